@@ -1,0 +1,60 @@
+// An operation of the API as plain data. Validation, handler types, the OpenAPI document and the SDK's
+// types all follow from this one definition; nothing about an operation is written twice.
+import type { z } from 'zod';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** Who may call an operation: `public`, or the resource and action that an auth handler is asked about. */
+export type Access =
+  | 'public'
+  | { resource: 'assistants' | 'threads' | 'runs' | 'crons' | 'store'; action: string };
+
+export interface RouteShape {
+  method: Method;
+  /** Path with `:name` segments; every name appears in `params`. */
+  path: `/${string}`;
+  summary: string;
+  tag: string;
+  access: Access;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** True where a request without a body means an empty object. */
+  bodyOptional?: boolean;
+  response: z.ZodType;
+  /** Status of a success; 200 when absent. 204 carries no body. */
+  status?: 200 | 202 | 204;
+  /**
+   * How the response travels: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose
+   * head is sent at once and whose body follows when a run ends (newlines keep the connection alive meanwhile);
+   * `html`, a page.
+   */
+  kind?: 'json' | 'sse' | 'late' | 'html';
+  /** Response headers worth documenting: name to description. */
+  headers?: Record<string, string>;
+  /** Error codes this operation answers beside those that every operation can. */
+  errors?: readonly string[];
+}
+
+export const route = <const R extends RouteShape>(shape: R): R => shape;
+
+type Output<T, Absent> = T extends z.ZodType ? z.output<T> : Absent;
+type Input<T> = T extends z.ZodType ? z.input<T> : undefined;
+
+/** What a handler receives: parsed and validated, defaults filled in. */
+export interface RouteInput<R extends RouteShape> {
+  params: Output<R['params'], Record<string, never>>;
+  query: Output<R['query'], Record<string, never>>;
+  body: Output<R['body'], undefined>;
+}
+
+/** What a caller of the SDK passes: the same before defaults. */
+export type CallInput<R extends RouteShape> = (R['params'] extends z.ZodObject
+  ? { params: Input<R['params']> }
+  : { params?: undefined }) & {
+  query?: Input<R['query']>;
+} & (R['body'] extends z.ZodType ? { body: Input<R['body']> } : { body?: undefined });
+
+export type RouteOutput<R extends RouteShape> = z.output<R['response']>;
+
+export type Routes = Record<string, RouteShape>;

@@ -1,0 +1,138 @@
+-- Assistants, threads, runs, checkpoints, store.
+-- GIN indexes are made with fastupdate = off: a pending list makes rare lookups slow after bulk inserts.
+
+create table assistants (
+  assistant_id uuid primary key,
+  graph_id     text        not null,
+  name         text        not null,
+  description  text,
+  config       jsonb       not null default '{}',
+  context      jsonb       not null default '{}',
+  metadata     jsonb       not null default '{}',
+  version      integer     not null default 1,
+  created_at   timestamptz not null default now(),
+  updated_at   timestamptz not null default now()
+);
+create index assistants_created on assistants (created_at, assistant_id);
+create index assistants_updated on assistants (updated_at, assistant_id);
+create index assistants_graph on assistants (graph_id, created_at);
+create index assistants_metadata on assistants using gin (metadata jsonb_path_ops) with (fastupdate = off);
+
+create table assistant_versions (
+  assistant_id uuid        not null references assistants on delete cascade,
+  version      integer     not null,
+  graph_id     text        not null,
+  name         text        not null,
+  description  text,
+  config       jsonb       not null,
+  context      jsonb       not null,
+  metadata     jsonb       not null,
+  created_at   timestamptz not null default now(),
+  primary key (assistant_id, version)
+);
+
+-- The state of a thread is its newest checkpoint (checkpoint_heads); a thread row holds no copy of it.
+-- JSON that a graph made is kept as text: it may hold NUL or lone surrogates, escaped, which jsonb refuses.
+create table threads (
+  thread_id        uuid primary key,
+  -- Blobs of checkpoints are shared within a family of copies: every copy keeps its origin's blob_space.
+  blob_space       uuid        not null,
+  status           text        not null default 'idle' check (status in ('idle', 'busy', 'interrupted', 'error')),
+  metadata         jsonb       not null default '{}',
+  config           jsonb       not null default '{}',
+  interrupts       text        not null default '{}',
+  error            text,
+  created_at       timestamptz not null default now(),
+  updated_at       timestamptz not null default now(),
+  state_updated_at timestamptz not null default now()
+);
+create index threads_created on threads (created_at, thread_id);
+create index threads_updated on threads (updated_at, thread_id);
+create index threads_state_updated on threads (state_updated_at, thread_id);
+create index threads_status on threads (status, updated_at);
+create index threads_blob_space on threads (blob_space);
+create index threads_metadata on threads using gin (metadata jsonb_path_ops) with (fastupdate = off);
+
+create table runs (
+  run_id             uuid primary key,
+  thread_id          uuid        not null,
+  assistant_id       uuid        not null,
+  status             text        not null check (status in ('pending', 'running', 'success', 'error', 'timeout', 'interrupted')),
+  metadata           jsonb       not null default '{}',
+  -- input, command, config, context and the options of the run, as JSON text.
+  kwargs             text        not null,
+  multitask_strategy text        not null default 'enqueue',
+  -- A run without a thread of its own: no checkpoints, and the row goes when it ends.
+  temporary          boolean     not null default false,
+  error              text,
+  -- The lease (attempt, token, until) says who may write for this run. The token grows with every claim.
+  attempt            integer     not null default 0,
+  lease_token        bigint      not null default 0,
+  lease_until        timestamptz,
+  not_before         timestamptz not null default now(),
+  created_at         timestamptz not null default now(),
+  updated_at         timestamptz not null default now()
+);
+-- At most one running run per thread, whatever the code does.
+create unique index runs_one_running on runs (thread_id) where status = 'running';
+create index runs_thread on runs (thread_id, created_at, run_id);
+create index runs_pending on runs (not_before, created_at) where status = 'pending';
+create index runs_leased on runs (lease_until) where status = 'running';
+create index runs_assistant on runs (assistant_id);
+
+create table checkpoints (
+  thread_id     uuid    not null,
+  checkpoint_ns text    not null,
+  checkpoint_id uuid    not null,
+  parent_id     uuid,
+  run_id        uuid,
+  metadata      text    not null,
+  -- The checkpoint without its values: versions and pending sends, as JSON text.
+  body          text    not null,
+  -- Channel name to value reference, as JSON text.
+  channels      text    not null,
+  -- What a reader needs of the graph: the value channels, next nodes, tasks, and the writes that led here.
+  shape         text,
+  primary key (thread_id, checkpoint_ns, checkpoint_id)
+);
+
+-- The newest checkpoint of each namespace, moved by compare-and-set: never found by sorting clocks.
+create table checkpoint_heads (
+  thread_id     uuid not null,
+  checkpoint_ns text not null,
+  checkpoint_id uuid not null,
+  primary key (thread_id, checkpoint_ns)
+);
+
+create table checkpoint_writes (
+  thread_id     uuid    not null,
+  checkpoint_ns text    not null,
+  checkpoint_id uuid    not null,
+  task_id       uuid    not null,
+  idx           integer not null,
+  channel       text    not null,
+  task_path     text,
+  ref           text    not null,
+  primary key (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+);
+
+-- Values by the hash of their content. A list is a blob whose refs name the blobs of its parts.
+create table blobs (
+  space   uuid not null,
+  hash    uuid not null,
+  refs    uuid[],
+  payload text,
+  primary key (space, hash)
+);
+
+create table store_items (
+  -- One element per label: a prefix is whole segments by construction.
+  namespace  text[]      not null,
+  key        text        not null,
+  value      jsonb       not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (namespace, key)
+);
+create index store_items_updated on store_items (updated_at);
+create index store_items_value on store_items using gin (value jsonb_path_ops) with (fastupdate = off);
