@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatDuration, parseDuration } from './duration.ts';
+
+describe('durations', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['2m', 120_000],
+    ['4h', 14_400_000],
+    ['1d', 86_400_000],
+    ['1.5h', 5_400_000],
+    ['0s', 0],
+    [' 10s ', 10_000],
+  ])('%j is %d ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  it.each(['', '30', 's', '-1s', '1 s', '1e3s', '30S', '1h30m', '٣s', 'Infinitys', '999999999999999d'])(
+    '%j is no duration',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined();
+    },
+  );
+
+  it('what is formatted reads back as the same number', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 1e12 }), (ms) => {
+        expect(parseDuration(formatDuration(ms))).toBe(ms);
+      }),
+    );
+  });
+
+  it('any text is a whole number of milliseconds or nothing', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{0,20}(ms|s|m|h|d)$/)), (text) => {
+        const ms = parseDuration(text);
+        expect(ms === undefined || (Number.isSafeInteger(ms) && ms >= 0)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,178 @@
+// Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
+
+import { databaseUri, duration, integer, oneOf, size, text } from './setting-type.ts';
+import type { SettingType } from './setting-type.ts';
+
+/** What defaults may depend on. */
+export interface Machine {
+  cores: number;
+  /** Whether the log goes to a terminal. */
+  terminal: boolean;
+  /** Where the config file is. */
+  dir: string;
+}
+
+export interface Alias {
+  name: string;
+  /** Appended to the value, for stock variables that carry their unit in the name. */
+  unit?: 's' | 'b';
+}
+
+export interface SettingDefinition<T> {
+  variable: `SVC_${string}`;
+  /** Stock spellings, read in this order when the variable is not set. */
+  aliases?: readonly Alias[];
+  flag?: { name: `--${string}`; placeholder: string; short?: string };
+  type: SettingType<T>;
+  /** In the text form a user would write; undefined is a value of its own ("none"). */
+  default: string | undefined | ((machine: Machine) => string);
+  /** For the table, where the default is computed or absent. */
+  defaultDoc?: string;
+  doc: string;
+}
+
+function setting<T>(definition: SettingDefinition<T>): SettingDefinition<T> {
+  return definition;
+}
+
+const second = 1_000;
+const day = 86_400 * second;
+
+export const settingDefinitions = {
+  host: setting({
+    variable: 'SVC_HOST',
+    aliases: [{ name: 'LANGGRAPH_SERVER_HOST' }],
+    flag: { name: '--host', placeholder: '<address>' },
+    type: text('host name'),
+    default: '127.0.0.1',
+    doc: 'Address to listen on; 0.0.0.0 opens the server to the network.',
+  }),
+  port: setting({
+    variable: 'SVC_PORT',
+    aliases: [{ name: 'PORT' }],
+    flag: { name: '--port', placeholder: '<number>', short: '-p' },
+    type: integer({ min: 0, max: 65_535 }),
+    default: '2024',
+    doc: 'Port to listen on; 0 takes a free one.',
+  }),
+  dataDir: setting({
+    variable: 'SVC_DATA_DIR',
+    flag: { name: '--data-dir', placeholder: '<dir>' },
+    type: text('path'),
+    default: '.svc',
+    defaultDoc: '`.svc` beside the config file',
+    doc: 'Where the embedded PostgreSQL keeps its data.',
+  }),
+  databaseUri: setting({
+    variable: 'SVC_DATABASE_URI',
+    aliases: [{ name: 'DATABASE_URI' }, { name: 'DATABASE_URL' }, { name: 'POSTGRES_URI' }],
+    type: databaseUri(),
+    default: undefined,
+    defaultDoc: 'none: an embedded PostgreSQL',
+    doc: 'A PostgreSQL (15 or newer) of your own; it has no flag, because other users can read a command line.',
+  }),
+  poolMax: setting({
+    variable: 'SVC_POOL_MAX',
+    aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],
+    type: integer({ min: 2, max: 1_000 }),
+    default: '10',
+    doc: 'Connections to PostgreSQL per process.',
+  }),
+  executors: setting({
+    variable: 'SVC_EXECUTORS',
+    flag: { name: '--executors', placeholder: '<number>' },
+    type: integer({ min: 1, max: 256 }),
+    default: ({ cores }) => String(Math.min(256, Math.max(1, cores - 1))),
+    defaultDoc: 'cores - 1, at least 1',
+    doc: 'Processes that execute graphs.',
+  }),
+  jobsPerWorker: setting({
+    variable: 'SVC_N_JOBS_PER_WORKER',
+    aliases: [{ name: 'N_JOBS_PER_WORKER' }],
+    flag: { name: '--n-jobs-per-worker', placeholder: '<number>', short: '-n' },
+    type: integer({ min: 1, max: 1_000 }),
+    default: '10',
+    doc: 'Runs that one executor executes at once.',
+  }),
+  bodyLimit: setting({
+    variable: 'SVC_BODY_LIMIT',
+    aliases: [{ name: 'HTTP_MAX_REQUEST_BODY_BYTES', unit: 'b' }],
+    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
+    default: '20mb',
+    doc: 'The largest request body; a larger one is answered with 413.',
+  }),
+  jsonDepth: setting({
+    variable: 'SVC_JSON_DEPTH',
+    type: integer({ min: 10, max: 1_000 }),
+    default: '100',
+    doc: 'The deepest nesting of JSON in a request.',
+  }),
+  heartbeat: setting({
+    variable: 'SVC_HEARTBEAT',
+    type: duration({ minMs: 100, maxMs: 600 * second }),
+    default: '5s',
+    doc: 'How often a silent stream shows that it is alive.',
+  }),
+  lease: setting({
+    variable: 'SVC_LEASE',
+    aliases: [{ name: 'BG_JOB_HEARTBEAT', unit: 's' }],
+    type: duration({ minMs: 500, maxMs: 3_600 * second }),
+    default: '30s',
+    doc: 'How long a run stays with a server that has stopped renewing its lease.',
+  }),
+  shutdownGrace: setting({
+    variable: 'SVC_SHUTDOWN_GRACE',
+    aliases: [{ name: 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS', unit: 's' }],
+    type: duration({ minMs: 0, maxMs: day }),
+    default: '180s',
+    doc: 'How long a stopping server lets its runs finish.',
+  }),
+  runTimeout: setting({
+    variable: 'SVC_RUN_TIMEOUT',
+    aliases: [{ name: 'BG_JOB_TIMEOUT_SECS', unit: 's' }],
+    type: duration({ minMs: second, maxMs: 30 * day }),
+    default: '1h',
+    doc: 'How long one attempt of a run may take.',
+  }),
+  streamTtl: setting({
+    variable: 'SVC_STREAM_TTL',
+    aliases: [{ name: 'RESUMABLE_STREAM_TTL_SECONDS', unit: 's' }],
+    type: duration({ minMs: second, maxMs: 30 * day }),
+    default: '120s',
+    doc: 'How long the events of a finished run can be replayed.',
+  }),
+  logLevel: setting({
+    variable: 'SVC_LOG_LEVEL',
+    aliases: [{ name: 'LOG_LEVEL' }],
+    flag: { name: '--log-level', placeholder: '<level>' },
+    type: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      warning: 'warn',
+      critical: 'fatal',
+    }),
+    default: 'info',
+    doc: 'The least severe records that are logged.',
+  }),
+  logFormat: setting({
+    variable: 'SVC_LOG_FORMAT',
+    flag: { name: '--log-format', placeholder: '<format>' },
+    type: oneOf(['pretty', 'json']),
+    default: ({ terminal }) => (terminal ? 'pretty' : 'json'),
+    defaultDoc: 'pretty on a terminal, else json',
+    doc: 'How log records (standard error) are written.',
+  }),
+};
+
+export type SettingKey = keyof typeof settingDefinitions;
+
+export const settingKeys = Object.keys(settingDefinitions) as SettingKey[];
+
+export type SettingValue<K extends SettingKey> =
+  (typeof settingDefinitions)[K] extends SettingDefinition<infer T> ? T : never;
+
+/** The environment of this process: the only place where the server reads it. */
+export function processEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
+}

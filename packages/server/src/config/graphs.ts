@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import type { Mistake } from './mistake.ts';
+import { graphIdPattern } from './svc-json-schema.ts';
+
+export interface GraphSource {
+  /** Absolute. */
+  readonly file: string;
+  readonly export: string;
+  readonly description?: string;
+}
+
+type Where = (path: string[]) => string;
+
+const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
+
+/** The graphs of a config file; what is wrong with them is added to `mistakes`. */
+export function readGraphs(
+  file: unknown,
+  dir: string,
+  where: Where,
+  mistakes: Mistake[],
+): Map<string, GraphSource> {
+  const graphs = new Map<string, GraphSource>();
+  const given = isRecord(file) && Object.hasOwn(file, 'graphs') ? file['graphs'] : undefined;
+  if (!isRecord(given) || Object.keys(given).length === 0) {
+    mistakes.push({
+      where: where(['graphs']),
+      problem: given === undefined ? 'the key "graphs" is missing' : 'is not a map with at least one graph',
+      remedy: 'Write "graphs": {"agent": "./agent.ts:graph"}.',
+    });
+    return graphs;
+  }
+  for (const [id, entry] of Object.entries(given)) {
+    const problem = idProblem(id) ?? entryProblem(entry);
+    if (problem !== undefined) {
+      mistakes.push({ where: where(['graphs', id]), ...problem });
+      continue;
+    }
+    const source = readSource(entry as string | { path: string; description?: string }, dir);
+    if ('problem' in source) mistakes.push({ where: where(['graphs', id]), ...source });
+    else graphs.set(id, source);
+  }
+  return graphs;
+}
+
+type Problem = Omit<Mistake, 'where'>;
+
+function idProblem(id: string): Problem | undefined {
+  // `in` also finds what every object inherits: constructor, __proto__, toString, …
+  if (id in {}) return { problem: 'this graph id is reserved', remedy: 'Choose another.' };
+  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) {
+    return { problem: 'a graph id may not look like the id of an assistant', remedy: 'Choose another.' };
+  }
+  if (graphIdPattern.test(id)) return undefined;
+  return {
+    problem: 'this is no graph id',
+    remedy: 'Use 1 to 128 of A-Z a-z 0-9 _ . - and begin with a letter, digit or _.',
+  };
+}
+
+function entryProblem(entry: unknown): Problem | undefined {
+  const remedy = 'Write "./agent.ts:graph" or {"path": "./agent.ts:graph", "description": "…"}.';
+  if (typeof entry === 'string') return undefined;
+  if (!isRecord(entry) || typeof entry['path'] !== 'string') return { problem: 'names no file', remedy };
+  const description = entry['description'];
+  if (description === undefined || typeof description === 'string') return undefined;
+  return { problem: 'its description is not a text', remedy };
+}
+
+function readSource(
+  entry: string | { path: string; description?: string },
+  dir: string,
+): GraphSource | Problem {
+  const { path, description } = typeof entry === 'string' ? { path: entry } : entry;
+  const value = JSON.stringify(path);
+  // The last colon: a Windows path has one after its drive letter.
+  const match = /^(.+):([\p{ID_Start}_$][\p{ID_Continue}$]*)$/su.exec(path);
+  const [, name, exported] = match ?? [];
+  if (name === undefined || exported === undefined) {
+    return {
+      value,
+      problem: 'names no export',
+      remedy: `Write the export after a colon: ${JSON.stringify(`${path}:graph`)}.`,
+    };
+  }
+  if (!extensions.includes(extname(name))) {
+    return {
+      value,
+      problem: 'is not a JavaScript or TypeScript file',
+      remedy: `Name a file that ends with ${extensions.join(', ')}.`,
+    };
+  }
+  const file = resolve(dir, name);
+  const found = name.includes('\0') ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true)
+    return { value, problem: `there is no file ${file}`, remedy: 'Create it, or mend the path.' };
+  return { file, export: exported, ...(description === undefined ? {} : { description }) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

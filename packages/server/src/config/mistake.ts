@@ -1,0 +1,25 @@
+/** One thing that is wrong with the configuration, and what to do about it. */
+export interface Mistake {
+  /** A setting (`SVC_PORT`, `flag --port`) or a place in a file (`svc.json:4:12 graphs.agent`). */
+  where: string;
+  /** As it was given, quoted; a secret is redacted. */
+  value?: string;
+  problem: string;
+  remedy: string;
+}
+
+/** Every mistake of a configuration at once, so that nobody mends them one start at a time. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(formatMistake).join('\n'));
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+export function formatMistake({ where, value, problem, remedy }: Mistake): string {
+  const subject = value === undefined ? where : `${where} = ${value}`;
+  return `${subject}: ${problem}\n    ${remedy}`;
+}

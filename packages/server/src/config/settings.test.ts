@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { settingDefinitions, settingKeys } from './env.ts';
+import { ConfigError } from './mistake.ts';
+import { readSettings, resolveSettings } from './settings.ts';
+import { testSettings } from './test-settings.ts';
+
+const base = { env: {}, cwd: '/work', machine: { cores: 4, terminal: false } };
+const file = { name: 'svc.json', dir: '/project', settings: {}, env: {} };
+
+describe('settings', () => {
+  it('have the documented defaults', () => {
+    const { origins, ...values } = resolveSettings({ ...base, file });
+    expect(values).toEqual({
+      http: {
+        host: '127.0.0.1',
+        port: 2024,
+        bodyLimitBytes: 20_971_520,
+        jsonDepthMax: 100,
+        heartbeatMs: 5_000,
+      },
+      storage: { dataDir: '/project/.svc', databaseUri: undefined, poolMax: 10 },
+      runs: {
+        executors: 3,
+        jobsPerWorker: 10,
+        leaseMs: 30_000,
+        shutdownGraceMs: 180_000,
+        timeoutMs: 3_600_000,
+        streamTtlMs: 120_000,
+      },
+      log: { level: 'info', format: 'json' },
+    });
+    expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));
+  });
+
+  it('every default is a value that its own setting accepts, on one core too', () => {
+    for (const cores of [1, 2, 1_000]) {
+      const { mistakes } = readSettings({
+        ...base,
+        machine: { cores, terminal: true },
+      });
+      expect(mistakes).toEqual([]);
+    }
+    expect(resolveSettings({ ...base, machine: { cores: 1 } }).runs.executors).toBe(1);
+  });
+
+  it('a flag beats a variable beats the env of the file beats its settings beats the default', () => {
+    const all = {
+      ...base,
+      flags: { port: '1' },
+      env: { SVC_PORT: '2', PORT: '3' },
+      file: { ...file, env: { SVC_PORT: '4' }, settings: { port: 5 } },
+    };
+    const seen = [
+      all,
+      { ...all, flags: {} },
+      { ...all, flags: {}, env: { PORT: '3' } },
+      { ...all, flags: {}, env: {} },
+      { ...all, flags: {}, env: {}, file: { ...file, settings: { port: 5 } } },
+      base,
+    ].map((sources) => {
+      const settings = resolveSettings(sources);
+      return [settings.http.port, settings.origins.port.origin];
+    });
+    expect(seen).toEqual([
+      [1, 'flag --port'],
+      [2, 'SVC_PORT'],
+      [3, 'PORT'],
+      [4, 'svc.json env SVC_PORT'],
+      [5, 'svc.json settings.port'],
+      [2024, 'default'],
+    ]);
+  });
+
+  it('a relative data directory starts from where it was written', () => {
+    const dirs = [
+      { ...base, file, env: { SVC_DATA_DIR: 'data' } },
+      { ...base, file, flags: { dataDir: './data' } },
+      { ...base, file: { ...file, settings: { dataDir: 'data' } } },
+    ].map((sources) => resolveSettings(sources).storage.dataDir);
+    expect(dirs).toEqual(['/work/data', '/work/data', '/project/data']);
+  });
+
+  it('stock variables that carry their unit in the name are understood', () => {
+    const settings = resolveSettings({
+      ...base,
+      env: { BG_JOB_TIMEOUT_SECS: '60', HTTP_MAX_REQUEST_BODY_BYTES: '2048', LOG_LEVEL: 'WARNING' },
+    });
+    expect(settings.runs.timeoutMs).toBe(60_000);
+    expect(settings.http.bodyLimitBytes).toBe(2_048);
+    expect(settings.log.level).toBe('warn');
+  });
+
+  it('an empty variable is one that is not set', () => {
+    expect(resolveSettings({ ...base, env: { SVC_PORT: '' } }).origins.port.origin).toBe('default');
+  });
+
+  it('cannot be changed afterwards', () => {
+    const settings = testSettings({ dataDir: '/tmp/x' });
+    expect(() => Object.assign(settings.http, { port: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(settings, { http: {} })).toThrow(TypeError);
+  });
+
+  it('no print of them shows the password of the database', () => {
+    const settings = resolveSettings({ ...base, env: { DATABASE_URI: 'postgres://u:hunter2@host/db' } });
+    expect(JSON.stringify(settings)).not.toContain('hunter2');
+    expect(settings.origins.databaseUri.shown).toBe('postgres://u:[redacted]@host/db');
+    expect(settings.storage.databaseUri?.reveal()).toBe('postgres://u:hunter2@host/db');
+  });
+});
+
+describe('a wrong setting', () => {
+  it.each([
+    ['SVC_PORT', 'http', '"http": is not a whole number', 'from 0 to 65535'],
+    ['SVC_PORT', '65536', 'is out of range', 'from 0 to 65535'],
+    ['SVC_PORT', '-1', 'is out of range', 'from 0 to 65535'],
+    ['SVC_PORT', '1.5', 'is not a whole number', 'from 0 to 65535'],
+    ['SVC_EXECUTORS', '0', 'is out of range', 'from 1 to 256'],
+    ['SVC_LEASE', '30', 'is not a duration', '30s'],
+    ['SVC_LEASE', '1ms', 'is out of range', 'from 500ms to 1h'],
+    ['SVC_BODY_LIMIT', '20', 'is not a size', '20mb'],
+    ['SVC_BODY_LIMIT', '2gb', 'is out of range', 'to 1gb'],
+    ['SVC_LOG_LEVEL', 'loud', 'is not one of the choices', 'trace, debug, info'],
+    ['N_JOBS_PER_WORKER', 'many', 'is not a whole number', 'from 1 to 1000'],
+    ['DATABASE_URI', 'mysql://u:hunter2@h/d', '[redacted]: is not a PostgreSQL URI', 'postgres://'],
+    ['DATABASE_URI', 'postgres://u:hunter2@h:port/d', '[redacted]: is not a URI', 'percent-encoded'],
+  ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {
+    const { mistakes, settings } = readSettings({ ...base, env: { [variable]: value } });
+    const message = new ConfigError(mistakes).message;
+    expect(settings).toBeUndefined();
+    expect(mistakes).toHaveLength(1);
+    expect(message).toContain(`${variable} = `);
+    expect(message).toContain(problem);
+    expect(message).toContain(remedy);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('is reported together with all the others', () => {
+    const { mistakes } = readSettings({
+      ...base,
+      flags: { port: 'x' },
+      env: { SVC_LEASE: 'x', N_JOBS_PER_WORKER: 'x' },
+      file: { ...file, settings: { poolMax: 'x', lesae: '30s', __proto__: 1, constructor: 1 } },
+    });
+    expect(mistakes.map(({ where }) => where)).toEqual([
+      'svc.json settings."lesae"',
+      'svc.json settings."constructor"',
+      'flag --port',
+      'svc.json settings.poolMax',
+      'N_JOBS_PER_WORKER',
+      'SVC_LEASE',
+    ]);
+    expect(mistakes[0]?.remedy).toBe('Did you mean lease?');
+  });
+});
+
+describe('the list of settings', () => {
+  it('names every variable and flag once', () => {
+    const names = settingKeys.flatMap((key) => {
+      const { variable, aliases = [], flag } = settingDefinitions[key];
+      return [variable, ...aliases.map(({ name }) => name), ...(flag ? [flag.name] : [])];
+    });
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

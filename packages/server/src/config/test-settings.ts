@@ -1,0 +1,14 @@
+import { resolveSettings } from './settings.ts';
+import type { SettingKey } from './env.ts';
+import type { Settings } from './settings.ts';
+
+/** Settings for a test, written as a user would write them: no variable of the environment, a free port, no log. */
+export function testSettings(given: Partial<Record<SettingKey, string>> & { dataDir: string }): Settings {
+  const defaults = { port: '0', executors: '1', logLevel: 'silent', logFormat: 'json' };
+  return resolveSettings({
+    env: {},
+    flags: { ...defaults, ...given },
+    cwd: given.dataDir,
+    machine: { cores: 2, terminal: false },
+  });
+}
