@@ -1,0 +1,42 @@
+// A stored value is a reference (a short text) and the blobs it reaches. References:
+//   =<json>         the value itself
+//   #<uuid>         the value is this blob
+//   [<uuid>,<uuid>  a list of one or two elements, each a blob
+// Blobs, told apart by `refs` and the payload's first character:
+//   no refs                            the payload is the value's stored form
+//   refs, payload [s, pos, json, …]    a list: the first s refs are lists, put one after the other; the other refs
+//                                      are its own elements, in order, except those given as pos, json
+//   refs, payload {"at":[…],"of":…}    an object: refs are the values of the keys `at`, the rest is in `of`
+import { hash } from 'node:crypto';
+
+/** A row of the table `blobs`. Every blob that it needs is named in `refs`. */
+export interface Blob {
+  hash: string;
+  refs?: string[];
+  payload?: string;
+}
+
+/** As read from storage. */
+export interface StoredBlob {
+  refs?: string[] | null;
+  payload?: string | null;
+}
+
+export type Lookup = (hash: string) => StoredBlob | undefined;
+
+export const childRefs = (blob: StoredBlob): string[] => blob.refs ?? [];
+
+/** The blobs that a reference names itself; what those need is in their `refs`. */
+export const hashesOf = (ref: string): string[] => {
+  if (ref.startsWith('#')) return [ref.slice(1)];
+  return ref.startsWith('[') ? ref.slice(1).split(',') : [];
+};
+
+const uuid = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+
+/** Named by its kind and content: the first 16 bytes of a SHA-256, written as a uuid. */
+export const createBlob = (payload: string, refs: string[] = []): Blob =>
+  refs.length === 0
+    ? { hash: uuid(hash('sha256', `value ${payload}`)), payload }
+    : { hash: uuid(hash('sha256', `refs ${refs.join(',')} ${payload}`)), refs, payload };

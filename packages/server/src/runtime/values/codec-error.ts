@@ -1,0 +1,25 @@
+import { Problem } from '@svc/contract/problem';
+
+export type PathKey = string | number;
+
+/** `messages[3].artifact["a b"]`: where in a value something is, in the notation of the language. */
+export const pathText = (name: string, path: readonly PathKey[]): string =>
+  path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return /^[A-Za-z_$][\w$]*$/.test(key) ? `${text}.${key}` : `${text}[${JSON.stringify(key)}]`;
+  }, name);
+
+/** A value that cannot be stored or sent; the message names the place. */
+export class CodecError extends Problem {
+  readonly path: string;
+
+  constructor(path: string, reason: string, options?: { cause?: unknown }) {
+    super('invalid', `${path} ${reason}`, options);
+    this.name = 'CodecError';
+    this.path = path;
+  }
+}
+
+/** Stored data that does not hold together: a fault of the store, not of the caller. */
+export const damaged = (what: string, cause?: unknown): Problem =>
+  new Problem('internal', `A stored value is damaged: ${what}`, { cause });

@@ -1,0 +1,170 @@
+import { types } from 'node:util';
+import { CodecError, pathText, type PathKey } from './codec-error.ts';
+import { instanceTree } from './instance-tree.ts';
+import { isMessage, messageTree } from './message-tree.ts';
+import { setOwn, tagKey } from './tagged.ts';
+
+const depthMax = 1000;
+
+interface Jsonable {
+  toJSON: (key: string) => unknown;
+}
+
+export interface TreeEncoderOptions {
+  /** What paths in errors start with. */
+  name?: string | undefined;
+  /** Leave functions and symbols out, as JSON does, instead of refusing them. */
+  dropFunctions?: boolean;
+}
+
+/**
+ * Turns a value into the tree that JSON.stringify writes. Parts that are plain JSON already are returned
+ * as they are, not copied: the common case costs one walk, and must not be changed by the receiver.
+ */
+export class TreeEncoder {
+  readonly #name: string;
+  readonly #dropFunctions: boolean;
+  /** The way to the present place. Entries below the present depth are current, others stale. */
+  readonly #keys: PathKey[] = [];
+  readonly #objects: object[] = [];
+  #depth = 0;
+  readonly #child = (key: PathKey, value: unknown): unknown => {
+    this.#keys[this.#depth - 1] = key;
+    return this.#tree(value);
+  };
+
+  constructor(options: TreeEncoderOptions = {}) {
+    this.#name = options.name ?? 'value';
+    this.#dropFunctions = options.dropFunctions ?? false;
+  }
+
+  tree(value: unknown): unknown {
+    this.#depth = 0;
+    return this.#tree(value);
+  }
+
+  text(value: unknown): string {
+    return JSON.stringify(this.tree(value));
+  }
+
+  /** As `text`, for a part of a greater value. */
+  partText(parent: object, key: PathKey, value: unknown): string {
+    this.#depth = 1;
+    this.#objects[0] = parent;
+    this.#keys[0] = key;
+    return JSON.stringify(this.#tree(value));
+  }
+
+  #tree(value: unknown): unknown {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return value;
+      case 'number':
+        return Number.isFinite(value) && !Object.is(value, -0)
+          ? value
+          : { $: 'number', of: Object.is(value, -0) ? '-0' : String(value) };
+      case 'undefined':
+        return { $: 'undefined' };
+      case 'bigint':
+        return { $: 'bigint', of: String(value) };
+      case 'object':
+        return value === null ? null : this.#object(value);
+      case 'function':
+      case 'symbol':
+        if (this.#dropFunctions) return { $: 'undefined' };
+        throw this.#error(`is a ${typeof value}, which cannot be stored`);
+    }
+  }
+
+  #object(value: object): unknown {
+    const depth = this.#depth;
+    if (depth > depthMax) throw this.#tooDeep(value);
+    this.#objects[depth] = value;
+    this.#depth = depth + 1;
+    const tree = Array.isArray(value) ? this.#array(value) : this.#notArray(value);
+    this.#depth = depth;
+    return tree;
+  }
+
+  #array(list: unknown[]): unknown[] {
+    let copy: unknown[] | undefined;
+    const depth = this.#depth - 1;
+    for (let index = 0; index < list.length; index++) {
+      const value = list[index];
+      if (typeof value === 'string' || typeof value === 'boolean' || value === null) continue;
+      this.#keys[depth] = index;
+      const tree = this.#tree(value);
+      if (tree !== value) {
+        copy ??= Array.from(list);
+        copy[index] = tree;
+      }
+    }
+    return copy ?? list;
+  }
+
+  #notArray(value: object): unknown {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) {
+      const { toJSON } = value as { toJSON?: unknown };
+      return typeof toJSON === 'function'
+        ? this.#json(value as Jsonable)
+        : this.#record(value as Record<string, unknown>);
+    }
+    if (isMessage(value)) return messageTree(value, this.#child);
+    const tree = instanceTree(value, this.#child, this.#optional);
+    if (tree !== undefined) return tree;
+    if (types.isPromise(value)) throw this.#error('is a Promise, which cannot be stored: await it first');
+    const { toJSON } = value as { toJSON?: unknown };
+    return typeof toJSON === 'function' ? this.#json(value as Jsonable) : this.#record({ ...value });
+  }
+
+  #record(record: Record<string, unknown>): unknown {
+    let copy: Record<string, unknown> | undefined;
+    const depth = this.#depth - 1;
+    for (const key of Object.keys(record)) {
+      const value = record[key];
+      if (typeof value === 'string' || typeof value === 'boolean' || value === null) continue;
+      this.#keys[depth] = key;
+      const tree = this.#tree(value);
+      if (tree !== value) {
+        copy ??= { ...record };
+        setOwn(copy, key, tree);
+      }
+    }
+    const tree = copy ?? record;
+    return Object.hasOwn(tree, tagKey) ? { $: 'object', of: tree } : tree;
+  }
+
+  #json(value: Jsonable): unknown {
+    return this.#child('toJSON()', value.toJSON(''));
+  }
+
+  /** The tree of a part that may be left out when it cannot be stored: undefined then. */
+  readonly #optional = (key: PathKey, value: unknown): unknown => {
+    const depth = this.#depth;
+    try {
+      return this.#child(key, value);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.#depth = depth;
+      return undefined;
+    }
+  };
+
+  #error(reason: string, depth = this.#depth): CodecError {
+    return new CodecError(pathText(this.#name, this.#keys.slice(0, depth)), reason);
+  }
+
+  #tooDeep(value: object): CodecError {
+    const first = this.#objects.slice(0, this.#depth).indexOf(value);
+    if (first === -1) {
+      const path = pathText(this.#name, this.#keys.slice(0, 8));
+      return new CodecError(`${path}…`, `is nested more than ${depthMax} levels deep`);
+    }
+    const again = this.#objects.indexOf(value, first + 1);
+    const end = again === -1 ? this.#depth : Math.min(again, this.#depth);
+    const to = pathText(this.#name, this.#keys.slice(0, first));
+    return this.#error(`refers back to ${to}: a cycle cannot be stored`, end);
+  }
+}

@@ -1,0 +1,168 @@
+// What clients get: the stored form of a value turned into plain JSON. Runs where no LangChain is installed.
+import { assemble } from './assemble.ts';
+import type { Lookup } from './blob.ts';
+import { CodecError, damaged, pathText, type PathKey } from './codec-error.ts';
+import { messageFields, messageTypeOf, type MessageType } from './message-tree.ts';
+import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Maps become objects where their keys can be names, else lists of pairs. */
+const isName = (key: unknown): boolean =>
+  typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean';
+
+class WireWriter {
+  readonly #name: string;
+  readonly #path: PathKey[];
+
+  constructor(name: string, path: PathKey[]) {
+    this.#name = name;
+    this.#path = path;
+  }
+
+  /** The JSON value of a tree; undefined for what JSON leaves out. The tree stays as it is. */
+  value(tree: unknown): unknown {
+    if (typeof tree !== 'object' || tree === null) return tree;
+    if (Array.isArray(tree)) return this.#list(tree);
+    const record = tree as Fields;
+    return isTagged(record) ? this.#tagged(record) : this.#record(record);
+  }
+
+  #child(key: PathKey, tree: unknown): unknown {
+    if (typeof tree !== 'object' || tree === null) return tree;
+    this.#path.push(key);
+    const value = this.value(tree);
+    this.#path.pop();
+    return value;
+  }
+
+  #list(list: unknown[]): unknown[] {
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const part = list[index];
+      const value = this.#child(index, part);
+      if (value === part) continue;
+      copy ??= [...list];
+      copy[index] = value === undefined ? null : value;
+    }
+    return copy ?? list;
+  }
+
+  #record(record: Fields): Fields {
+    let copy: Fields | undefined;
+    for (const key of Object.keys(record)) {
+      const part = record[key];
+      const value = this.#child(key, part);
+      if (value === part) continue;
+      copy ??= { ...record };
+      if (value === undefined) delete copy[key];
+      else setOwn(copy, key, value);
+    }
+    return copy ?? record;
+  }
+
+  #tagged(tree: Tagged): unknown {
+    const { of } = tree;
+    const type = messageTypeOf(tree.$);
+    if (type) return this.#message(type, tree);
+    switch (tree.$) {
+      case 'object':
+        return this.#record(of as Fields);
+      case 'undefined':
+        return undefined;
+      case 'number':
+        return of === '-0' ? 0 : null;
+      case 'bigint':
+        throw new CodecError(pathText(this.#name, this.#path), 'is a BigInt, which JSON cannot hold');
+      case 'date':
+        return typeof of === 'number' ? new Date(of).toISOString() : null;
+      case 'map':
+        return this.#map(of as [unknown, unknown][]);
+      case 'set':
+        return this.#list(of as unknown[]);
+      case 'bytes':
+      case 'url':
+        return of;
+      case 'regexp':
+        return `/${String(of)}/${String(tree['flags'])}`;
+      case 'error':
+        return { name: tree['name'], message: tree['message'] };
+      default:
+        return this.#instance(tree);
+    }
+  }
+
+  #map(entries: [unknown, unknown][]): unknown {
+    if (!entries.every(([key]) => isName(key))) return this.#list(entries);
+    const object: Fields = {};
+    for (const [key, part] of entries) {
+      const value = this.#child(String(key), part);
+      if (value !== undefined) setOwn(object, String(key), value);
+    }
+    return object;
+  }
+
+  #instance({ $: tag, ...parts }: Tagged): unknown {
+    switch (tag) {
+      case 'send':
+        return { lg_name: 'Send', ...this.#record(parts) };
+      case 'command':
+        return { lg_name: 'Command', ...this.#record(parts) };
+      case 'overwrite': {
+        const value = this.#child('value', parts['of']);
+        return value === undefined ? {} : { __overwrite__: value };
+      }
+      case 'delta':
+        return this.#child('value', parts['of']);
+      case 'document':
+        return this.#record(parts);
+      default:
+        throw damaged(`the tag ${JSON.stringify(tag)} is unknown`);
+    }
+  }
+
+  /** The flat dictionary that clients expect, with every field that the API promises. */
+  #message(type: MessageType, tree: Tagged): Fields {
+    const out: Fields = {
+      content: tree['content'],
+      additional_kwargs: tree['additional_kwargs'] ?? {},
+      response_metadata: tree['response_metadata'] ?? {},
+      type,
+      name: tree['name'] ?? null,
+      id: tree['id'] ?? null,
+    };
+    if (type === 'human' || type === 'ai') out['example'] = false;
+    if (type === 'ai') {
+      out['tool_calls'] = tree['tool_calls'] ?? [];
+      out['invalid_tool_calls'] = tree['invalid_tool_calls'] ?? [];
+      if (tree.$ === 'ai_chunk') out['tool_call_chunks'] = tree['tool_call_chunks'] ?? [];
+      out['usage_metadata'] = tree['usage_metadata'] ?? null;
+    }
+    for (const key in tree) if (!(key in out) && messageFields.has(key)) out[key] = tree[key];
+    const { own, kwargs } = tree;
+    for (const more of [kwargs, own]) {
+      if (!isRecord(more)) continue;
+      for (const key of Object.keys(more)) {
+        if (key === 'example' || !Object.hasOwn(out, key)) setOwn(out, key, more[key]);
+      }
+    }
+    return this.#record(out);
+  }
+}
+
+/** The JSON value of a stored tree, which stays as it is. Undefined for what JSON leaves out. */
+export const wireValue = (tree: unknown, name = 'value', path: PathKey[] = []): unknown =>
+  new WireWriter(name, path).value(tree);
+
+/** As `join`, but straight to the JSON value that clients get. */
+export const joinWire = (ref: string, lookup: Lookup, name = 'value'): unknown => {
+  const pathOf = (key: PathKey | undefined): PathKey[] => (key === undefined ? [] : [key]);
+  const value = assemble(ref, lookup, {
+    text: (text, _, key) => {
+      const tree: unknown = JSON.parse(text);
+      return hasTag(text) ? wireValue(tree, name, pathOf(key)) : tree;
+    },
+    tree: (tree, key) => wireValue(tree, name, pathOf(key)) ?? null,
+  });
+  return value === undefined ? null : value;
+};
