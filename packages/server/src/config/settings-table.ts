@@ -1,7 +1,7 @@
 import { settingDefinitions, settingKeys } from './env.ts';
 import type { SettingDefinition } from './env.ts';
 
-export const tableMarks = {
+const tableMarks = {
   start: '<!-- settings: npm run generate -->',
   end: '<!-- /settings -->',
 } as const;

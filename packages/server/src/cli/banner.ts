@@ -1,0 +1,44 @@
+import { withoutPassword } from '../config/secret.ts';
+import type { Settings } from '../config/settings.ts';
+import { productVersion } from './version.ts';
+
+export interface Served {
+  url: string;
+  graphs: readonly string[];
+}
+
+/** What a person needs to know of a server that has just started, and a request to try. */
+export function banner({ url, graphs }: Served, { storage, runs }: Settings): string {
+  const base = reachable(url);
+  const database =
+    storage.databaseUri === undefined
+      ? `embedded PostgreSQL in ${storage.dataDir}`
+      : withoutPassword(storage.databaseUri.reveal());
+  const rows = [
+    ['API', base],
+    ['Docs', `${base}/docs`],
+    ['Database', database],
+    ['Graphs', graphs.join(', ')],
+    ['Executors', `${runs.executors}, ${runs.jobsPerWorker} runs each`],
+  ] as const;
+  return [
+    `svc ${productVersion()}`,
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    '',
+    'Try it:',
+    '',
+    `  ${exampleRequest(base, graphs[0] ?? 'agent')}`,
+    '',
+  ].join('\n');
+}
+
+function exampleRequest(base: string, graph: string): string {
+  const body = { assistant_id: graph, input: { messages: [{ role: 'user', content: 'hello' }] } };
+  return `curl -s ${base}/runs/wait -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+/** An address that listens everywhere is no address to send a request to. */
+function reachable(url: string): string {
+  return url.replace(/\/$/, '').replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');
+}

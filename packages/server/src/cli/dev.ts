@@ -1,0 +1,63 @@
+import { dirname, relative } from 'node:path';
+import { loadConfig } from '../config/config.ts';
+import type { Config, ConfigSources } from '../config/config.ts';
+import { ConfigError } from '../config/mistake.ts';
+import type { RunningServer } from '../server.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { banner } from './banner.ts';
+import { explain } from './explain.ts';
+import { exitOnUncaught, stopSignal } from './stop-signal.ts';
+import { openWatcher } from './watcher.ts';
+
+/** Serves, and again after every change; a change that breaks the config leaves what was served before. */
+export async function dev(sources: ConfigSources): Promise<void> {
+  let config = loadConfig(sources);
+  const stopped = stopSignal();
+  const logger = createLogger(config.settings.log);
+  exitOnUncaught(logger);
+  let server: RunningServer | undefined;
+  {
+    await using watcher = openWatcher();
+    await using _last = { [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose]() };
+
+    [server] = await Promise.all([serve(config, logger), watcher.add(toWatched(config))]);
+    console.log(banner(server, config.settings));
+
+    for (;;) {
+      const changed = await Promise.race([watcher.next(), stopped]);
+      if (changed === undefined) break;
+      console.log(`\nChanged: ${changed.map((path) => relative(sources.cwd, path) || path).join(', ')}`);
+      try {
+        config = loadConfig(sources);
+        await server?.[Symbol.asyncDispose]();
+        server = undefined;
+        [server] = await Promise.all([serve(config, logger), watcher.add(toWatched(config))]);
+        console.log(`Serving ${server.graphs.join(', ')} at ${server.url}`);
+      } catch (error) {
+        console.error(explain(error));
+        const still = server === undefined ? 'Nothing is served' : 'What was served before still is';
+        console.error(`${still}; waiting for the next change.`);
+        // Anything but a mistake of the user deserves its stack.
+        if (!(error instanceof ConfigError)) logger.debug({ err: error }, 'the restart failed');
+      }
+    }
+  }
+  // Handles of the user's code must not keep a stopped server alive.
+  process.exit(0);
+}
+
+async function serve({ settings, project }: Config, logger: Logger): Promise<RunningServer> {
+  for (const warning of project.warnings) logger.warn(warning);
+  const { startServer } = await import('../server.ts');
+  return startServer({ settings, project, logger });
+}
+
+function toWatched({ project, settings }: Config): Parameters<ReturnType<typeof openWatcher>['add']>[0] {
+  const graphFolders = [...project.graphs.values()].map(({ file }) => dirname(file));
+  return {
+    folders: [...new Set([project.dir, ...graphFolders])],
+    files: [project.file, ...(project.envFile === undefined ? [] : [project.envFile])],
+    dataDir: settings.storage.dataDir,
+  };
+}

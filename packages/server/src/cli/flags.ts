@@ -1,0 +1,44 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { ConfigSources } from '../config/config.ts';
+import { processEnvironment, settingDefinitions, settingKeys } from '../config/env.ts';
+import type { SettingDefinition, SettingKey } from '../config/env.ts';
+
+/** What commander hands to an action: flags by camel-cased name. */
+export type FlagValues = Record<string, unknown>;
+
+/** Gives a command `--config` and the flags of these settings (default: of all that have one). */
+export function addFlags(command: Command, keys: readonly SettingKey[] = settingKeys): Command {
+  command.option(
+    '-c, --config <file>',
+    'config file, or the folder it is in (default: svc.json, else langgraph.json)',
+  );
+  for (const key of keys) {
+    const option = optionOf(key);
+    if (option !== undefined) command.addOption(option);
+  }
+  return command;
+}
+
+export function toSources(values: FlagValues): ConfigSources {
+  const flags: Partial<Record<SettingKey, string>> = {};
+  for (const key of settingKeys) {
+    const value = values[optionOf(key)?.attributeName() ?? ''];
+    if (typeof value === 'string') flags[key] = value;
+  }
+  const configPath = values['config'];
+  return {
+    cwd: process.cwd(),
+    env: processEnvironment(),
+    flags,
+    ...(typeof configPath === 'string' ? { configPath } : {}),
+  };
+}
+
+function optionOf(key: SettingKey): Option | undefined {
+  const { flag, variable, doc, ...definition }: SettingDefinition<unknown> = settingDefinitions[key];
+  if (flag === undefined) return undefined;
+  const standard = (definition.defaultDoc ?? String(definition.default)).replaceAll('`', '');
+  const names = flag.short === undefined ? flag.name : `${flag.short}, ${flag.name}`;
+  return new Option(`${names} ${flag.placeholder}`, `${doc} (${variable}; default: ${standard})`);
+}

@@ -1,0 +1,66 @@
+// The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
+
+import { Command } from 'commander';
+import { addFlags, toSources } from './flags.ts';
+import type { FlagValues } from './flags.ts';
+import { productVersion } from './version.ts';
+
+export function createProgram(): Command {
+  const program = new Command('svc')
+    .description('Serves LangGraph.js graphs: durable threads, runs and streaming.')
+    .version(productVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: false })
+    .showHelpAfterError('(svc --help shows what there is)')
+    .addHelpText(
+      'after',
+      examples('svc dev', 'svc start --port 8080 --config deploy/svc.json', 'svc help start'),
+    );
+
+  addFlags(program.command('dev'))
+    .description('serve the graphs, and again after every change of config or code')
+    .addHelpText('after', examples('svc dev', 'svc dev --port 8080', 'DATABASE_URI=postgres://… svc dev'))
+    .action(async (values: FlagValues) => {
+      const { dev } = await import('./dev.ts');
+      await dev(toSources(values));
+    });
+
+  addFlags(program.command('start'))
+    .description('serve the graphs')
+    .addHelpText(
+      'after',
+      examples(
+        'svc start',
+        'svc start --host 0.0.0.0 --port 8080',
+        'svc start --executors 4 --n-jobs-per-worker 20',
+      ),
+    )
+    .action(async (values: FlagValues) => {
+      const { start } = await import('./start.ts');
+      await start(toSources(values));
+    });
+
+  addFlags(program.command('migrate'), ['dataDir', 'logLevel', 'logFormat'])
+    .description('bring the schema of the database up to date, and exit')
+    .addHelpText('after', examples('svc migrate', 'DATABASE_URI=postgres://… svc migrate'))
+    .action(async (values: FlagValues) => {
+      const { migrate } = await import('./migrate.ts');
+      await migrate(toSources(values));
+    });
+
+  addFlags(program.command('config'))
+    .description('print the settings in force and where each comes from')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
+    .action(async (values: FlagValues) => {
+      const { showConfig } = await import('./show-config.ts');
+      showConfig(toSources(values), values['json'] === true);
+    });
+
+  return program;
+}
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}

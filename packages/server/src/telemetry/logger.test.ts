@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../config/secret.ts';
+import { createLogger } from './logger.ts';
+import { prettyRecord } from './pretty.ts';
+
+const capture = (format: 'json' | 'pretty', level: 'info' | 'silent' = 'info') => {
+  const lines: string[] = [];
+  const logger = createLogger({ level, format }, { write: (line: string) => lines.push(line) });
+  return { logger, lines };
+};
+
+describe('the log', () => {
+  it.each([
+    [{ headers: { Authorization: 'Bearer hunter2', cookie: 'a=hunter2' } }],
+    [{ request: { headers: { 'x-api-key': 'hunter2', 'set-cookie': ['hunter2'] } } }],
+    [{ list: [{ deep: { password: 'hunter2' } }] }],
+    [{ OPENAI_API_KEY: 'hunter2', client_secret: 'hunter2' }],
+    [{ uri: new Secret('hunter2') }],
+  ])('never holds a secret: %j', (record) => {
+    const { logger, lines } = capture('json');
+    logger.info(record, 'a request');
+    logger.child(record).info('a request');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).not.toContain('hunter2');
+      expect(line).toContain('[redacted]');
+    }
+  });
+
+  it('survives a cycle', () => {
+    const { logger, lines } = capture('json');
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    logger.info({ cycle }, 'round');
+    expect(lines[0]).toContain('"msg":"round"');
+  });
+
+  it('shows an error with its stack and cause', () => {
+    const { logger, lines } = capture('json');
+    logger.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'it failed');
+    const record = JSON.parse(lines[0] ?? '') as { err: { message: string; stack: string } };
+    expect(record.err.message).toContain('outer');
+    expect(record.err.stack).toContain('inner');
+  });
+
+  it('is readable in the pretty format', () => {
+    const { logger, lines } = capture('pretty');
+    logger.warn({ run_id: 'r1', note: 'two words', err: new Error('boom') }, 'the run failed');
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:\d\d warn {2}the run failed run_id=r1 note="two words"\n {4}Error: boom/,
+    );
+  });
+
+  it('says nothing when it is silent', () => {
+    const { logger, lines } = capture('json', 'silent');
+    logger.fatal('x');
+    expect(lines).toEqual([]);
+  });
+
+  it('leaves a line that is no record as it is', () => {
+    expect(prettyRecord('not json\n', false)).toBe('not json\n');
+    expect(prettyRecord('7', false)).toBe('7');
+  });
+});

@@ -1,0 +1,28 @@
+import { pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
+import type { Settings } from '../config/settings.ts';
+import { prettyRecord } from './pretty.ts';
+import { redact } from './redact.ts';
+
+export type { Logger } from 'pino';
+
+/** The log of a process, on standard error unless `destination` says otherwise. Secrets are redacted at any depth. */
+export function createLogger(
+  { level, format }: Settings['log'],
+  // NOTE: synchronous, so that the last words of a process that dies are not lost.
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Logger {
+  const colour = process.stderr.isTTY && process.stderr.hasColors();
+  const pretty = { write: (line: string) => destination.write(prettyRecord(line, colour)) };
+  const logger = pino(
+    { level, base: null, formatters: { log: redact } },
+    format === 'json' ? destination : pretty,
+  );
+  // NOTE: the library's formatter of bindings is not applied to those of a child.
+  // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
+  const { child } = logger;
+  logger.child = function redactedChild(this: Logger, bindings, options) {
+    return child.call(this, redact(bindings), options);
+  } as Logger['child'];
+  return logger;
+}

@@ -1,0 +1,26 @@
+// What a log record must never hold, whoever put it there.
+
+const secretKey =
+  /^(proxy-)?authorization$|^(set-)?cookie$|^x-(api|auth)-key$|password|secret|^api_?key$|_api_?key$/i;
+
+const depthMax = 8;
+
+/** A copy of a record without secrets, at any depth. Errors stay as they are: the logger serialises them itself. */
+export function redact(record: Record<string, unknown>, depth = 0): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [
+      key,
+      secretKey.test(key) ? '[redacted]' : inside(value, depth),
+    ]),
+  );
+}
+
+function inside(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  // Also what ends a cycle.
+  if (depth >= depthMax) return '[deep]';
+  if (Array.isArray(value)) return value.map((element: unknown) => inside(element, depth + 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const plain = prototype === Object.prototype || prototype === null;
+  return plain ? redact(value as Record<string, unknown>, depth + 1) : value;
+}

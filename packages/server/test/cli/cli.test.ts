@@ -1,0 +1,109 @@
+import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { createProject, runCli } from './cli-process.ts';
+
+const svc = (...args: string[]) => runCli(args, { cwd: tmpdir() }).exit;
+
+describe('svc', () => {
+  it.each([
+    [['--help'], ['dev', 'start', 'migrate', 'config', 'Examples:']],
+    [
+      ['dev', '--help'],
+      ['--port', '--config', 'Examples:'],
+    ],
+    [
+      ['start', '--help'],
+      ['--host', '--data-dir', '--executors', '--n-jobs-per-worker', 'SVC_PORT', 'Examples:'],
+    ],
+    [
+      ['migrate', '--help'],
+      ['--data-dir', 'Examples:'],
+    ],
+    [
+      ['config', '--help'],
+      ['--json', 'Examples:'],
+    ],
+    [['help', 'start'], ['--host']],
+    [['--version'], ['0.1.0']],
+  ])('%j prints what it should, and exits 0', async (args, words) => {
+    const { code, stdout } = await svc(...args);
+    expect(code).toBe(0);
+    for (const word of words) expect(stdout).toContain(word);
+  });
+
+  it.each([
+    [['strat'], "unknown command 'strat'"],
+    [['start', '--prot', '1'], 'Did you mean --port?'],
+    [['start', '--port'], 'argument missing'],
+    [['start', 'extra'], 'too many arguments'],
+    [['config', '--xml'], 'unknown option'],
+    [[], 'Usage: svc'],
+  ])('%j is wrong usage: a message and exit 2', async (args, message) => {
+    const { code, stdout, stderr } = await svc(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it.each(['start', 'dev', 'config', 'migrate'])(
+    '%s prints every mistake of the configuration, no stack, and exits 1',
+    async (command) => {
+      using project = createProject({ graphs: { agent: './nope.ts:graph' }, env: '.env' });
+      const { code, stderr } = await runCli([command, '--data-dir', './data'], {
+        cwd: project.dir,
+        env: { SVC_LEASE: 'soon', DATABASE_URI: 'mysql://u:hunter2@h/d' },
+      }).exit;
+      expect(code).toBe(1);
+      for (const part of [
+        'There are 4 mistakes',
+        'graphs.agent',
+        'env = ".env"',
+        'SVC_LEASE',
+        'DATABASE_URI',
+      ]) {
+        expect(stderr).toContain(part);
+      }
+      expect(stderr).not.toMatch(/hunter2|^\s+at /m);
+    },
+  );
+
+  it('start without a config file says how to write one', async () => {
+    using project = createProject();
+    const { code, stderr } = await runCli(['start', '--config', 'none'], { cwd: project.dir }).exit;
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no such config file');
+    expect(stderr).toContain('{"graphs": {"agent": "./agent.ts:graph"}}');
+  });
+});
+
+describe('svc config', () => {
+  it('prints what is in force and where from, without passwords', async () => {
+    using project = createProject({
+      graphs: { agent: './agent.ts:graph' },
+      grahps: {},
+      settings: { poolMax: 3 },
+    });
+    const { code, stdout, stderr } = await runCli(['config', '--port', '8080'], {
+      cwd: project.dir,
+      env: { N_JOBS_PER_WORKER: '4', DATABASE_URI: 'postgres://u:hunter2@h/d' },
+    }).exit;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/SVC_PORT +8080 +flag --port/);
+    expect(stdout).toMatch(/SVC_N_JOBS_PER_WORKER +4 +N_JOBS_PER_WORKER/);
+    expect(stdout).toMatch(/SVC_POOL_MAX +3 +svc\.json settings\.poolMax/);
+    expect(stdout).toMatch(/SVC_LEASE +30s +default/);
+    expect(stdout).toContain('postgres://u:[redacted]@h/d');
+    expect(stderr).toContain('did you mean "graphs"?');
+  });
+
+  it('--json is JSON and nothing else', async () => {
+    using project = createProject();
+    const { stdout } = await runCli(['config', '--json'], { cwd: project.dir }).exit;
+    expect(JSON.parse(stdout)).toMatchObject({
+      compat: false,
+      graphs: [{ id: 'agent', export: 'graph' }],
+      settings: expect.arrayContaining([
+        { key: 'port', variable: 'SVC_PORT', value: '2024', origin: 'default' },
+      ]),
+    });
+  });
+});
