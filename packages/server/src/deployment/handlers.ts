@@ -7,6 +7,8 @@ export interface Call {
   requestId: string;
   /** Fires when the client has gone. */
   signal: AbortSignal;
+  /** What the request says beside its input, such as `last-event-id`; the name in lower case. */
+  header(name: string): string | undefined;
 }
 
 /** A value with response headers of its own. */
@@ -30,19 +32,63 @@ export interface StreamEvent {
   data: string;
 }
 
-/** What a route of kind `sse` returns, and what one of kind `late` returns: JSON text that comes when it comes. */
-export type SseBody = AsyncIterable<StreamEvent>;
-export type LateBody = Promise<string>;
+/** Where a feed puts its events. */
+export interface EventSink {
+  /** False when the client reads slower than this: who can wait, waits for `drained`. Ignored once closed. */
+  send(event: StreamEvent): boolean;
+  /** Settles when there is room again, or nobody reads any more. */
+  drained(): Promise<void>;
+  end(): void;
+  /** Ends the stream with an `error` event. */
+  fail(error: unknown): void;
+}
+
+/**
+ * A stream whose source calls us, which costs no promise per event. `start` returns what stops the source;
+ * it is called once, whether the source ended, failed, or the client left.
+ */
+export class EventFeed {
+  readonly start: (sink: EventSink) => () => void;
+
+  constructor(start: (sink: EventSink) => () => void) {
+    this.start = start;
+  }
+}
+
+/** What a route of kind `sse` returns. */
+export type SseBody = AsyncIterable<StreamEvent> | EventFeed;
+
+/** What a route of kind `late` returns: JSON text that comes when it comes. A class, because a bare promise would be awaited. */
+export class Late {
+  readonly text: Promise<string>;
+
+  constructor(text: Promise<string>) {
+    this.text = text;
+  }
+}
+
+/** A JSON response that is text already, as it came from storage. */
+export class RawJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
   : R['kind'] extends 'late'
-    ? LateBody
-    : RouteOutput<R>;
+    ? Late
+    : R['kind'] extends 'html'
+      ? string
+      : RouteOutput<R> | RawJson;
+
+type Answer<R extends RouteShape> = Body<R> | Reply<Body<R>>;
 
 export type Handler<R extends RouteShape> = (
   input: RouteInput<R>,
   call: Call,
-) => Promise<Body<R> | Reply<Body<R>>> | Reply<Body<R>>;
+) => Promise<Answer<R>> | Answer<R>;
 
 export type Handlers<T extends Routes> = { [K in keyof T]: Handler<T[K]> };

@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import { invalid, Problem } from '@svc/contract/problem';
+import type { HttpContext, RequestCall } from './call.ts';
+import { parseStrictJson } from './strict-json.ts';
+
+export interface BodyLimits {
+  bytesMax: number;
+  depthMax: number;
+}
+
+/** The JSON value of a request body; an absent body is `{}` where the route allows that. */
+export const readJsonBody = async (
+  context: HttpContext,
+  call: RequestCall,
+  limits: BodyLimits,
+  optional: boolean,
+): Promise<unknown> => {
+  const incoming = context.env?.incoming;
+  if (incoming !== undefined) assertSingle(incoming, 'content-type');
+  const bytes = await readBytes(context, call, limits.bytesMax);
+  if (bytes.length === 0) {
+    if (optional) return {};
+    throw invalid(['body'], 'The request needs a JSON body.', 'missing');
+  }
+  // Anything but JSON is refused, whatever the bytes are: a browser sends text/plain across sites unasked.
+  assertJsonType(call.header('content-type'));
+  assertIdentity(call.header('content-encoding'));
+  return parseStrictJson(bytes, limits.depthMax);
+};
+
+const jsonType = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/;
+
+const assertJsonType = (header: string | undefined): void => {
+  const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === 'application/json' || jsonType.test(type)) return;
+  const sent = type === '' ? 'none' : JSON.stringify(type.slice(0, 100));
+  throw new Problem(
+    'unsupported_media_type',
+    `The body must have content type application/json, not ${sent}.`,
+  );
+};
+
+const assertIdentity = (encoding: string | undefined): void => {
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw new Problem('unsupported_media_type', 'A compressed body is not accepted; send it as it is.');
+};
+
+/** Node keeps the first of two such headers, a proxy before us perhaps the second. */
+const assertSingle = (incoming: IncomingMessage, name: string): void => {
+  let count = 0;
+  const raw = incoming.rawHeaders;
+  for (let at = 0; at < raw.length; at += 2) {
+    const header = raw[at];
+    if (header?.length === name.length && header.toLowerCase() === name) count++;
+  }
+  if (count > 1) throw new Problem('bad_request', `The request has ${count} ${name} headers.`);
+};
+
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
+
+const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: number): Promise<Buffer> => {
+  const announced = Number(call.header('content-length') ?? 0);
+  if (announced > bytesMax) throw tooLarge(bytesMax);
+  const incoming = context.env?.incoming;
+  if (incoming === undefined) return readWeb(context.req.raw, bytesMax);
+  if (incoming.complete && incoming.readableLength === 0 && announced === 0) return Buffer.alloc(0);
+  return readNode(incoming, bytesMax);
+};
+
+const readNode = (incoming: IncomingMessage, bytesMax: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > bytesMax) {
+        settle();
+        reject(tooLarge(bytesMax));
+      } else chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      settle();
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+    };
+    const onLost = (cause?: unknown): void => {
+      settle();
+      reject(new Problem('bad_request', 'The request body was cut off.', { cause }));
+    };
+    incoming.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+  });
+
+const readWeb = async (request: Request, bytesMax: number): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+};

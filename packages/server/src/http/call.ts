@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Call } from '../deployment/handlers.ts';
+
+/** Node's own request and response; absent where a test calls `app.request()`. */
+export interface HttpEnv {
+  Bindings: Partial<HttpBindings>;
+}
+
+export type HttpContext = Context<HttpEnv>;
+
+const sane = /^[\x21-\x7e]{1,128}$/;
+
+/** The id a client sent, when it is one we can put into a header and a log line; else a new one. */
+export const requestIdOf = (sent: string | undefined): string =>
+  sent !== undefined && sane.test(sent) ? sent : randomUUID();
+
+/** One request as handlers see it. The abort signal is made only for those who ask. */
+export class RequestCall implements Call {
+  readonly requestId: string;
+  readonly #context: HttpContext;
+
+  constructor(context: HttpContext) {
+    this.#context = context;
+    this.requestId = requestIdOf(this.header('x-request-id'));
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.req.raw.signal;
+  }
+
+  header(name: string): string | undefined {
+    const incoming = this.#context.env?.incoming;
+    if (incoming === undefined) return this.#context.req.raw.headers.get(name) ?? undefined;
+    const value = incoming.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+}

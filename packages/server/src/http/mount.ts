@@ -1,0 +1,72 @@
+// The contract's routes on Hono: each request is read, validated, handled and answered in one function, with
+// no middleware in between.
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Routes, RouteShape } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { Hono } from 'hono';
+import type { Call, Handlers } from '../deployment/handlers.ts';
+import type { BodyLimits } from './body.ts';
+import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
+import { type Input, readInput } from './input.ts';
+import { problemResponse } from './problem.ts';
+import { logRequest } from './request-log.ts';
+import { respond, type ResponseOptions } from './respond.ts';
+
+export interface MountOptions extends ResponseOptions {
+  body: BodyLimits;
+}
+
+type AnyHandler = (input: Input, call: Call) => unknown;
+
+/** Registers every route with its handler. */
+export const mount = <T extends Routes>(
+  app: Hono<HttpEnv>,
+  routes: T,
+  handlers: Handlers<T>,
+  options: MountOptions,
+): void => {
+  for (const [name, route] of literalFirst(routes)) {
+    const handler = handlers[name] as unknown as AnyHandler;
+    app.on(route.method.toUpperCase(), route.path, (context) => answer(route, handler, context, options));
+  }
+};
+
+/** Hono takes the first match, so `/runs/stream` must come before `/runs/:run_id`. */
+const literalFirst = (routes: Routes): [string, RouteShape][] => {
+  const rank = ({ path }: RouteShape): string => path.replaceAll(/:[^/]+/g, '\uFFFF');
+  return Object.entries(routes).toSorted(([, a], [, b]) =>
+    rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0,
+  );
+};
+
+const answer = async (
+  route: RouteShape,
+  handler: AnyHandler,
+  context: HttpContext,
+  options: MountOptions,
+): Promise<Response> => {
+  const startedMs = performance.now();
+  const call = new RequestCall(context);
+  let response: Response;
+  try {
+    assertMethod(route, context);
+    const input = await readInput(route, context, call, options.body);
+    response = await respond(route, await handler(input, call), context, call, options);
+  } catch (error) {
+    response = problemResponse(error, call.requestId, options.logger);
+  }
+  const log = (status: number): void => {
+    logRequest(options.logger, context, { route: route.path, requestId: call.requestId, startedMs, status });
+  };
+  const out = context.env?.outgoing;
+  if (response === RESPONSE_ALREADY_SENT && out !== undefined) out.once('close', () => log(out.statusCode));
+  else log(response.status);
+  return response;
+};
+
+/** Hono answers HEAD by GET; a stream must not start for it. */
+const assertMethod = (route: RouteShape, context: HttpContext): void => {
+  if (context.req.method === 'HEAD' && (route.kind === 'sse' || route.kind === 'late')) {
+    throw new Problem('method_not_allowed', 'A stream has no HEAD.');
+  }
+};

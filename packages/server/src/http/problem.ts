@@ -1,0 +1,59 @@
+// The only place that turns errors into responses.
+import { HTTPException } from 'hono/http-exception';
+import { Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
+import { jsonHeaders } from './headers.ts';
+
+/** What this layer writes to: pino fits. */
+export interface HttpLogger {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Seconds after which a client may try again when the database is away. */
+const retryAfterSeconds = '2';
+
+const codeByStatus = new Map<number, ProblemCode>(
+  (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
+);
+
+/** Any thrown value as a Problem; what we do not know is `internal` and says nothing about itself. */
+export const toProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
+  if (error instanceof HTTPException) {
+    const code = codeByStatus.get(error.status) ?? (error.status < 500 ? 'bad_request' : 'internal');
+    return new Problem(code, error.message || problems[code].title, { cause: error });
+  }
+  return new Problem('internal', 'The server made a mistake; its log has the details.', { cause: error });
+};
+
+export const problemBody = (problem: Problem, requestId: string): ProblemBody => ({
+  detail: problem.faults ?? problem.message,
+  message: problem.message,
+  code: problem.code,
+  request_id: requestId,
+});
+
+/** Faults of the server go to the log with their cause, and to the client without. */
+export const logProblem = (problem: Problem, requestId: string, logger: HttpLogger): void => {
+  if (problems[problem.code].status >= 500 && problem.code !== 'not_supported') {
+    logger.error(
+      { err: problem.cause ?? problem, code: problem.code, request_id: requestId },
+      problem.message,
+    );
+  }
+};
+
+/** The response to an error. `headers` may add (`Allow`), `status` refine what the code says (414 for 413). */
+export const problemResponse = (
+  error: unknown,
+  requestId: string,
+  logger: HttpLogger,
+  extra: { headers?: Record<string, string>; status?: number } = {},
+): Response => {
+  const problem = toProblem(error);
+  logProblem(problem, requestId, logger);
+  const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
+  if (problem.code === 'unavailable') headers['retry-after'] = retryAfterSeconds;
+  const status = extra.status ?? problems[problem.code].status;
+  return new Response(JSON.stringify(problemBody(problem, requestId)), { status, headers });
+};

@@ -1,0 +1,64 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { RouteShape } from '@svc/contract';
+import { Late, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
+import type { HttpContext, RequestCall } from './call.ts';
+import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders } from './headers.ts';
+import { type LateOptions, sendLate, textIfSoon } from './late.ts';
+import type { HttpLogger } from './problem.ts';
+import { eventsBody, type SseOptions, streamEvents } from './sse.ts';
+
+export interface ResponseOptions {
+  sse: SseOptions;
+  late: LateOptions;
+  logger: HttpLogger;
+}
+
+/** What a handler answered, as a response. A stream is under way when this returns. */
+export const respond = async (
+  route: RouteShape,
+  answer: unknown,
+  context: HttpContext,
+  call: RequestCall,
+  options: ResponseOptions,
+): Promise<Response> => {
+  const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
+  const value = reply === undefined ? answer : reply.value;
+  const status = reply?.status ?? route.status ?? 200;
+  const headed = (base: Record<string, string>): Record<string, string> => ({
+    ...base,
+    'x-request-id': call.requestId,
+    ...reply?.headers,
+  });
+  const request = { requestId: call.requestId, logger: options.logger };
+  const out = context.env?.outgoing;
+
+  switch (route.kind) {
+    case 'sse': {
+      const headers = headed(sseHeaders);
+      const body = value as SseBody;
+      if (out === undefined) {
+        return new Response(eventsBody(body, options.sse, request) as ReadableStream, { status, headers });
+      }
+      out.writeHead(status, headers);
+      out.flushHeaders();
+      streamEvents(out, body, options.sse, request);
+      return RESPONSE_ALREADY_SENT;
+    }
+    case 'late': {
+      const late = value as Late;
+      const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
+      if (text !== undefined || out === undefined)
+        return new Response(text ?? '', { status, headers: headed(jsonHeaders) });
+      out.writeHead(status, headed(jsonHeaders));
+      sendLate(out, late, options.late.newlineMs, request);
+      return RESPONSE_ALREADY_SENT;
+    }
+    case 'html':
+      return new Response(value as string, { status, headers: headed(htmlHeaders) });
+    default: {
+      if (status === 204) return new Response(null, { status, headers: headed(emptyHeaders) });
+      const text = value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null');
+      return new Response(text, { status, headers: headed(jsonHeaders) });
+    }
+  }
+};

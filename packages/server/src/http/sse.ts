@@ -1,0 +1,191 @@
+// Server-sent events, written straight to Node's response: frames that come within one turn of the event loop
+// leave in one write. A client that does not read costs at most `bufferBytesMax`, then its connection.
+import { PassThrough, type Writable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { EventFeed, type EventSink, type SseBody, type StreamEvent } from '../deployment/handlers.ts';
+import { type HttpLogger, logProblem, toProblem } from './problem.ts';
+
+export interface SseOptions {
+  /** Clients measure the interval and take three times of it without a byte for a dead connection. */
+  heartbeatMs: number;
+  bufferBytesMax: number;
+}
+
+export interface SseRequest {
+  requestId: string;
+  logger: HttpLogger;
+}
+
+/** Above this, whoever can wait should. */
+const highWaterBytes = 65_536;
+/** Heartbeats in a row that found the client behind: it has stopped reading. */
+const stalledBeatsMax = 6;
+// One line with a single line end: a blank line after it would make clients dispatch an empty event.
+const heartbeat = ': heartbeat\n';
+
+const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, ' ') : text);
+
+/** A frame. Line ends inside JSON text are blanks between tokens, so a space says the same. */
+export const toFrame = ({ id, event, data }: StreamEvent): string => {
+  const head = id === undefined ? '' : `id: ${oneLine(id)}\n`;
+  return `${head}event: ${oneLine(event)}\ndata: ${oneLine(data)}\n\n`;
+};
+
+class SseStream implements EventSink {
+  readonly #out: Writable;
+  readonly #options: SseOptions;
+  readonly #request: SseRequest;
+  readonly #beat: NodeJS.Timeout;
+  readonly #flushSoon: () => void;
+  #pending = '';
+  #scheduled = false;
+  #closed = false;
+  #stalledBeats = 0;
+  #stop: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(out: Writable, options: SseOptions, request: SseRequest) {
+    this.#out = out;
+    this.#options = options;
+    this.#request = request;
+    this.#flushSoon = () => {
+      this.#scheduled = false;
+      this.#flush();
+    };
+    this.#beat = setInterval(() => this.#heartbeat(), options.heartbeatMs);
+    out.on('close', () => this.#close());
+    out.on('error', () => this.#close());
+    out.on('drain', () => this.#release());
+  }
+
+  /** Takes over the source: it is stopped when the stream closes, for whatever reason. */
+  run(body: SseBody): void {
+    try {
+      this.#stop = body instanceof EventFeed ? body.start(this) : pump(body, this);
+    } catch (error) {
+      this.fail(error);
+    }
+    if (this.#closed) this.#stopSource();
+  }
+
+  send(event: StreamEvent): boolean {
+    if (this.#closed) return true;
+    this.#pending += toFrame(event);
+    if (this.#pending.length >= highWaterBytes) this.#flush();
+    else if (!this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(this.#flushSoon);
+    }
+    return this.#closed || !this.#out.writableNeedDrain;
+  }
+
+  drained(): Promise<void> {
+    if (this.#closed || !this.#out.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  end(): void {
+    if (this.#closed) return;
+    this.#flush();
+    if (!this.#out.destroyed) this.#out.end();
+    this.#close();
+  }
+
+  fail(error: unknown): void {
+    if (this.#closed) return;
+    const problem = toProblem(error);
+    logProblem(problem, this.#request.requestId, this.#request.logger);
+    this.send({ event: 'error', data: JSON.stringify({ error: problem.code, message: problem.message }) });
+    this.end();
+  }
+
+  #flush(): void {
+    if (this.#closed || this.#pending === '') return;
+    const text = this.#pending;
+    this.#pending = '';
+    this.#out.write(text);
+    if (this.#out.writableLength > this.#options.bufferBytesMax) this.#drop();
+  }
+
+  #heartbeat(): void {
+    if (this.#out.writableNeedDrain) {
+      if (++this.#stalledBeats >= stalledBeatsMax) return this.#drop();
+    } else this.#stalledBeats = 0;
+    this.#flush();
+    if (!this.#closed) this.#out.write(heartbeat);
+  }
+
+  /** The connection goes, the log of events stays: the client resumes by the last id it saw. */
+  #drop(): void {
+    const { requestId, logger } = this.#request;
+    logger.info(
+      { request_id: requestId, buffered_bytes: this.#out.writableLength },
+      'stream client too slow',
+    );
+    this.#close();
+    this.#out.destroy();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pending = '';
+    clearInterval(this.#beat);
+    this.#stopSource();
+    this.#release();
+  }
+
+  #stopSource(): void {
+    const stop = this.#stop;
+    this.#stop = undefined;
+    try {
+      stop?.();
+    } catch (error) {
+      logProblem(toProblem(error), this.#request.requestId, this.#request.logger);
+    }
+  }
+
+  #release(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+/** Reads an iterable into the sink no faster than the client reads; returns what stops it. */
+const pump = (events: AsyncIterable<StreamEvent>, sink: EventSink): (() => void) => {
+  const iterator = events[Symbol.asyncIterator]();
+  let stopped = false;
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (stopped) return;
+      if (done === true) return sink.end();
+      if (!sink.send(value)) await sink.drained();
+    }
+  };
+  read().catch((error: unknown) => sink.fail(error));
+  return () => {
+    stopped = true;
+    // An iterator that waits in next() settles this later; what it throws has no reader any more.
+    iterator.return?.().catch(() => undefined);
+  };
+};
+
+/** Streams `body` into a response whose head is written already. */
+export const streamEvents = (
+  out: Writable,
+  body: SseBody,
+  options: SseOptions,
+  request: SseRequest,
+): void => {
+  new SseStream(out, options, request).run(body);
+};
+
+/** The same without a socket, for `app.request()`. */
+export const eventsBody = (body: SseBody, options: SseOptions, request: SseRequest): ReadableStream => {
+  const through = new PassThrough();
+  streamEvents(through, body, options, request);
+  return PassThrough.toWeb(through).readable as ReadableStream;
+};
