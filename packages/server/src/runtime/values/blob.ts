@@ -1,7 +1,3 @@
-// A stored value is a reference (a short text) and the blobs it reaches. References:
-//   =<json>         the value itself
-//   #<uuid>         the value is this blob
-//   [<uuid>,<uuid>  a list of one or two elements, each a blob
 // Blobs, told apart by `refs` and the payload's first character:
 //   no refs                            the payload is the value's stored form
 //   refs, payload [s, pos, json, …]    a list: the first s refs are lists, put one after the other; the other refs
@@ -25,12 +21,6 @@ export interface StoredBlob {
 export type Lookup = (hash: string) => StoredBlob | undefined;
 
 export const childRefs = (blob: StoredBlob): string[] => blob.refs ?? [];
-
-/** The blobs that a reference names itself; what those need is in their `refs`. */
-export const hashesOf = (ref: string): string[] => {
-  if (ref.startsWith('#')) return [ref.slice(1)];
-  return ref.startsWith('[') ? ref.slice(1).split(',') : [];
-};
 
 const uuid = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;

@@ -16,6 +16,8 @@ const bytesTree = (value: ArrayBufferView | ArrayBufferLike): unknown => {
   };
 };
 
+const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+
 const errorKeys: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
 
 /**
@@ -25,8 +27,8 @@ const errorKeys: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cau
 const errorTree = (error: Error, child: Child, optional: Child): unknown => {
   const tree: Record<string, unknown> = {
     $: 'error',
-    name: String(error.name),
-    message: String(error.message),
+    name: textOr(error.name, 'Error'),
+    message: textOr(error.message, ''),
   };
   if (error.cause !== undefined) tree['cause'] = optional('cause', error.cause);
   const { errors } = error as { errors?: unknown };
@@ -95,7 +97,7 @@ export const instanceTree = (value: object, child: Child, optional: Child): unkn
   if (types.isMap(value)) {
     const entries = [...value].map(([key, item], index) => [
       child(`key ${index}`, key),
-      child(String(key), item),
+      child(typeof key === 'string' ? key : `value ${index}`, item),
     ]);
     return { $: 'map', of: entries };
   }

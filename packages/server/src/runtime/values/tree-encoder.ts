@@ -79,7 +79,10 @@ export class TreeEncoder {
 
   #object(value: object): unknown {
     const depth = this.#depth;
-    if (depth > depthMax) throw this.#tooDeep(value);
+    if (depth >= depthMax) throw this.#tooDeep(value);
+    // Fields of errors may be left out: a cycle through one must end at it, not a thousand levels deeper.
+    if (value instanceof Error && depth > 0 && this.#objects.lastIndexOf(value, depth - 1) !== -1)
+      throw this.#cycle(value, depth);
     this.#objects[depth] = value;
     this.#depth = depth + 1;
     const tree = Array.isArray(value) ? this.#array(value) : this.#notArray(value);
@@ -157,14 +160,16 @@ export class TreeEncoder {
   }
 
   #tooDeep(value: object): CodecError {
-    const first = this.#objects.slice(0, this.#depth).indexOf(value);
-    if (first === -1) {
-      const path = pathText(this.#name, this.#keys.slice(0, 8));
-      return new CodecError(`${path}…`, `is nested more than ${depthMax} levels deep`);
-    }
-    const again = this.#objects.indexOf(value, first + 1);
-    const end = again === -1 ? this.#depth : Math.min(again, this.#depth);
-    const to = pathText(this.#name, this.#keys.slice(0, first));
-    return this.#error(`refers back to ${to}: a cycle cannot be stored`, end);
+    const path = [...this.#objects.slice(0, this.#depth), value];
+    const again = path.findIndex((object, index) => path.indexOf(object) < index);
+    const repeated = path[again];
+    if (repeated !== undefined) return this.#cycle(repeated, again);
+    const beginning = pathText(this.#name, this.#keys.slice(0, 8));
+    return new CodecError(`${beginning}…`, `is nested more than ${depthMax} levels deep`);
+  }
+
+  #cycle(value: object, depth: number): CodecError {
+    const first = pathText(this.#name, this.#keys.slice(0, this.#objects.indexOf(value)));
+    return this.#error(`refers back to ${first}: a cycle cannot be stored`, depth);
   }
 }

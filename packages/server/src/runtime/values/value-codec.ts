@@ -1,5 +1,6 @@
 import { assemble } from './assemble.ts';
-import { hashesOf, type Lookup } from './blob.ts';
+import type { Lookup } from './blob.ts';
+import { hashesOf } from './blob-ref.ts';
 import { Decoder, type ValueClasses } from './decoder.ts';
 import type { RefCache } from './ref-cache.ts';
 import { split, type Split } from './split.ts';
