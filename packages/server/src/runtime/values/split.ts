@@ -9,8 +9,8 @@ const inlineMax = 48;
 /** An object above this is split by key, so that a change of one key does not rewrite the others. */
 const objectMax = 1024;
 /**
- * A chunk is full at 8 blobs or 256 inline elements. Measured for 400 messages: 4 saves 5 % of the bytes, and needs
- * a sixth more rows to read; 16 costs 15 % more bytes.
+ * A chunk is full at 8 blobs or 256 inline elements. Measured over all states of a list that grows to 400 messages:
+ * 4 blobs take 4 % fewer bytes in 9 % more rows, 16 blobs take 7 % more bytes in 4 % fewer rows.
  */
 const chunkMax = 256;
 const weightOf = (item: string): number => (isBlob(item) ? 32 : 1);
@@ -29,6 +29,14 @@ const isLonger = (value: unknown, limit: number): boolean => {
     if (typeof part === 'string') left -= part.length;
     else left -= 4;
     if (typeof part !== 'object' || part === null) return;
+    if (ArrayBuffer.isView(part)) {
+      left -= part.byteLength;
+      return;
+    }
+    if (Array.isArray(part)) {
+      for (let index = 0; index < part.length && left >= 0; index++) visit(part[index]);
+      return;
+    }
     for (const key in part) {
       if (left < 0) return;
       visit((part as Record<string, unknown>)[key]);
