@@ -65,6 +65,7 @@ const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: numb
   const incoming = context.env?.incoming;
   if (incoming === undefined) return readWeb(context.req.raw, bytesMax);
   if (incoming.complete && incoming.readableLength === 0 && announced === 0) return Buffer.alloc(0);
+  if (incoming.destroyed) throw new Problem('bad_request', 'The request body was cut off.');
   return readNode(incoming, bytesMax);
 };
 

@@ -29,6 +29,7 @@ const invalidString = (value: string): string | undefined => {
   return undefined;
 };
 
+// oxlint-disable-next-line no-control-regex -- JSON forbids exactly these unescaped
 const plain = /[^"\\\u0000-\u001f]*/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -57,7 +58,7 @@ class Reader {
 
   #value(): void {
     this.#blank();
-    switch (this.#text[this.#at]) {
+    switch (this.#text.charAt(this.#at)) {
       case '{':
         return this.#object();
       case '[':

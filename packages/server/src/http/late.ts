@@ -35,7 +35,8 @@ export const sendLate = (
     if (!out.writableNeedDrain) out.write('\n');
   }, newlineMs);
   out.on('close', () => clearInterval(beat));
-  out.write('\n');
+  if (out.destroyed) clearInterval(beat);
+  else out.write('\n');
   late.text
     .catch((error: unknown) => {
       const problem = toProblem(error);

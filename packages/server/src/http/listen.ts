@@ -76,8 +76,11 @@ const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): 
 const closeGracefully = (server: Server, graceMs: number): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection whose last response ends now would otherwise wait for its next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(sweep);
       resolve();
     });
     server.closeIdleConnections();

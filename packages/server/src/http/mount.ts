@@ -59,7 +59,8 @@ const answer = async (
     logRequest(options.logger, context, { route: route.path, requestId: call.requestId, startedMs, status });
   };
   const out = context.env?.outgoing;
-  if (response === RESPONSE_ALREADY_SENT && out !== undefined) out.once('close', () => log(out.statusCode));
+  const streams = response === RESPONSE_ALREADY_SENT && out?.destroyed === false;
+  if (streams) out.once('close', () => log(out.statusCode));
   else log(response.status);
   return response;
 };

@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { RouteShape } from '@svc/contract';
-import { Late, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
+import { type Late, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders } from './headers.ts';
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';
@@ -40,7 +40,6 @@ export const respond = async (
         return new Response(eventsBody(body, options.sse, request) as ReadableStream, { status, headers });
       }
       out.writeHead(status, headers);
-      out.flushHeaders();
       streamEvents(out, body, options.sse, request);
       return RESPONSE_ALREADY_SENT;
     }

@@ -31,8 +31,11 @@ export const toFrame = ({ id, event, data }: StreamEvent): string => {
   return `${head}event: ${oneLine(event)}\ndata: ${oneLine(data)}\n\n`;
 };
 
+/** Node's response, or a plain stream in its place. */
+type SseTarget = Writable & { flushHeaders?: () => void };
+
 class SseStream implements EventSink {
-  readonly #out: Writable;
+  readonly #out: SseTarget;
   readonly #options: SseOptions;
   readonly #request: SseRequest;
   readonly #beat: NodeJS.Timeout;
@@ -44,7 +47,7 @@ class SseStream implements EventSink {
   #stop: (() => void) | undefined;
   #waiting: (() => void)[] = [];
 
-  constructor(out: Writable, options: SseOptions, request: SseRequest) {
+  constructor(out: SseTarget, options: SseOptions, request: SseRequest) {
     this.#out = out;
     this.#options = options;
     this.#request = request;
@@ -52,10 +55,13 @@ class SseStream implements EventSink {
       this.#scheduled = false;
       this.#flush();
     };
+    // The head leaves with the first events if there are any already, else alone.
+    setImmediate(() => (this.#pending === '' ? out.flushHeaders?.() : this.#flush()));
     this.#beat = setInterval(() => this.#heartbeat(), options.heartbeatMs);
     out.on('close', () => this.#close());
     out.on('error', () => this.#close());
     out.on('drain', () => this.#release());
+    if (out.destroyed) this.#close();
   }
 
   /** Takes over the source: it is stopped when the stream closes, for whatever reason. */
@@ -175,7 +181,7 @@ const pump = (events: AsyncIterable<StreamEvent>, sink: EventSink): (() => void)
 
 /** Streams `body` into a response whose head is written already. */
 export const streamEvents = (
-  out: Writable,
+  out: SseTarget,
   body: SseBody,
   options: SseOptions,
   request: SseRequest,

@@ -1,0 +1,175 @@
+// A small table of routes on a real socket, for the tests of this folder.
+import { route } from '@svc/contract';
+import { z } from 'zod';
+import {
+  EventFeed,
+  type EventSink,
+  type Handlers,
+  Late,
+  RawJson,
+  Reply,
+  type SseBody,
+} from '../deployment/handlers.ts';
+import { type AppOptions, createApp } from './app.ts';
+import { listen, type Listening } from './listen.ts';
+
+const tag = 'test';
+const access = 'public';
+const id = z.object({ run_id: z.uuid() });
+const Anything = z.json();
+
+export const testRoutes = {
+  getRun: route({
+    method: 'get',
+    path: '/runs/:run_id',
+    summary: '',
+    tag,
+    access,
+    params: id,
+    response: Anything,
+  }),
+  deleteRun: route({
+    method: 'delete',
+    path: '/runs/:run_id',
+    summary: '',
+    tag,
+    access,
+    params: id,
+    response: z.void(),
+    status: 204,
+  }),
+  postRun: route({
+    method: 'post',
+    path: '/runs/:run_id',
+    summary: '',
+    tag,
+    access,
+    params: id,
+    response: Anything,
+  }),
+  nameRun: route({
+    method: 'get',
+    path: '/names/:name',
+    summary: '',
+    tag,
+    access,
+    params: z.object({ name: z.string() }),
+    response: Anything,
+  }),
+  stream: route({
+    method: 'post',
+    path: '/runs/stream',
+    summary: '',
+    tag,
+    access,
+    response: Anything,
+    kind: 'sse',
+  }),
+  watch: route({ method: 'get', path: '/watch', summary: '', tag, access, response: Anything, kind: 'sse' }),
+  wait: route({
+    method: 'post',
+    path: '/runs/wait',
+    summary: '',
+    tag,
+    access,
+    response: Anything,
+    kind: 'late',
+  }),
+  search: route({
+    method: 'post',
+    path: '/search',
+    summary: '',
+    tag,
+    access,
+    query: z.object({ tags: z.union([z.string(), z.array(z.string())]).optional() }),
+    body: z.object({
+      limit: z.int().min(1).max(100).default(10),
+      metadata: z.record(z.string(), Anything).optional(),
+    }),
+    bodyOptional: true,
+    response: Anything,
+  }),
+  put: route({
+    method: 'put',
+    path: '/items',
+    summary: '',
+    tag,
+    access,
+    body: z.object({ key: z.string() }),
+    response: z.void(),
+    status: 204,
+  }),
+  raw: route({ method: 'get', path: '/raw', summary: '', tag, access, response: Anything }),
+  page: route({ method: 'get', path: '/page', summary: '', tag, access, response: z.string(), kind: 'html' }),
+};
+
+type TestHandlers = Handlers<typeof testRoutes>;
+
+const idle: SseBody = new EventFeed(() => () => undefined);
+
+const defaults: TestHandlers = {
+  getRun: ({ params }) =>
+    new Reply({ run_id: params.run_id }, { 'content-location': `/runs/${params.run_id}` }),
+  deleteRun: () => undefined,
+  postRun: () => ({ posted: true }),
+  nameRun: ({ params }) => ({ name: params.name }),
+  stream: () => idle,
+  watch: () => idle,
+  wait: () => new Late(Promise.resolve('{"done":true}')),
+  search: ({ body, query }) => new RawJson(JSON.stringify({ ...body, ...query })),
+  put: () => undefined,
+  raw: () => new RawJson('{ "as": "stored" }'),
+  page: () => '<!doctype html><title>page</title>',
+};
+
+export interface TestApp extends AsyncDisposable {
+  url: string;
+  host: string;
+  port: number;
+  /** What was logged: the message and its fields. */
+  lines: ({ level: string; msg: string } & Record<string, unknown>)[];
+}
+
+export const startTestApp = async (
+  handlers: Partial<TestHandlers> = {},
+  options: Partial<AppOptions<typeof testRoutes>> & { graceMs?: number } = {},
+): Promise<TestApp & Listening> => {
+  const lines: TestApp['lines'] = [];
+  const write = (level: string) => (fields: object, msg: string) =>
+    void lines.push({ level, msg, ...fields });
+  const logger = { info: write('info'), error: write('error') };
+  const app = createApp({ routes: testRoutes, handlers: { ...defaults, ...handlers }, logger, ...options });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs: options.graceMs ?? 0 });
+  const { hostname, port } = new URL(server.url);
+  return {
+    ...server,
+    lines,
+    host: hostname,
+    port: Number(port),
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+};
+
+/** A feed that a test writes to, and what became of it. */
+export const testFeed = (): { feed: EventFeed; sink: Promise<EventSink>; stopped: Promise<void> } => {
+  const sink = deferred<EventSink>();
+  const stopped = deferred<void>();
+  const feed = new EventFeed((given) => {
+    sink.resolve(given);
+    return () => stopped.resolve();
+  });
+  return { feed, sink: sink.promise, stopped: stopped.promise };
+};
+
+export const deferred = <T>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
+} => {
+  let settle: Pick<ReturnType<typeof deferred<T>>, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  if (settle === undefined) throw new Error('a promise runs its executor at once');
+  return { promise, ...settle };
+};
