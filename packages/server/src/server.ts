@@ -1,15 +1,14 @@
-// STUB: the seam between the CLI and the server; to be replaced by the real composition.
-
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// A whole server: database, services, HTTP; and back down again in reverse order.
+import { deploymentRoutes } from '@svc/contract';
+import type { Logger } from 'pino';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
-import type { Logger } from './telemetry/logger.ts';
-
-export interface RunningServer extends AsyncDisposable {
-  url: string;
-  graphs: string[];
-}
+import { createApp } from './http/app.ts';
+import { listen } from './http/listen.ts';
+import { createServices } from './services.ts';
+import { openConnection } from './storage/connection.ts';
+import { openDatabase } from './storage/database.ts';
+import { migrate } from './storage/migrate.ts';
 
 export interface ServerOptions {
   settings: Settings;
@@ -17,28 +16,49 @@ export interface ServerOptions {
   logger: Logger;
 }
 
-export async function startServer({ settings, project }: ServerOptions): Promise<RunningServer> {
-  const graphs = [...project.graphs.keys()];
-  const server = createServer((_request, response) => {
-    response.end(JSON.stringify({ ok: true, graphs }));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(settings.http.port, settings.http.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://${settings.http.host}:${port}`,
-    graphs,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+export interface RunningServer extends AsyncDisposable {
+  url: string;
+  graphs: string[];
 }
 
-/** The names of the migrations that were applied. */
-export async function migrateDatabase(_settings: Settings): Promise<string[]> {
-  return [];
-}
+/** Brings everything up, from the database to the listening socket. What fails takes down what came before it. */
+export const startServer = async ({ settings, project, logger }: ServerOptions): Promise<RunningServer> => {
+  const opened: AsyncDisposable[] = [];
+  const close = async (): Promise<void> => {
+    for (let last = opened.pop(); last; last = opened.pop()) await last[Symbol.asyncDispose]();
+  };
+  const keep = <T extends AsyncDisposable>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  try {
+    const connection = keep(await openConnection(settings.storage));
+    const database = keep(await openDatabase(connection.options));
+    await migrate(database);
+    const services = keep(
+      await createServices({ database, databaseOptions: connection.options, settings, project, logger }),
+    );
+    const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs } = settings.http;
+    const app = createApp({
+      routes: deploymentRoutes,
+      handlers: services.handlers,
+      logger,
+      limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },
+      heartbeatMs,
+    });
+    await services.dispatcher.pool.ready();
+    const listener = await listen(app, { host, port, logger });
+    opened.push({ [Symbol.asyncDispose]: () => listener.close() });
+    return { url: listener.url, graphs: [...project.graphs.keys()], [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** Brings the schema up to date; returns the names of the migrations that were applied. */
+export const migrateDatabase = async (settings: Settings): Promise<string[]> => {
+  await using connection = await openConnection(settings.storage);
+  await using database = await openDatabase(connection.options);
+  return (await migrate(database)).applied;
+};

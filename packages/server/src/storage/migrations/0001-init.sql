@@ -76,6 +76,7 @@ create table runs (
 -- At most one running run per thread, whatever the code does.
 create unique index runs_one_running on runs (thread_id) where status = 'running';
 create index runs_thread on runs (thread_id, created_at, run_id);
+create index runs_in_flight on runs (thread_id, created_at, run_id) where status in ('pending', 'running');
 create index runs_pending on runs (not_before, created_at) where status = 'pending';
 create index runs_leased on runs (lease_until) where status = 'running';
 create index runs_assistant on runs (assistant_id);
@@ -91,7 +92,9 @@ create table checkpoints (
   body          text    not null,
   -- Channel name to value reference, as JSON text.
   channels      text    not null,
-  -- What a reader needs of the graph: the value channels, next nodes, tasks, and the writes that led here.
+  -- Which node wrote what to get here: [node, channel, value reference] triples, as JSON text.
+  wrote         text,
+  -- What a reader would otherwise need the graph for: the value channels and the next tasks, as JSON text.
   shape         text,
   primary key (thread_id, checkpoint_ns, checkpoint_id)
 );
@@ -108,7 +111,7 @@ create table checkpoint_writes (
   thread_id     uuid    not null,
   checkpoint_ns text    not null,
   checkpoint_id uuid    not null,
-  task_id       uuid    not null,
+  task_id       text    not null,
   idx           integer not null,
   channel       text    not null,
   task_path     text,

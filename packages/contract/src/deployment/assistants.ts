@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { AssistantRef, Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, Time } from '../json.ts';
+import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import { route } from '../route.ts';
+
+export const Config = z
+  .looseObject({
+    tags: nullish(z.array(z.string().max(256)).max(100)),
+    recursion_limit: nullish(z.int().min(1).max(10_000)),
+    configurable: nullish(JsonObject),
+  })
+  .meta({ id: 'Config', description: 'What a graph is configured with' });
+export type Config = z.output<typeof Config>;
+
+const GraphId = z.string().min(1).max(256);
+const Name = z.string().min(1).max(256);
+const Description = z.string().max(8_192);
+
+export const Assistant = z
+  .object({
+    assistant_id: Id,
+    graph_id: GraphId,
+    name: Name,
+    description: Description.nullable(),
+    config: Config,
+    context: Json,
+    metadata: Metadata,
+    version: z.int(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Assistant', description: 'A graph with a configuration of its own' });
+export type Assistant = z.output<typeof Assistant>;
+
+const fields = [
+  'assistant_id',
+  'graph_id',
+  'name',
+  'description',
+  'config',
+  'context',
+  'created_at',
+  'updated_at',
+  'metadata',
+  'version',
+] as const;
+
+const params = z.object({ assistant_id: AssistantRef });
+const access = (action: string) => ({ resource: 'assistants', action }) as const;
+const tag = 'Assistants';
+
+const Schemas = z
+  .looseObject({
+    graph_id: GraphId,
+    input_schema: Json,
+    output_schema: Json,
+    state_schema: Json,
+    config_schema: Json,
+    context_schema: Json,
+  })
+  .meta({ id: 'GraphSchemas', description: 'JSON Schemas; null where one cannot be derived' });
+
+const filters = {
+  metadata: nullish(Metadata),
+  graph_id: nullish(GraphId),
+  name: nullish(z.string().max(256)),
+};
+
+export const assistantRoutes = {
+  createAssistant: route({
+    method: 'post',
+    path: '/assistants',
+    summary: 'Create an assistant',
+    tag,
+    access: access('create'),
+    body: z.object({
+      graph_id: GraphId,
+      assistant_id: nullish(Id),
+      config: nullish(Config),
+      context: nullish(Json),
+      metadata: nullish(Metadata),
+      if_exists: nullish(z.enum(['raise', 'do_nothing'])).transform((value) => value ?? 'raise'),
+      name: nullish(Name),
+      description: nullish(Description),
+    }),
+    response: Assistant,
+    errors: ['not_found', 'conflict'],
+  }),
+  searchAssistants: route({
+    method: 'post',
+    path: '/assistants/search',
+    summary: 'Search assistants',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object({
+      ...filters,
+      limit: limit(10),
+      offset,
+      sort_by: sortBy(['assistant_id', 'graph_id', 'name', 'created_at', 'updated_at'], 'created_at'),
+      sort_order: SortOrder,
+      select: nullish(z.array(z.enum(fields)).max(fields.length)),
+    }),
+    response: z.array(Assistant),
+    headers: paginationHeaders,
+  }),
+  countAssistants: route({
+    method: 'post',
+    path: '/assistants/count',
+    summary: 'Count assistants',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object(filters),
+    response: z.int(),
+  }),
+  getAssistant: route({
+    method: 'get',
+    path: '/assistants/:assistant_id',
+    summary: 'Get an assistant',
+    tag,
+    access: access('read'),
+    params,
+    response: Assistant,
+    errors: ['not_found'],
+  }),
+  updateAssistant: route({
+    method: 'patch',
+    path: '/assistants/:assistant_id',
+    summary: 'Update an assistant: makes a new version',
+    tag,
+    access: access('update'),
+    params,
+    body: z.object({
+      graph_id: nullish(GraphId),
+      config: nullish(Config),
+      context: nullish(Json),
+      metadata: nullish(Metadata),
+      name: nullish(Name),
+      description: nullish(Description),
+    }),
+    response: Assistant,
+    errors: ['not_found'],
+  }),
+  deleteAssistant: route({
+    method: 'delete',
+    path: '/assistants/:assistant_id',
+    summary: 'Delete an assistant with its versions',
+    tag,
+    access: access('delete'),
+    params,
+    query: z.object({ delete_threads: QueryBoolean.optional() }),
+    status: 204,
+    response: Empty,
+    errors: ['not_found', 'conflict'],
+  }),
+  getAssistantGraph: route({
+    method: 'get',
+    path: '/assistants/:assistant_id/graph',
+    summary: 'The nodes and edges of an assistant’s graph',
+    tag,
+    access: access('read'),
+    params,
+    query: z.object({
+      xray: z
+        .union([
+          QueryBoolean,
+          z
+            .string()
+            .regex(/^\d{1,2}$/)
+            .transform(Number),
+        ])
+        .optional()
+        .describe('Whether to look into subgraphs, or how deep'),
+    }),
+    response: z.object({ nodes: z.array(JsonObject), edges: z.array(JsonObject) }),
+    errors: ['not_found'],
+  }),
+  getAssistantSchemas: route({
+    method: 'get',
+    path: '/assistants/:assistant_id/schemas',
+    summary: 'JSON Schemas of an assistant’s input, output, state, config and context',
+    tag,
+    access: access('read'),
+    params,
+    response: Schemas,
+    errors: ['not_found'],
+  }),
+  getAssistantSubgraphs: route({
+    method: 'get',
+    path: '/assistants/:assistant_id/subgraphs',
+    summary: 'Schemas of the subgraphs, by node',
+    tag,
+    access: access('read'),
+    params,
+    query: z.object({ recurse: QueryBoolean.optional() }),
+    response: z.record(z.string(), JsonObject),
+    errors: ['not_found'],
+  }),
+  getAssistantSubgraphsOf: route({
+    method: 'get',
+    path: '/assistants/:assistant_id/subgraphs/:namespace',
+    summary: 'Schemas of the subgraphs of one namespace',
+    tag,
+    access: access('read'),
+    params: z.object({ assistant_id: AssistantRef, namespace: z.string().max(1_024) }),
+    query: z.object({ recurse: QueryBoolean.optional() }),
+    response: z.record(z.string(), JsonObject),
+    errors: ['not_found'],
+  }),
+  listAssistantVersions: route({
+    method: 'post',
+    path: '/assistants/:assistant_id/versions',
+    summary: 'Versions of an assistant, newest first',
+    tag,
+    access: access('read'),
+    params,
+    bodyOptional: true,
+    body: z.object({ limit: limit(10), offset, metadata: nullish(Metadata) }),
+    response: z.array(Assistant),
+    errors: ['not_found'],
+  }),
+  setLatestAssistant: route({
+    method: 'post',
+    path: '/assistants/:assistant_id/latest',
+    summary: 'Make a version the current one',
+    tag,
+    access: access('update'),
+    params,
+    query: z.object({
+      version: z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number)
+        .optional(),
+    }),
+    bodyOptional: true,
+    body: z.object({ version: nullish(z.int().min(1).max(1_000_000_000)) }),
+    response: Assistant,
+    errors: ['not_found'],
+  }),
+};

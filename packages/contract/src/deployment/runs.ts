@@ -1,0 +1,275 @@
+import { z } from 'zod';
+import {
+  AssistantRef,
+  Empty,
+  Id,
+  Json,
+  JsonObject,
+  Metadata,
+  nullish,
+  QueryBoolean,
+  queryInteger,
+  queryList,
+  Time,
+} from '../json.ts';
+import { offsetMax } from '../page.ts';
+import { route } from '../route.ts';
+import { Config } from './assistants.ts';
+import { Command } from './command.ts';
+import { CheckpointSelector } from './threads.ts';
+
+export const RunStatus = z
+  .enum(['pending', 'running', 'error', 'success', 'timeout', 'interrupted'])
+  .meta({ id: 'RunStatus' });
+
+export const Run = z
+  .object({
+    run_id: Id,
+    thread_id: Id,
+    assistant_id: Id,
+    created_at: Time,
+    updated_at: Time,
+    status: RunStatus,
+    metadata: Metadata,
+    kwargs: JsonObject,
+    multitask_strategy: z.string(),
+    attempt: z.int(),
+    error: z.object({ error: z.string(), message: z.string() }).optional(),
+  })
+  .meta({ id: 'Run', description: 'One assistant applied to one thread' });
+export type Run = z.output<typeof Run>;
+
+export const streamModes = [
+  'values',
+  'messages',
+  'messages-tuple',
+  'tasks',
+  'checkpoints',
+  'updates',
+  'events',
+  'debug',
+  'custom',
+] as const;
+export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
+
+const asList = (value: unknown): unknown => (typeof value === 'string' ? [value] : (value ?? undefined));
+const StreamModes = z
+  .preprocess(asList, z.array(StreamMode).min(1).max(20).optional())
+  .transform((modes) => [...new Set(modes ?? ['values' as const])]);
+
+const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
+const delayMaxSeconds = 30 * 24 * 60 * 60;
+
+const common = {
+  assistant_id: AssistantRef,
+  input: Json.optional().describe('Absent or null, and without a command: continue where the thread stands'),
+  command: nullish(Command),
+  metadata: nullish(Metadata),
+  config: nullish(Config),
+  context: nullish(Json),
+  webhook: nullish(z.string().min(1).max(65_536)).describe('Not offered yet: refused'),
+  interrupt_before: nullish(Nodes),
+  interrupt_after: nullish(Nodes),
+  stream_mode: StreamModes,
+  stream_subgraphs: nullish(z.boolean()),
+  stream_resumable: nullish(z.boolean()),
+  feedback_keys: nullish(z.array(z.string().max(256)).max(100)).describe('Accepted and ignored'),
+  durability: nullish(z.enum(['sync', 'async', 'exit'])),
+  checkpoint_during: nullish(z.boolean()).describe('Deprecated: false means durability exit'),
+  after_seconds: nullish(z.number().min(0).max(delayMaxSeconds)),
+  on_disconnect: nullish(z.enum(['cancel', 'continue'])),
+};
+
+export const RunCreate = z
+  .object({
+    ...common,
+    checkpoint: nullish(CheckpointSelector),
+    checkpoint_id: nullish(Id),
+    multitask_strategy: nullish(z.enum(['reject', 'rollback', 'interrupt', 'enqueue'])),
+    if_not_exists: nullish(z.enum(['create', 'reject'])),
+  })
+  .meta({ id: 'RunCreate' });
+export type RunCreate = z.output<typeof RunCreate>;
+
+export const StatelessRunCreate = z
+  .object({ ...common, on_completion: nullish(z.enum(['delete', 'keep'])) })
+  .meta({ id: 'StatelessRunCreate' });
+export type StatelessRunCreate = z.output<typeof StatelessRunCreate>;
+
+const threadParams = z.object({ thread_id: Id });
+const runParams = z.object({ thread_id: Id, run_id: Id });
+const create = { resource: 'threads', action: 'create_run' } as const;
+const read = { resource: 'threads', action: 'read' } as const;
+const tag = 'Runs';
+const located = {
+  'Content-Location': 'Path of the run',
+  Location: 'Path to go on from when the connection breaks',
+};
+const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
+const streamQuery = z.object({
+  stream_mode: queryList(StreamMode),
+  cancel_on_disconnect: QueryBoolean.optional(),
+});
+
+export const runRoutes = {
+  createRunBatch: route({
+    method: 'post',
+    path: '/runs/batch',
+    summary: 'Create stateless background runs',
+    tag,
+    access: create,
+    body: z.array(StatelessRunCreate).min(1).max(100),
+    response: z.array(Run),
+    errors: createErrors,
+  }),
+  streamStatelessRun: route({
+    method: 'post',
+    path: '/runs/stream',
+    summary: 'Run without a thread and stream its events',
+    tag,
+    access: create,
+    kind: 'sse',
+    body: StatelessRunCreate,
+    response: z.string(),
+    headers: located,
+    errors: createErrors,
+  }),
+  waitStatelessRun: route({
+    method: 'post',
+    path: '/runs/wait',
+    summary: 'Run without a thread and wait for the result',
+    tag,
+    access: create,
+    kind: 'late',
+    body: StatelessRunCreate,
+    response: Json,
+    headers: located,
+    errors: createErrors,
+  }),
+  createStatelessRun: route({
+    method: 'post',
+    path: '/runs',
+    summary: 'Run without a thread in the background',
+    tag,
+    access: create,
+    body: StatelessRunCreate,
+    response: Run,
+    headers: located,
+    errors: createErrors,
+  }),
+  joinStatelessRunStream: route({
+    method: 'get',
+    path: '/runs/:run_id/stream',
+    summary: 'Join the stream of a run without a thread',
+    tag,
+    access: read,
+    kind: 'sse',
+    params: z.object({ run_id: Id }),
+    query: streamQuery,
+    response: z.string(),
+    errors: ['not_found'],
+  }),
+  streamRun: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs/stream',
+    summary: 'Run on a thread and stream its events',
+    tag,
+    access: create,
+    kind: 'sse',
+    params: threadParams,
+    body: RunCreate,
+    response: z.string(),
+    headers: located,
+    errors: createErrors,
+  }),
+  waitRun: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs/wait',
+    summary: 'Run on a thread and wait for the result',
+    tag,
+    access: create,
+    kind: 'late',
+    params: threadParams,
+    body: RunCreate,
+    response: Json,
+    headers: located,
+    errors: createErrors,
+  }),
+  createRun: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs',
+    summary: 'Run on a thread in the background',
+    tag,
+    access: create,
+    params: threadParams,
+    body: RunCreate,
+    response: Run,
+    headers: located,
+    errors: createErrors,
+  }),
+  listRuns: route({
+    method: 'get',
+    path: '/threads/:thread_id/runs',
+    summary: 'Runs of a thread, newest first',
+    tag,
+    access: read,
+    params: threadParams,
+    query: z.object({
+      limit: queryInteger(1, 1_000)
+        .optional()
+        .transform((value) => value ?? 10),
+      offset: queryInteger(0, offsetMax)
+        .optional()
+        .transform((value) => value ?? 0),
+      status: RunStatus.optional(),
+      select: queryList(z.string().max(64)),
+    }),
+    response: z.array(Run),
+    errors: ['not_found'],
+  }),
+  getRun: route({
+    method: 'get',
+    path: '/threads/:thread_id/runs/:run_id',
+    summary: 'Get a run',
+    tag,
+    access: read,
+    params: runParams,
+    response: Run,
+    errors: ['not_found'],
+  }),
+  deleteRun: route({
+    method: 'delete',
+    path: '/threads/:thread_id/runs/:run_id',
+    summary: 'Delete a run that is over, with the checkpoints it made',
+    tag,
+    access: { resource: 'threads', action: 'delete' },
+    params: runParams,
+    status: 204,
+    response: Empty,
+    errors: ['not_found', 'conflict'],
+  }),
+  joinRun: route({
+    method: 'get',
+    path: '/threads/:thread_id/runs/:run_id/join',
+    summary: 'Wait for a run and get its result',
+    tag,
+    access: read,
+    kind: 'late',
+    params: runParams,
+    query: z.object({ cancel_on_disconnect: QueryBoolean.optional() }),
+    response: Json,
+    errors: ['not_found'],
+  }),
+  joinRunStream: route({
+    method: 'get',
+    path: '/threads/:thread_id/runs/:run_id/stream',
+    summary: 'Join the stream of a run',
+    tag,
+    access: read,
+    kind: 'sse',
+    params: runParams,
+    query: streamQuery,
+    response: z.string(),
+    errors: ['not_found'],
+  }),
+};

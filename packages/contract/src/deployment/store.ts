@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { Empty, JsonObject, nullish, queryList, QueryBoolean, Time } from '../json.ts';
+import { limit, offset } from '../page.ts';
+import { route } from '../route.ts';
+
+export const Label = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[^.]*$/, 'must not contain a dot');
+export const Namespace = z
+  .array(Label)
+  .max(32)
+  .meta({ id: 'Namespace', description: 'Labels from the outermost inwards' });
+const Key = z.string().min(1).max(512);
+
+export const Item = z
+  .object({ namespace: Namespace, key: Key, value: JsonObject, created_at: Time, updated_at: Time })
+  .meta({ id: 'Item', description: 'A value of the long-term store' });
+export type Item = z.output<typeof Item>;
+
+const access = (action: string) => ({ resource: 'store', action }) as const;
+const tag = 'Store';
+
+const dotted = (value: unknown): unknown =>
+  typeof value === 'string' ? (value === '' ? [] : value.split('.')) : value;
+
+export const storeRoutes = {
+  putItem: route({
+    method: 'put',
+    path: '/store/items',
+    summary: 'Store a value, replacing what was there',
+    tag,
+    access: access('put'),
+    body: z.object({
+      namespace: Namespace.min(1),
+      key: Key,
+      value: JsonObject,
+      index: z.union([z.literal(false), z.array(z.string().max(256)).max(100)]).nullish(),
+      ttl: nullish(z.number().min(0)).describe('Accepted; items do not expire yet'),
+    }),
+    status: 204,
+    response: Empty,
+  }),
+  getItem: route({
+    method: 'get',
+    path: '/store/items',
+    summary: 'Get a value, or null',
+    tag,
+    access: access('get'),
+    query: z.object({
+      key: Key,
+      namespace: z.preprocess(dotted, queryList(Label)).describe('Labels joined with dots, or repeated'),
+      refresh_ttl: QueryBoolean.optional(),
+    }),
+    response: Item.nullable(),
+  }),
+  deleteItem: route({
+    method: 'delete',
+    path: '/store/items',
+    summary: 'Delete a value; nothing happens when there is none',
+    tag,
+    access: access('delete'),
+    body: z.object({ namespace: nullish(Namespace), key: Key }),
+    status: 204,
+    response: Empty,
+  }),
+  searchItems: route({
+    method: 'post',
+    path: '/store/items/search',
+    summary: 'Search values below a namespace',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object({
+      namespace_prefix: nullish(Namespace),
+      filter: nullish(JsonObject),
+      limit: limit(10),
+      offset,
+      query: nullish(z.string().max(10_000)),
+      refresh_ttl: nullish(z.boolean()),
+    }),
+    response: z.object({ items: z.array(Item) }),
+  }),
+  listNamespaces: route({
+    method: 'post',
+    path: '/store/namespaces',
+    summary: 'List namespaces',
+    tag,
+    access: access('list_namespaces'),
+    bodyOptional: true,
+    body: z.object({
+      prefix: nullish(Namespace),
+      suffix: nullish(Namespace),
+      max_depth: nullish(z.int().min(1).max(32)),
+      limit: limit(100),
+      offset,
+    }),
+    response: z.object({ namespaces: z.array(Namespace) }),
+  }),
+};

@@ -1,0 +1,305 @@
+import { z } from 'zod';
+import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInteger, Time } from '../json.ts';
+import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import { route } from '../route.ts';
+import { Command } from './command.ts';
+
+export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']).meta({ id: 'ThreadStatus' });
+
+export const Interrupt = z
+  .looseObject({ id: z.string().optional(), value: Json })
+  .meta({ id: 'Interrupt', description: 'What a graph asked when it stopped' });
+export type Interrupt = z.output<typeof Interrupt>;
+
+export const Thread = z
+  .object({
+    thread_id: Id,
+    created_at: Time,
+    updated_at: Time,
+    state_updated_at: Time,
+    metadata: Metadata,
+    config: JsonObject,
+    status: ThreadStatus,
+    values: Json.optional().describe('Values of the newest checkpoint'),
+    interrupts: z.record(z.string(), z.array(Interrupt)).optional().describe('Task id to what it waits for'),
+    error: Json.optional().describe('Why the last run failed'),
+  })
+  .meta({ id: 'Thread', description: 'A conversation with checkpointed state' });
+export type Thread = z.output<typeof Thread>;
+
+export const Checkpoint = z
+  .object({ thread_id: Id, checkpoint_ns: z.string(), checkpoint_id: Id.nullable() })
+  .meta({ id: 'Checkpoint' });
+
+export interface ThreadTask {
+  id: string;
+  name: string;
+  path: unknown[];
+  error: string | null;
+  interrupts: Interrupt[];
+  checkpoint: { thread_id: string; checkpoint_ns: string } | null;
+  state: ThreadState | null;
+  result: unknown;
+}
+
+export interface ThreadState {
+  values: unknown;
+  next: string[];
+  tasks: ThreadTask[];
+  interrupts: Interrupt[];
+  metadata: Record<string, unknown>;
+  created_at: string | null;
+  checkpoint: z.output<typeof Checkpoint>;
+  parent_checkpoint: z.output<typeof Checkpoint> | null;
+  checkpoint_id: string | null;
+  parent_checkpoint_id: string | null;
+}
+
+const Task = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    path: z.array(Json),
+    error: z.string().nullable(),
+    interrupts: z.array(Interrupt),
+    checkpoint: z.object({ thread_id: Id, checkpoint_ns: z.string() }).nullable(),
+    state: JsonObject.nullable().describe('The ThreadState of a subgraph, where it was asked for'),
+    result: Json,
+  })
+  .meta({ id: 'ThreadTask', description: 'Something that runs next, or waits' });
+
+export const ThreadState: z.ZodType<ThreadState> = z
+  .object({
+    values: Json,
+    next: z.array(z.string()),
+    tasks: z.array(Task),
+    interrupts: z.array(Interrupt),
+    metadata: JsonObject,
+    created_at: Time.nullable(),
+    checkpoint: Checkpoint,
+    parent_checkpoint: Checkpoint.nullable(),
+    checkpoint_id: Id.nullable(),
+    parent_checkpoint_id: Id.nullable(),
+  })
+  .meta({
+    id: 'ThreadState',
+    description: 'A snapshot of a thread at one checkpoint',
+  }) as unknown as z.ZodType<ThreadState>;
+
+export const CheckpointSelector = z
+  .object({
+    checkpoint_id: nullish(Id),
+    checkpoint_ns: nullish(z.string().max(4_096)),
+    checkpoint_map: nullish(JsonObject),
+  })
+  .meta({ id: 'CheckpointSelector', description: 'A checkpoint; without an id the newest of its namespace' });
+
+const params = z.object({ thread_id: Id });
+const access = (action: string) => ({ resource: 'threads', action }) as const;
+const tag = 'Threads';
+const fields = [
+  'thread_id',
+  'created_at',
+  'updated_at',
+  'state_updated_at',
+  'metadata',
+  'config',
+  'status',
+  'values',
+  'interrupts',
+  'error',
+] as const;
+
+const filters = {
+  ids: nullish(z.array(Id).max(1_000)),
+  metadata: nullish(Metadata),
+  values: nullish(JsonObject),
+  status: nullish(ThreadStatus),
+};
+
+const Update = z.object({
+  values: Json.optional(),
+  command: nullish(Command),
+  as_node: nullish(z.string().min(1).max(256)),
+});
+
+const Superstep = z.object({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
+
+const Ttl = z.union([z.number(), z.looseObject({})]).describe('Accepted; threads do not expire yet');
+
+const historyLimit = limit(10);
+const Before = z
+  .union([z.string().max(256), z.looseObject({})])
+  .describe('A checkpoint id, or a config that holds one');
+
+export const threadRoutes = {
+  createThread: route({
+    method: 'post',
+    path: '/threads',
+    summary: 'Create a thread, empty or with a state built from supersteps',
+    tag,
+    access: access('create'),
+    bodyOptional: true,
+    body: z.object({
+      thread_id: nullish(Id),
+      metadata: nullish(Metadata),
+      if_exists: nullish(z.enum(['raise', 'do_nothing'])).transform((value) => value ?? 'raise'),
+      supersteps: nullish(z.array(Superstep).max(100)),
+      ttl: nullish(Ttl),
+    }),
+    response: Thread,
+    errors: ['conflict'],
+  }),
+  searchThreads: route({
+    method: 'post',
+    path: '/threads/search',
+    summary: 'Search threads',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object({
+      ...filters,
+      limit: limit(10),
+      offset,
+      sort_by: sortBy(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'], 'created_at'),
+      sort_order: SortOrder,
+      select: nullish(z.array(z.enum(fields)).max(fields.length)),
+    }),
+    response: z.array(Thread),
+    headers: paginationHeaders,
+  }),
+  countThreads: route({
+    method: 'post',
+    path: '/threads/count',
+    summary: 'Count threads',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object(filters),
+    response: z.int(),
+  }),
+  getThread: route({
+    method: 'get',
+    path: '/threads/:thread_id',
+    summary: 'Get a thread',
+    tag,
+    access: access('read'),
+    params,
+    response: Thread,
+    errors: ['not_found'],
+  }),
+  patchThread: route({
+    method: 'patch',
+    path: '/threads/:thread_id',
+    summary: 'Merge metadata into a thread',
+    tag,
+    access: access('update'),
+    params,
+    body: z.object({ metadata: nullish(Metadata), ttl: nullish(Ttl) }),
+    response: Thread,
+    errors: ['not_found'],
+  }),
+  deleteThread: route({
+    method: 'delete',
+    path: '/threads/:thread_id',
+    summary: 'Delete a thread with its runs and checkpoints',
+    tag,
+    access: access('delete'),
+    params,
+    status: 204,
+    response: Empty,
+    errors: ['not_found'],
+  }),
+  copyThread: route({
+    method: 'post',
+    path: '/threads/:thread_id/copy',
+    summary: 'Make an independent thread with the same history',
+    tag,
+    access: access('create'),
+    params,
+    response: Thread,
+    errors: ['not_found'],
+  }),
+  getThreadState: route({
+    method: 'get',
+    path: '/threads/:thread_id/state',
+    summary: 'The current state of a thread',
+    tag,
+    access: access('read'),
+    params,
+    query: z.object({ subgraphs: QueryBoolean.optional() }),
+    response: ThreadState,
+    errors: ['not_found'],
+  }),
+  getThreadStateAt: route({
+    method: 'get',
+    path: '/threads/:thread_id/state/:checkpoint_id',
+    summary: 'The state of a thread at a checkpoint',
+    tag,
+    access: access('read'),
+    params: z.object({ thread_id: Id, checkpoint_id: Id }),
+    query: z.object({ subgraphs: QueryBoolean.optional() }),
+    response: ThreadState,
+    errors: ['not_found'],
+  }),
+  getThreadStateAtCheckpoint: route({
+    method: 'post',
+    path: '/threads/:thread_id/state/checkpoint',
+    summary: 'The state of a thread at a checkpoint, of a subgraph if named',
+    tag,
+    access: access('read'),
+    params,
+    body: z.object({ checkpoint: CheckpointSelector, subgraphs: nullish(z.boolean()) }),
+    response: ThreadState,
+    errors: ['not_found'],
+  }),
+  updateThreadState: route({
+    method: 'post',
+    path: '/threads/:thread_id/state',
+    summary: 'Write to the state as a node would; from an earlier checkpoint this makes a fork',
+    tag,
+    access: access('update'),
+    params,
+    body: z.object({
+      values: Json.optional(),
+      as_node: nullish(z.string().min(1).max(256)),
+      checkpoint: nullish(CheckpointSelector),
+      checkpoint_id: nullish(Id),
+    }),
+    response: z.object({ checkpoint: Checkpoint }),
+    errors: ['not_found', 'conflict', 'bad_request'],
+  }),
+  getThreadHistory: route({
+    method: 'get',
+    path: '/threads/:thread_id/history',
+    summary: 'Past states of a thread, newest first',
+    tag,
+    access: access('read'),
+    params,
+    query: z.object({
+      limit: queryInteger(1, 1_000)
+        .optional()
+        .transform((value) => value ?? 10),
+      before: Id.optional(),
+    }),
+    response: z.array(ThreadState),
+    errors: ['not_found'],
+  }),
+  searchThreadHistory: route({
+    method: 'post',
+    path: '/threads/:thread_id/history',
+    summary: 'Past states of a thread, newest first, with filters',
+    tag,
+    access: access('read'),
+    params,
+    bodyOptional: true,
+    body: z.object({
+      limit: historyLimit,
+      before: nullish(Before),
+      metadata: nullish(Metadata),
+      checkpoint: nullish(CheckpointSelector),
+    }),
+    response: z.array(ThreadState),
+    errors: ['not_found'],
+  }),
+};

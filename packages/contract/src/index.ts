@@ -1,0 +1,32 @@
+// The svc API as data: every operation once, with its shapes.
+import { assistantRoutes } from './deployment/assistants.ts';
+import { runRoutes } from './deployment/runs.ts';
+import { storeRoutes } from './deployment/store.ts';
+import { systemRoutes } from './deployment/system.ts';
+import { threadRoutes } from './deployment/threads.ts';
+
+export { assistantRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes };
+
+export const deploymentRoutes = {
+  ...systemRoutes,
+  ...assistantRoutes,
+  ...threadRoutes,
+  ...runRoutes,
+  ...storeRoutes,
+};
+
+export { Assistant, Config } from './deployment/assistants.ts';
+export { Command } from './deployment/command.ts';
+export { Run, RunCreate, RunStatus, StatelessRunCreate, StreamMode, streamModes } from './deployment/runs.ts';
+export { Item, Label, Namespace } from './deployment/store.ts';
+export {
+  Checkpoint,
+  CheckpointSelector,
+  Interrupt,
+  Thread,
+  ThreadState,
+  ThreadStatus,
+  type ThreadTask,
+} from './deployment/threads.ts';
+export * from './problem.ts';
+export * from './route.ts';

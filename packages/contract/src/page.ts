@@ -1,0 +1,20 @@
+// Pages: a limit, an offset, and an order.
+import { z } from 'zod';
+import { nullish } from './json.ts';
+
+export const limitMax = 1_000;
+export const offsetMax = 100_000;
+
+export const limit = (fallback: number, max = limitMax) =>
+  nullish(z.int().min(1).max(max)).transform((value) => value ?? fallback);
+export const offset = nullish(z.int().min(0).max(offsetMax)).transform((value) => value ?? 0);
+
+export const SortOrder = nullish(z.enum(['asc', 'desc'])).transform((value) => value ?? 'desc');
+
+export const sortBy = <const T extends readonly [string, ...string[]]>(fields: T, fallback: T[number]) =>
+  nullish(z.enum(fields)).transform((value) => value ?? fallback);
+
+export const paginationHeaders = {
+  'X-Pagination-Total': 'How many match in all',
+  'X-Pagination-Next': 'The offset of the next page; absent on the last one',
+};

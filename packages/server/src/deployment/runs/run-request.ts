@@ -1,0 +1,66 @@
+// From the body of a run, as the contract parsed it, to what the service takes.
+import type { RunCreate, StatelessRunCreate } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { RunRequest } from './run-service.ts';
+
+type Body = RunCreate | StatelessRunCreate;
+
+const durability = (body: Body): 'sync' | 'async' | 'exit' => {
+  if (body.durability) return body.durability;
+  return body.checkpoint_during === false ? 'exit' : 'async';
+};
+
+/** Where the run starts from; a thread id inside a checkpoint is the path's business, not the body's. */
+const startingPoint = (body: Body) => {
+  if (!('checkpoint' in body) && !('checkpoint_id' in body)) return undefined;
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = body.checkpoint ?? {};
+  const id = checkpoint_id ?? body.checkpoint_id;
+  if (!id && !checkpoint_ns && !checkpoint_map) return undefined;
+  return {
+    ...(id ? { checkpoint_id: id } : {}),
+    ...(checkpoint_ns ? { checkpoint_ns } : {}),
+    ...(checkpoint_map ? { checkpoint_map } : {}),
+  };
+};
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+const present = <T extends object>(fields: T): Present<T> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  ) as Present<T>;
+
+/** Throws not_supported for what this server does not do yet. */
+export const toRunRequest = (body: Body): RunRequest => {
+  if (body.webhook) throw new Problem('not_supported', 'webhook: this server does not send webhooks yet');
+  const strategy = 'multitask_strategy' in body ? body.multitask_strategy : 'enqueue';
+  if (strategy === 'interrupt' || strategy === 'rollback') {
+    throw new Problem(
+      'not_supported',
+      `multitask_strategy ${strategy}: this server offers enqueue and reject`,
+    );
+  }
+  return {
+    assistant_id: body.assistant_id,
+    metadata: body.metadata ?? {},
+    multitask_strategy: strategy ?? 'enqueue',
+    if_not_exists: ('if_not_exists' in body ? body.if_not_exists : undefined) ?? 'reject',
+    delayMs: (body.after_seconds ?? 0) * 1000,
+    keep: 'on_completion' in body && body.on_completion === 'keep',
+    kwargs: {
+      input: body.input ?? null,
+      stream_mode: body.stream_mode,
+      stream_subgraphs: body.stream_subgraphs ?? false,
+      stream_resumable: body.stream_resumable ?? false,
+      durability: durability(body),
+      ...present({
+        command: body.command,
+        config: body.config,
+        context: body.context,
+        interrupt_before: body.interrupt_before,
+        interrupt_after: body.interrupt_after,
+        checkpoint: startingPoint(body),
+      }),
+    },
+  };
+};

@@ -1,0 +1,153 @@
+// States of a thread: reading snapshots, and updating the state from outside a run.
+import { randomUUID } from 'node:crypto';
+import type { ThreadState } from '@svc/contract';
+import { notFound, Problem } from '@svc/contract/problem';
+import { defaultAssistantId } from '../assistants/default-assistant.ts';
+import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import { mergeConfigs } from '../../runtime/run-order.ts';
+import type { StateUpdate } from '../../runtime/protocol.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { ThreadRow } from '../../storage/threads.ts';
+import { emptyState, type StateReader } from './state-reader.ts';
+import { contains } from './contains.ts';
+
+export interface Superstep {
+  updates: StateUpdate[];
+}
+
+export interface CheckpointSelector {
+  checkpoint_id?: string | undefined;
+  checkpoint_ns?: string | undefined;
+}
+
+export interface History {
+  limit: number;
+  before?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  checkpoint?: CheckpointSelector | undefined;
+}
+
+export interface UpdatedState {
+  checkpoint: { thread_id: string; checkpoint_ns: string; checkpoint_id: string };
+}
+
+/** Two updates at once are put in order: the later one starts again from the new head, this often. */
+const updateTries = 5;
+/** A history filtered by metadata is read in pages of this size, so many at most. */
+const historyPage = 100;
+const historyPagesMax = 100;
+
+export class StateService {
+  readonly #storage: Storage;
+  readonly #reader: StateReader;
+  readonly #dispatcher: Pick<Dispatcher, 'pool'>;
+
+  constructor(storage: Storage, reader: StateReader, dispatcher: Pick<Dispatcher, 'pool'>) {
+    this.#storage = storage;
+    this.#reader = reader;
+    this.#dispatcher = dispatcher;
+  }
+
+  /** The state at a checkpoint, by default the newest one of the root namespace. */
+  async get(thread_id: string, at: CheckpointSelector = {}, subgraphs = false): Promise<ThreadState> {
+    const thread = await this.#thread(thread_id);
+    const found = await this.#storage.checkpoints.find({
+      thread_id,
+      checkpoint_ns: at.checkpoint_ns ?? '',
+      checkpoint_id: at.checkpoint_id,
+    });
+    if (!found) {
+      if (at.checkpoint_id) throw notFound('Checkpoint', at.checkpoint_id);
+      return emptyState(thread_id);
+    }
+    const [state] = await this.#reader.states(thread.blob_space, [found]);
+    if (!state) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
+    return subgraphs ? this.#withSubgraphs(thread, state) : state;
+  }
+
+  /** Newest first. */
+  async history(thread_id: string, { limit, before, metadata, checkpoint }: History): Promise<ThreadState[]> {
+    const thread = await this.#thread(thread_id);
+    const found: StoredCheckpoint[] = [];
+    let cursor = before;
+    const size = metadata ? historyPage : limit;
+    for (let page = 0; page < historyPagesMax && found.length < limit; page++) {
+      const rows = await this.#storage.checkpoints.history({
+        thread_id,
+        checkpoint_ns: checkpoint?.checkpoint_ns ?? '',
+        checkpoint_id: checkpoint?.checkpoint_id,
+        before: cursor,
+        limit: size,
+      });
+      found.push(
+        ...rows.filter((row) => !metadata || contains(JSON.parse(row.checkpoint.metadata), metadata)),
+      );
+      if (rows.length < size) break;
+      cursor = rows.at(-1)?.checkpoint.checkpoint_id;
+    }
+    return this.#reader.states(thread.blob_space, found.slice(0, limit));
+  }
+
+  /** Writes values as a node would have. From an earlier checkpoint this makes a fork. */
+  async update(thread_id: string, update: StateUpdate, at: CheckpointSelector): Promise<UpdatedState> {
+    return this.apply(await this.#thread(thread_id), [{ updates: [update] }], at);
+  }
+
+  /** Applies supersteps in order. Throws conflict while a run works on the thread or waits for it. */
+  async apply(thread: ThreadRow, supersteps: Superstep[], at: CheckpointSelector): Promise<UpdatedState> {
+    const { thread_id, blob_space, metadata, config } = thread;
+    const graph_id = metadata['graph_id'];
+    if (typeof graph_id !== 'string') {
+      throw new Problem(
+        'bad_request',
+        `Thread ${thread_id} has no graph yet: run it once, or set metadata.graph_id`,
+      );
+    }
+    const assistant_id =
+      typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : defaultAssistantId(graph_id);
+    const assistant = await this.#storage.assistants.find(assistant_id);
+    const order = {
+      thread_id,
+      graph_id,
+      blob_space,
+      config: mergeConfigs({ thread_id, graph_id, assistant_id }, assistant?.config, config),
+      metadata: { graph_id, assistant_id },
+      checkpoint: {
+        checkpoint_ns: at.checkpoint_ns ?? '',
+        ...(at.checkpoint_id ? { checkpoint_id: at.checkpoint_id } : {}),
+      },
+      supersteps: supersteps.map((superstep) => superstep.updates),
+    };
+    for (let tries = 1; ; tries++) {
+      try {
+        const checkpoint = await this.#dispatcher.pool.update({ ...order, update_id: randomUUID() });
+        return { checkpoint: checkpoint as UpdatedState['checkpoint'] };
+      } catch (error) {
+        const retry = error instanceof Problem && error.code === 'conflict' && tries < updateTries;
+        if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) throw error;
+      }
+    }
+  }
+
+  async #thread(thread_id: string): Promise<ThreadRow> {
+    const row = await this.#storage.threads.find(thread_id);
+    if (!row) throw notFound('Thread', thread_id);
+    return row;
+  }
+
+  /** Puts the state of each pending subgraph in the place of its reference. */
+  async #withSubgraphs(thread: ThreadRow, state: ThreadState): Promise<ThreadState> {
+    const tasks = await Promise.all(
+      state.tasks.map(async (task) => {
+        const checkpoint_ns = task.checkpoint?.checkpoint_ns;
+        if (checkpoint_ns === undefined) return task;
+        const found = await this.#storage.checkpoints.find({ thread_id: thread.thread_id, checkpoint_ns });
+        if (!found) return task;
+        const [inner] = await this.#reader.states(thread.blob_space, [found]);
+        return inner ? { ...task, checkpoint: null, state: await this.#withSubgraphs(thread, inner) } : task;
+      }),
+    );
+    return { ...state, tasks };
+  }
+}

@@ -1,0 +1,168 @@
+// Threads: conversations with checkpointed state.
+import { randomUUID } from 'node:crypto';
+import type { Thread } from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
+import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { ThreadFilter, ThreadPage, ThreadRow } from '../../storage/threads.ts';
+import { contains } from './contains.ts';
+import type { StateReader } from './state-reader.ts';
+import type { StateService, Superstep } from './state-service.ts';
+
+export interface NewThread {
+  thread_id?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  if_exists: 'raise' | 'do_nothing';
+  supersteps?: Superstep[] | undefined;
+}
+
+export interface ThreadSearch extends ThreadFilter {
+  /** Containment on the values of the newest checkpoint. */
+  values?: Record<string, unknown> | undefined;
+}
+
+/** A search by values reads the states of this many threads at most. */
+const scannedMax = 10_000;
+const scanPage = 200;
+
+export class ThreadService {
+  readonly #storage: Storage;
+  readonly #reader: StateReader;
+  readonly #states: StateService;
+  readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
+
+  constructor(
+    storage: Storage,
+    reader: StateReader,
+    states: StateService,
+    dispatcher: Pick<Dispatcher, 'cancel'>,
+  ) {
+    this.#storage = storage;
+    this.#reader = reader;
+    this.#states = states;
+    this.#dispatcher = dispatcher;
+  }
+
+  async create({ thread_id, metadata = {}, if_exists, supersteps }: NewThread): Promise<Thread> {
+    const id = thread_id ?? randomUUID();
+    if (supersteps && supersteps.length > 0 && typeof metadata['graph_id'] !== 'string') {
+      throw invalid(
+        ['body', 'metadata', 'graph_id'],
+        'supersteps need metadata.graph_id: it names the graph whose nodes they write as',
+      );
+    }
+    const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} });
+    if (!row) {
+      if (if_exists === 'raise') throw new Problem('conflict', `Thread ${id} already exists`);
+      return this.get(id);
+    }
+    if (!supersteps || supersteps.length === 0) return toThread(row, {});
+    try {
+      await this.#states.apply(row, supersteps, {});
+    } catch (error) {
+      await this.#storage.threads.delete(id);
+      throw error;
+    }
+    return this.get(id);
+  }
+
+  async get(thread_id: string): Promise<Thread> {
+    const row = await this.row(thread_id);
+    return toThread(row, await this.#values(row));
+  }
+
+  /** The stored row. Throws not_found. */
+  async row(thread_id: string): Promise<ThreadRow> {
+    const row = await this.#storage.threads.find(thread_id);
+    if (!row) throw notFound('Thread', thread_id);
+    return row;
+  }
+
+  async patch(thread_id: string, metadata: Record<string, unknown>): Promise<Thread> {
+    const row = await this.#storage.threads.patch(thread_id, metadata);
+    if (!row) throw notFound('Thread', thread_id);
+    return toThread(row, await this.#values(row));
+  }
+
+  async delete(thread_id: string): Promise<void> {
+    const inFlight = await this.#storage.runs.listInFlight(thread_id);
+    if (!(await this.#storage.threads.delete(thread_id))) throw notFound('Thread', thread_id);
+    // Their rows are gone, so nothing they still write is accepted; this ends them.
+    for (const run_id of inFlight) this.#dispatcher.cancel(run_id);
+  }
+
+  /** A new thread with the same history. */
+  async copy(thread_id: string): Promise<Thread> {
+    const copy = randomUUID();
+    if (!(await this.#storage.threads.copy(thread_id, copy, { thread_id: copy })))
+      throw notFound('Thread', thread_id);
+    return this.get(copy);
+  }
+
+  /** A page of threads and the number of all that match. Values and interrupts are read only when asked for. */
+  async search(
+    filter: ThreadSearch,
+    page: ThreadPage,
+    withValues: boolean,
+  ): Promise<{ threads: Thread[]; total: number }> {
+    if (filter.values && Object.keys(filter.values).length > 0)
+      return this.#searchValues(filter, page, filter.values);
+    const [rows, total] = await Promise.all([
+      this.#storage.threads.search(filter, page),
+      this.#storage.threads.count(filter),
+    ]);
+    return { threads: await this.#toThreads(rows, withValues), total };
+  }
+
+  async count(filter: ThreadSearch): Promise<number> {
+    if (!filter.values || Object.keys(filter.values).length === 0) return this.#storage.threads.count(filter);
+    const page: ThreadPage = { limit: 0, offset: 0, sort_by: 'created_at', sort_order: 'desc' };
+    return (await this.#searchValues(filter, page, filter.values)).total;
+  }
+
+  /** Values are not indexed: the candidates that the other filters leave are read in pages, up to a bound. */
+  async #searchValues(filter: ThreadSearch, page: ThreadPage, values: Record<string, unknown>) {
+    const candidates = await this.#storage.threads.count(filter);
+    if (candidates > scannedMax) {
+      throw invalid(
+        ['body', 'values'],
+        `A search by values reads at most ${scannedMax} threads, and ${candidates} match the other filters: narrow them by metadata or status`,
+      );
+    }
+    const matching: Thread[] = [];
+    for (let offset = 0; offset < candidates; offset += scanPage) {
+      const rows = await this.#storage.threads.search(filter, { ...page, limit: scanPage, offset });
+      matching.push(
+        ...(await this.#toThreads(rows, true)).filter((thread) => contains(thread.values, values)),
+      );
+    }
+    return { threads: matching.slice(page.offset, page.offset + page.limit), total: matching.length };
+  }
+
+  async #toThreads(rows: ThreadRow[], withValues: boolean): Promise<Thread[]> {
+    if (!withValues) return rows.map((row) => toThread(row, undefined));
+    const heads = await this.#storage.checkpoints.findHeads(rows.map((row) => row.thread_id));
+    const byThread = new Map(heads.map((head) => [head.checkpoint.thread_id, head]));
+    return Promise.all(
+      rows.map(async (row) => {
+        const head = byThread.get(row.thread_id);
+        return toThread(row, head ? await this.#reader.values(row.blob_space, head) : {});
+      }),
+    );
+  }
+
+  async #values(row: ThreadRow): Promise<unknown> {
+    const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
+    return head ? this.#reader.values(row.blob_space, head) : {};
+  }
+}
+
+const toThread = (row: ThreadRow, values: unknown): Thread => {
+  const { blob_space: _, interrupts, error, ...thread } = row;
+  return {
+    ...thread,
+    values,
+    interrupts: JSON.parse(interrupts),
+    ...(error === null ? {} : { error: JSON.parse(error) }),
+  } as Thread;
+};

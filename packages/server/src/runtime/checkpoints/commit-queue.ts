@@ -1,0 +1,92 @@
+// Group commit. Whatever the runs of an executor have to store within one turn of the event loop, or while
+// the previous flush is on its way, goes out as one statement and one fsync. Per owner a flush is all or nothing.
+import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/checkpoints.ts';
+
+/** The owner may no longer write: its lease went to someone else, or its thread is gone or taken. */
+export class LeaseLost extends Error {
+  constructor(owner: string) {
+    super(`${owner} may no longer write`);
+    this.name = 'LeaseLost';
+  }
+}
+
+export type BatchItems = {
+  [K in keyof Omit<CheckpointBatch, 'owners'>]: Omit<CheckpointBatch[K][number], 'owner'>[];
+};
+
+/** Something with items to store. It keeps them until a flush leaves, so that later ones can still amend them. */
+export interface Writer {
+  readonly owner: Owner;
+  /** Hands over what has gathered. */
+  drain(): BatchItems;
+}
+
+interface Flush {
+  writers: Set<Writer>;
+  done: Promise<Set<string>>;
+  start: () => void;
+}
+
+const kinds = ['heads', 'blobs', 'checkpoints', 'writes', 'shapes', 'endings'] as const;
+
+export class CommitQueue {
+  readonly #storage: Pick<CheckpointStorage, 'commit'>;
+  #next: Flush | undefined;
+  #flushing = false;
+
+  constructor(storage: Pick<CheckpointStorage, 'commit'>) {
+    this.#storage = storage;
+  }
+
+  /**
+   * Asks for the writer's items to be part of the next flush. Resolves when they are durable; rejects with
+   * LeaseLost when the owner had lost its right, or with the database's error.
+   */
+  async commit(writer: Writer): Promise<void> {
+    const flush = (this.#next ??= this.#open());
+    flush.writers.add(writer);
+    const lost = await flush.done;
+    if (lost.has(writer.owner.owner)) throw new LeaseLost(writer.owner.owner);
+  }
+
+  #open(): Flush {
+    let start!: () => void;
+    const started = new Promise<void>((resolve) => (start = resolve));
+    const flush: Flush = { writers: new Set(), start, done: started.then(() => this.#send(flush)) };
+    if (!this.#flushing) setImmediate(start);
+    return flush;
+  }
+
+  async #send(flush: Flush): Promise<Set<string>> {
+    this.#flushing = true;
+    this.#next = undefined;
+    try {
+      return new Set(await this.#storage.commit(gather(flush.writers)));
+    } finally {
+      this.#flushing = false;
+      // What gathered meanwhile has waited long enough.
+      (this.#next as Flush | undefined)?.start();
+    }
+  }
+}
+
+const gather = (writers: Iterable<Writer>): CheckpointBatch => {
+  const batch: CheckpointBatch = {
+    owners: [],
+    heads: [],
+    blobs: [],
+    checkpoints: [],
+    writes: [],
+    shapes: [],
+    endings: [],
+  };
+  for (const writer of writers) {
+    batch.owners.push(writer.owner);
+    const items = writer.drain();
+    for (const kind of kinds) {
+      const target = batch[kind] as object[];
+      for (const item of items[kind]) target.push({ owner: writer.owner.owner, ...item });
+    }
+  }
+  return batch;
+};

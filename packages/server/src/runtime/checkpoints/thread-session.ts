@@ -1,0 +1,330 @@
+// One run's (or one state update's) writing on one thread. Items gather here until a flush takes them, so a
+// checkpoint's shape, known only after its put, usually travels in the same row, and a head moves once per flush.
+import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import type { BlobRow, Ending, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { RefCache } from '../values/ref-cache.ts';
+import type { ValueCodec } from '../values/value-codec.ts';
+import { idAfter } from './checkpoint-id.ts';
+import type { BatchItems, CommitQueue, Writer } from './commit-queue.ts';
+import {
+  isInternalChannel,
+  type CheckpointShape,
+  type NodeWrite,
+  type ShapeTask,
+} from './checkpoint-shape.ts';
+
+export interface SessionOptions {
+  owner: Owner;
+  thread_id: string;
+  blob_space: string;
+  /** The root head when the session began; null for a thread without checkpoints; undefined when not known. */
+  head: string | null | undefined;
+  run_id: string | null;
+  /** Goes into every checkpoint's metadata: graph_id, assistant_id, the run's own metadata. */
+  metadata: Record<string, unknown>;
+  /** Whether a put waits for its flush. */
+  sync: boolean;
+  queue: CommitQueue;
+  codec: ValueCodec;
+  cache: RefCache;
+  /** Called once when a flush that nobody waited for has failed. */
+  onFailure: (error: Error) => void;
+}
+
+interface Lineage {
+  checkpoint_id: string;
+  /** Channel to the version and reference it last had: an unchanged version is not encoded again. */
+  refs: Map<string, { version: unknown; ref: string }>;
+}
+
+/** Encoded bytes that may wait for a flush before a put waits too. */
+const pendingBytesMax = 8 * 1024 * 1024;
+
+const empty = (): BatchItems => ({
+  heads: [],
+  blobs: [],
+  checkpoints: [],
+  writes: [],
+  shapes: [],
+  endings: [],
+});
+
+export class ThreadSession implements Writer {
+  readonly owner: Owner;
+  readonly thread_id: string;
+  readonly codec: ValueCodec;
+  readonly cache: RefCache;
+  readonly #options: SessionOptions;
+  #items = empty();
+  readonly #pendingBlobs = new Map<string, BlobRow>();
+  #pendingBytes = 0;
+  #inFlight: Promise<void> = Promise.resolve();
+  /** Namespace to head: as stored, and as moved by this session. */
+  readonly #storedHeads = new Map<string, string | null>();
+  readonly #heads = new Map<string, string>();
+  readonly #lineage = new Map<string, Lineage>();
+  readonly #stored = new Set<string>();
+  /** Engine's id to stored id, where they differ. */
+  readonly #aliases = new Map<string, string>();
+  readonly #shapes = new Map<string, { step: number; shape: CheckpointShape }>();
+  readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
+  /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
+  readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
+  /** Of the newest root checkpoint. */
+  readonly #interrupts = new Map<string, unknown[]>();
+  #attributed: NodeWrite[] | undefined;
+  #failure: Error | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.owner = options.owner;
+    this.thread_id = options.thread_id;
+    this.codec = options.codec;
+    this.cache = options.cache;
+    if (options.head !== undefined) this.#storedHeads.set('', options.head);
+  }
+
+  get blob_space(): string {
+    return this.#options.blob_space;
+  }
+
+  /** True while nothing of this namespace can be in storage: a new thread, and no put so far. */
+  isBlank(ns: string): boolean {
+    return this.#storedHeads.get('') === null && !this.#heads.has(ns);
+  }
+
+  /** The newest checkpoint of the namespace, as far as this session knows. */
+  head(ns: string): string | null | undefined {
+    return this.#heads.get(ns) ?? this.#storedHeads.get(ns);
+  }
+
+  /** Tells what storage said the head is. */
+  seeHead(ns: string, checkpoint_id: string | null): void {
+    if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
+  }
+
+  /** Tells which references a loaded checkpoint's channels have, so that unchanged ones are not encoded again. */
+  seeRefs(
+    ns: string,
+    checkpoint_id: string,
+    versions: Record<string, unknown>,
+    refs: Record<string, string>,
+  ): void {
+    const known = new Map(
+      Object.entries(refs).map(([channel, ref]) => [channel, { version: versions[channel], ref }]),
+    );
+    this.#lineage.set(ns, { checkpoint_id, refs: known });
+  }
+
+  /** Tells which writes a loaded checkpoint already has: tasks that need not run again. */
+  seeWrites(ns: string, writes: { task_id: string; channel: string; ref: string }[]): void {
+    this.#writes.set(
+      ns,
+      writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
+    );
+  }
+
+  seeBlobs(hashes: Iterable<string>): void {
+    for (const hash of hashes) this.#stored.add(hash);
+  }
+
+  storedId(checkpoint_id: string): string {
+    return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
+  }
+
+  /** Encodes now, since the graph may change its objects afterwards; stores with the next flush. */
+  async put(
+    ns: string,
+    parent: string | undefined,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+  ): Promise<string> {
+    if (this.#failure) throw this.#failure;
+    const parent_id = parent === undefined ? undefined : this.storedId(parent);
+    const checkpoint_id = idAfter(checkpoint.id, parent_id);
+    if (checkpoint_id !== checkpoint.id) this.#aliases.set(checkpoint.id, checkpoint_id);
+
+    const { channel_values, id: _, ...body } = checkpoint;
+    const lineage = this.#lineage.get(ns);
+    const previous = lineage && lineage.checkpoint_id === parent_id ? lineage.refs : undefined;
+    const refs: Lineage['refs'] = new Map();
+    for (const channel of Object.keys(channel_values)) {
+      const version = body.channel_versions[channel];
+      const known = previous?.get(channel);
+      const same = known !== undefined && known.version === version && version !== undefined;
+      refs.set(channel, same ? known : { version, ref: this.#encode(channel_values[channel]) });
+    }
+    this.#lineage.set(ns, { checkpoint_id, refs });
+
+    const described = this.#shapes.get(ns);
+    this.#items.checkpoints.push({
+      thread_id: this.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+      parent_id: parent_id ?? null,
+      run_id: this.#options.run_id,
+      metadata: JSON.stringify({ ...this.#options.metadata, ...metadata }),
+      body: JSON.stringify(body),
+      channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
+      wrote: this.#wrote(ns),
+      shape: described?.step === metadata.step ? JSON.stringify(described.shape) : null,
+    });
+    this.#ids.set(ns, { step: metadata.step, checkpoint_id });
+    if (ns === '') this.#interrupts.clear();
+    this.#heads.set(ns, checkpoint_id);
+    await this.#commit();
+    return checkpoint_id;
+  }
+
+  async putWrites(
+    ns: string,
+    checkpoint: string,
+    writes: PendingWrite[],
+    task_id: string,
+    task_path?: string,
+  ): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const checkpoint_id = this.storedId(checkpoint);
+    const recent = this.#writes.get(ns) ?? [];
+    this.#writes.set(ns, recent);
+    for (const [position, [channel, value]] of writes.entries()) {
+      const ref = this.#encode(value);
+      if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
+      recent.push([task_id, channel, ref]);
+      this.#items.writes.push({
+        thread_id: this.thread_id,
+        checkpoint_ns: ns,
+        checkpoint_id,
+        task_id,
+        idx: WRITES_IDX_MAP[channel] ?? position,
+        channel,
+        task_path: task_path ?? null,
+        ref,
+      });
+    }
+    await this.#commit();
+  }
+
+  /**
+   * Records what a reader needs of the graph for the checkpoint of this step. It may come after the put
+   * (the usual order) or before it (durability `exit`, which puts once at the end).
+   */
+  describe(ns: string, step: number, shape: CheckpointShape): void {
+    this.#shapes.set(ns, { step, shape });
+    const put = this.#ids.get(ns);
+    if (put?.step !== step) return;
+    const text = JSON.stringify(shape);
+    const { checkpoint_id } = put;
+    const waiting = this.#items.checkpoints.findLast(
+      (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
+    );
+    if (waiting) waiting.shape = text;
+    else
+      this.#items.shapes.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+  }
+
+  /** The checkpoint that this session put last in the namespace and that nobody has described. */
+  undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
+    const put = this.#ids.get(ns);
+    return put && this.#shapes.get(ns)?.step !== put.step ? put : undefined;
+  }
+
+  /** What the newest described checkpoint of the namespace has left to run. */
+  nextTasks(ns: string): ShapeTask[] {
+    return this.#shapes.get(ns)?.shape.tasks ?? [];
+  }
+
+  /** Task id to what the task waits for, as wire JSON. */
+  interrupts(): string {
+    return this.codec.toJson(Object.fromEntries(this.#interrupts));
+  }
+
+  /** The next put of the root namespace was made by these, whatever its tasks were: for state updates. */
+  attribute(values: { as_node: string; values: unknown }[]): void {
+    this.#attributed = values.map(({ as_node, values: written }) => [as_node, null, this.#encode(written)]);
+  }
+
+  /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
+  async end(ending: Omit<Ending, 'thread_id'>): Promise<void> {
+    this.#items.endings.push({ thread_id: this.thread_id, ...ending });
+    await this.flush();
+  }
+
+  /** Waits until nothing of this session is on its way to storage any more. */
+  async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const { checkpoints, writes, shapes, endings } = this.#items;
+    const isPending = checkpoints.length + writes.length + shapes.length + endings.length > 0;
+    if (isPending) this.#inFlight = this.#options.queue.commit(this);
+    await this.#inFlight;
+  }
+
+  /** A checkpoint that has been put and that no flush has taken yet, with its writes. */
+  pendingCheckpoint(ns: string, checkpoint_id: string): StoredCheckpoint | undefined {
+    const checkpoint = this.#items.checkpoints.findLast(
+      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
+    );
+    if (!checkpoint) return undefined;
+    const writes = this.#items.writes.filter(
+      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
+    );
+    return { checkpoint, writes };
+  }
+
+  pendingBlob(hash: string): BlobRow | undefined {
+    return this.#pendingBlobs.get(hash);
+  }
+
+  drain(): BatchItems {
+    const items = this.#items;
+    for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
+      const expected = this.#storedHeads.get(checkpoint_ns) ?? null;
+      if (expected === checkpoint_id) continue;
+      items.heads.push({ thread_id: this.thread_id, checkpoint_ns, checkpoint_id, expected });
+      this.#storedHeads.set(checkpoint_ns, checkpoint_id);
+    }
+    this.#items = empty();
+    this.#pendingBlobs.clear();
+    this.#pendingBytes = 0;
+    return items;
+  }
+
+  #encode(value: unknown): string {
+    const { ref, blobs } = this.codec.split(value, this.cache);
+    for (const { hash, refs, payload } of blobs) {
+      if (this.#stored.has(hash)) continue;
+      this.#stored.add(hash);
+      this.#pendingBytes += payload?.length ?? 0;
+      const row = { hash, refs: refs ?? null, payload: payload ?? null };
+      this.#pendingBlobs.set(hash, row);
+      this.#items.blobs.push({ space: this.blob_space, ...row });
+    }
+    return ref;
+  }
+
+  #wrote(ns: string): string | null {
+    const attributed = ns === '' ? this.#attributed : undefined;
+    this.#attributed = undefined;
+    const names = new Map(this.#shapes.get(ns)?.shape.tasks.map((task) => [task.id, task.name]));
+    const wrote: NodeWrite[] = attributed ?? [];
+    for (const [task_id, channel, ref] of this.#writes.get(ns) ?? []) {
+      const name = names.get(task_id);
+      if (!attributed && name !== undefined && !isInternalChannel(channel)) wrote.push([name, channel, ref]);
+    }
+    this.#writes.delete(ns);
+    return wrote.length > 0 ? JSON.stringify(wrote) : null;
+  }
+
+  /** Durability `sync` waits for the flush; otherwise only a session that is far ahead of its flushes waits. */
+  async #commit(): Promise<void> {
+    const flushed = this.#options.queue.commit(this);
+    this.#inFlight = flushed;
+    if (this.#options.sync || this.#pendingBytes > pendingBytesMax) return flushed;
+    flushed.catch((error: Error) => {
+      if (this.#failure) return;
+      this.#failure = error;
+      this.#options.onFailure(error);
+    });
+  }
+}

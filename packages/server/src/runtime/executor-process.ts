@@ -1,0 +1,136 @@
+// The server process's side of one executor: fork, send orders, receive what comes back, notice its end.
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Problem, type ProblemCode } from '@svc/contract/problem';
+import type {
+  ExecutorSetup,
+  FromExecutor,
+  IntrospectOrder,
+  RunOrder,
+  ToExecutor,
+  UpdateOrder,
+} from './protocol.ts';
+
+type RunMessage = Exclude<FromExecutor, { kind: 'ready' | 'answer' }>;
+
+export interface ExecutorEvents {
+  onRun: (message: RunMessage) => void;
+  /** The process has ended; `running` are the runs it had. */
+  onExit: (running: string[], reason: string) => void;
+}
+
+interface Waiting {
+  resolve: (value: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+const isSource = import.meta.url.endsWith('.ts');
+const entry = fileURLToPath(new URL(`./executor/main.${isSource ? 'ts' : 'js'}`, import.meta.url));
+
+/** Users' graphs may be TypeScript, so an executor always loads modules through tsx. */
+const execArgv = (): string[] => {
+  const args = ['--import', import.meta.resolve('tsx')];
+  // Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default.
+  if (process.versions.node.startsWith('22.')) args.push('--experimental-async-context-frame');
+  return args;
+};
+
+export class ExecutorProcess {
+  readonly runs = new Set<string>();
+  readonly ready: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #events: ExecutorEvents;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #exited: Promise<void>;
+  #calls = 0;
+  #gone = false;
+
+  constructor(setup: ExecutorSetup, events: ExecutorEvents) {
+    this.#events = events;
+    this.#child = fork(entry, [], {
+      execArgv: execArgv(),
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    let becomeReady!: () => void;
+    let fail!: (error: Error) => void;
+    this.ready = new Promise((resolve, reject) => ([becomeReady, fail] = [resolve, reject]));
+    this.#child.on('message', (message: FromExecutor) => {
+      if (message.kind === 'ready') becomeReady();
+      else if (message.kind === 'answer') this.#answer(message);
+      else this.#run(message);
+    });
+    this.#exited = new Promise((resolve) => {
+      const onEnd = (reason: string) => {
+        fail(new Problem('unavailable', `An executor ended before it was ready (${reason})`));
+        this.#end(reason);
+        resolve();
+      };
+      this.#child.once('exit', (code, signal) => onEnd(signal ? `signal ${signal}` : `exit code ${code}`));
+      this.#child.once('error', (error) => onEnd(error.message));
+    });
+    // Whoever waits for readiness hears of it; nobody else has to.
+    this.ready.catch(() => undefined);
+    this.#send({ kind: 'setup', setup });
+  }
+
+  get isAlive(): boolean {
+    return !this.#gone;
+  }
+
+  run(order: RunOrder): void {
+    this.runs.add(order.run_id);
+    this.#send({ kind: 'run', order });
+  }
+
+  cancel(run_id: string): void {
+    this.#send({ kind: 'cancel', run_id });
+  }
+
+  update(order: UpdateOrder): Promise<unknown> {
+    return this.#call((call) => ({ kind: 'update', call, order }));
+  }
+
+  introspect(order: IntrospectOrder): Promise<unknown> {
+    return this.#call((call) => ({ kind: 'introspect', call, order }));
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#gone) this.#child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  #call(message: (call: number) => ToExecutor): Promise<unknown> {
+    const call = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(call, { resolve, reject });
+      this.#send(message(call));
+    });
+  }
+
+  #send(message: ToExecutor): void {
+    // A failed send means the process is ending; its 'exit' tells what was lost.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+
+  #run(message: RunMessage): void {
+    if (message.kind !== 'events') this.runs.delete(message.run_id);
+    this.#events.onRun(message);
+  }
+
+  #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {
+    const waiting = this.#waiting.get(call);
+    this.#waiting.delete(call);
+    if (problem) waiting?.reject(new Problem(problem.code as ProblemCode, problem.message));
+    else waiting?.resolve(value);
+  }
+
+  #end(reason: string): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    const lost = new Problem('unavailable', `The executor ended while it worked on this (${reason})`);
+    for (const { reject } of this.#waiting.values()) reject(lost);
+    this.#waiting.clear();
+    this.#events.onExit([...this.runs], reason);
+  }
+}

@@ -1,0 +1,85 @@
+// Turns what the engine streams into the events of the wire, for the modes that the client asked for.
+import { MessageEvents } from './message-events.ts';
+import { eventName } from './stream-modes.ts';
+
+/** Receives an event's name and its value, which is serialised only if someone wants it. */
+export type EmitEvent = (event: string, value: unknown) => void;
+
+export interface EngineConfig {
+  configurable?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+/** What the engine says about a checkpoint: mode `checkpoints`, and inside mode `debug`. */
+export interface CheckpointChunk {
+  config: EngineConfig;
+  values: unknown;
+  metadata: { step: number } & Record<string, unknown>;
+  next: string[];
+  tasks: { id: string; name: string; path: unknown[]; state?: EngineConfig }[];
+  parentConfig?: EngineConfig;
+}
+
+interface DebugChunk {
+  type: 'checkpoint' | 'task' | 'task_result';
+  payload: unknown;
+}
+
+export class ChunkEvents {
+  readonly #asked: ReadonlySet<string>;
+  readonly #subgraphs: boolean;
+  readonly #emit: EmitEvent;
+  readonly #messages: MessageEvents | undefined;
+
+  constructor(asked: readonly string[], subgraphs: boolean, emit: EmitEvent) {
+    this.#asked = new Set(asked);
+    this.#subgraphs = subgraphs;
+    this.#emit = emit;
+    this.#messages = this.#asked.has('messages') ? new MessageEvents() : undefined;
+  }
+
+  chunk(namespace: string[], mode: string, payload: unknown): void {
+    if (mode === 'messages') return this.#message(namespace, payload as never);
+    if (namespace.length > 0 && !this.#subgraphs) return;
+    const emit: EmitEvent = (name, value) => this.#emit(eventName(name, namespace), value);
+    if (mode === 'values') this.#messages?.values(payload, emit);
+    if (!this.#asked.has(mode)) return;
+    if (mode === 'checkpoints') emit(mode, checkpointEvent(payload as CheckpointChunk));
+    else if (mode === 'debug') emit(mode, debugEvent(payload as DebugChunk));
+    else emit(mode, payload);
+  }
+
+  /** A message's namespace ends with the node that speaks; the event's is that of the graph around it. */
+  #message(namespace: string[], payload: [never, Record<string, unknown>]): void {
+    const graph = this.#subgraphs ? namespace.slice(0, -1) : [];
+    if (this.#asked.has('messages-tuple')) this.#emit(eventName('messages', graph), payload);
+    this.#messages?.chunk(payload, (name, value) => this.#emit(eventName(name, graph), value));
+  }
+}
+
+/** A config without what is the engine's or the server's own. */
+const publicConfig = (config: EngineConfig | undefined): EngineConfig | undefined => {
+  if (config === undefined) return undefined;
+  const { callbacks: _, ...rest } = config;
+  const configurable = Object.entries(config.configurable ?? {}).filter(([key]) => !key.startsWith('__'));
+  return { ...rest, configurable: Object.fromEntries(configurable) };
+};
+
+const checkpointOf = (config: EngineConfig | undefined) => {
+  const { thread_id, checkpoint_ns, checkpoint_id } = config?.configurable ?? {};
+  return config === undefined ? null : { thread_id, checkpoint_ns: checkpoint_ns ?? '', checkpoint_id };
+};
+
+const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChunk) => ({
+  ...rest,
+  config: publicConfig(config),
+  parent_config: publicConfig(parentConfig) ?? null,
+  checkpoint: checkpointOf(config),
+  parent_checkpoint: checkpointOf(parentConfig),
+  tasks: tasks.map(({ state, ...task }) => ({ ...task, checkpoint: state?.configurable ?? null })),
+});
+
+const debugEvent = (chunk: DebugChunk) =>
+  chunk.type === 'checkpoint'
+    ? { ...chunk, payload: checkpointEvent(chunk.payload as CheckpointChunk) }
+    : chunk;

@@ -1,0 +1,51 @@
+// What an executor process does with the messages it gets.
+import { Problem } from '@svc/contract/problem';
+import type { IntrospectOrder, ToExecutor } from '../protocol.ts';
+import { introspect } from './introspection.ts';
+import { RunExecution, type RunTools } from './run-execution.ts';
+import { updateState } from './state-update.ts';
+
+export class Executor {
+  readonly #tools: RunTools;
+  readonly #running = new Map<string, RunExecution>();
+
+  constructor(tools: RunTools) {
+    this.#tools = tools;
+  }
+
+  receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
+    switch (message.kind) {
+      case 'run':
+        return this.#run(new RunExecution(message.order, this.#tools), message.order.run_id);
+      case 'cancel':
+        return this.#running.get(message.run_id)?.cancel();
+      case 'update':
+        return this.#answer(message.call, () => updateState(message.order, this.#tools));
+      case 'introspect':
+        return this.#answer(message.call, () => this.#introspect(message.order));
+    }
+  }
+
+  #run(execution: RunExecution, run_id: string): void {
+    this.#running.set(run_id, execution);
+    void execution.run().finally(() => this.#running.delete(run_id));
+  }
+
+  async #introspect(order: IntrospectOrder): Promise<unknown> {
+    const graph = await this.#tools.graphs.get(order.graph_id, order.config, 'assistants.read');
+    return introspect(graph, order);
+  }
+
+  #answer(call: number, work: () => Promise<unknown>): void {
+    work().then(
+      (value) => this.#tools.send({ kind: 'answer', call, value }),
+      (thrown: unknown) => this.#tools.send({ kind: 'answer', call, problem: problemOf(thrown) }),
+    );
+  }
+}
+
+/** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
+const problemOf = (thrown: unknown): { code: string; message: string } =>
+  thrown instanceof Problem
+    ? { code: thrown.code, message: thrown.message }
+    : { code: 'invalid', message: thrown instanceof Error ? thrown.message : String(thrown) };

@@ -1,0 +1,48 @@
+// Entry of an executor process. It runs the users' graphs; it holds no leases and answers no HTTP.
+import * as documents from '@langchain/core/documents';
+import * as messages from '@langchain/core/messages';
+import * as langgraph from '@langchain/langgraph';
+import * as checkpoint from '@langchain/langgraph-checkpoint';
+import { createCodec } from '../values/value-codec.ts';
+import { openDatabase } from '../../storage/database.ts';
+import { checkpointStorage } from '../../storage/checkpoints.ts';
+import { storeItemStorage } from '../../storage/store-items.ts';
+import { CommitQueue } from '../checkpoints/commit-queue.ts';
+import type { ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
+import { Executor } from './executor.ts';
+import { GraphRegistry } from './graph-registry.ts';
+import { SvcStore } from './svc-store.ts';
+
+const send = (message: FromExecutor): void => {
+  // Without a channel the server process is gone, and 'disconnect' ends this one.
+  if (process.connected) process.send?.(message);
+};
+
+const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
+  for (const [name, value] of Object.entries(setup.env)) process.env[name] ??= value;
+  const database = await openDatabase(setup.database);
+  const checkpoints = checkpointStorage(database);
+  return new Executor({
+    graphs: new GraphRegistry(new Map(setup.graphs)),
+    checkpoints,
+    queue: new CommitQueue(checkpoints),
+    codec: createCodec({ messages, langgraph, checkpoint, documents }),
+    store: new SvcStore(storeItemStorage(database)),
+    send,
+  });
+};
+
+let executor: Promise<Executor> | undefined;
+
+process.on('message', (message: ToExecutor) => {
+  if (message.kind === 'setup') {
+    executor = setUp(message.setup);
+    executor.then(() => send({ kind: 'ready' }));
+  } else {
+    void executor?.then((ready) => ready.receive(message));
+  }
+});
+
+// The server process decides when executors end; a Ctrl-C in the terminal reaches it too.
+process.on('SIGINT', () => undefined);
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,254 @@
+// One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
+import { Command, Send } from '@langchain/langgraph';
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import type { CheckpointStorage } from '../../storage/checkpoints.ts';
+import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
+import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import { ThreadSession } from '../checkpoints/thread-session.ts';
+import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus } from '../protocol.ts';
+import { RefCache } from '../values/ref-cache.ts';
+import type { ValueCodec } from '../values/value-codec.ts';
+import { ChunkEvents, type CheckpointChunk } from './chunk-events.ts';
+import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
+import { errorOf } from './run-error.ts';
+import type { Graph, GraphRegistry } from './graph-registry.ts';
+import { describeByState } from './state-shape.ts';
+import { engineModes } from './stream-modes.ts';
+
+export interface RunTools {
+  graphs: GraphRegistry;
+  checkpoints: CheckpointStorage;
+  queue: CommitQueue;
+  codec: ValueCodec;
+  store: BaseStore;
+  send: (message: FromExecutor) => void;
+}
+
+type Chunk = [namespace: string[], mode: string, payload: unknown];
+
+export class RunExecution {
+  readonly #order: RunOrder;
+  readonly #tools: RunTools;
+  readonly #abort = new AbortController();
+  readonly #events: ChunkEvents;
+  #session: ThreadSession | undefined;
+  #graph: Graph | undefined;
+  #values: unknown;
+  #interrupts: unknown[] | undefined;
+  #outgoing: [event: string, data: string][] = [];
+
+  constructor(order: RunOrder, tools: RunTools) {
+    this.#order = order;
+    this.#tools = tools;
+    this.#events = new ChunkEvents(order.kwargs.stream_mode, order.kwargs.stream_subgraphs, (event, value) =>
+      this.#emit(event, tools.codec.toJson(value)),
+    );
+  }
+
+  /** Stops the graph; the run ends as `interrupted`. */
+  cancel(): void {
+    this.#abort.abort(new DOMException('The run was cancelled', 'AbortError'));
+  }
+
+  /** Never rejects: whatever happens is reported to the server process. */
+  async run(): Promise<void> {
+    const { run_id } = this.#order;
+    let status: RunStatus = 'success';
+    let error: RunError | null = null;
+    try {
+      this.#emit('metadata', JSON.stringify({ run_id, attempt: this.#order.attempt }));
+      await this.#stream();
+    } catch (thrown) {
+      if (thrown instanceof LeaseLost) return this.#lost(thrown);
+      status = this.#abort.signal.aborted ? 'interrupted' : 'error';
+      if (status === 'error') error = errorOf(thrown);
+    }
+    try {
+      const values = status === 'error' ? null : this.#result();
+      await this.#end(status, error);
+      if (error) this.#emit('error', JSON.stringify(error));
+      this.#flushEvents();
+      this.#tools.send({ kind: 'done', run_id, status, values, error });
+    } catch (thrown) {
+      if (thrown instanceof LeaseLost) return this.#lost(thrown);
+      await this.#unstorable(thrown);
+    }
+  }
+
+  async #stream(): Promise<void> {
+    const { order, graph, config } = await this.#prepare();
+    const input = toInput(order.kwargs);
+    const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
+    if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    const chunks = (await graph.stream(input, options as never)) as unknown as AsyncIterable<Chunk>;
+    for await (const chunk of chunks) this.#chunk(graph, chunk);
+  }
+
+  /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
+  async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
+    const events = graph.streamEvents(input as never, { ...options, version: 'v2' } as never);
+    for await (const event of events) {
+      if (event.tags?.includes('langsmith:hidden')) continue;
+      if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
+        this.#chunk(graph, event.data.chunk as Chunk);
+      }
+      this.#emit('events', this.#tools.codec.toJson(event));
+    }
+  }
+
+  async #prepare() {
+    const order = this.#order;
+    const { kwargs, config } = order;
+    const graph = await this.#tools.graphs.get(order.graph_id, config, 'threads.create_run');
+    this.#graph = graph;
+    const checkpointer = order.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
+    return {
+      order,
+      graph,
+      config: {
+        ...config,
+        ...(order.context === undefined ? {} : { context: order.context }),
+        configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
+        metadata: order.metadata,
+        runId: order.run_id,
+        store: this.#tools.store,
+        signal: this.#abort.signal,
+        durability: kwargs.durability,
+        ...(kwargs.interrupt_before ? { interruptBefore: kwargs.interrupt_before } : {}),
+        ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
+      },
+    };
+  }
+
+  #checkpointer(): SvcCheckpointer {
+    const { run_id, thread_id, blob_space, lease_token, head, checkpoint_metadata } = this.#order;
+    this.#session = new ThreadSession({
+      owner: { owner: run_id, lease_token },
+      thread_id,
+      blob_space,
+      head,
+      run_id,
+      metadata: checkpoint_metadata,
+      sync: this.#order.kwargs.durability === 'sync',
+      queue: this.#tools.queue,
+      codec: this.#tools.codec,
+      cache: new RefCache(),
+      onFailure: () => this.cancel(),
+    });
+    return new SvcCheckpointer(this.#session, this.#tools.checkpoints);
+  }
+
+  #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
+    if (namespace.length === 0 && mode === 'values') {
+      if (isInterrupt(payload)) this.#interrupts = payload.__interrupt__;
+      else [this.#values, this.#interrupts] = [payload, undefined];
+    }
+    if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
+    this.#events.chunk(namespace, mode, payload);
+  }
+
+  #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
+    const channels = namespace.length === 0 ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {});
+    this.#session?.describe(namespace.join('|'), chunk.metadata.step, {
+      keys: channels as string | string[],
+      tasks: chunk.tasks.map(({ id, name, path, state }) => {
+        const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;
+        return { id, name, path, ...(ns === undefined ? {} : { ns }) };
+      }),
+    });
+  }
+
+  /** The final values as wire JSON, with `__interrupt__` where the graph waits for someone. */
+  #result(): string | null {
+    if (this.#values === undefined && this.#interrupts === undefined) return null;
+    const isState = typeof this.#values === 'object' && this.#values !== null;
+    return this.#tools.codec.toJson(
+      this.#interrupts === undefined
+        ? this.#values
+        : { ...(isState ? (this.#values as object) : {}), __interrupt__: this.#interrupts },
+    );
+  }
+
+  async #end(status: RunStatus, error: RunError | null): Promise<void> {
+    const ending = {
+      status,
+      ending: status === 'error' ? 'error' : (await this.#isWaiting()) ? 'interrupted' : null,
+      interrupts: this.#session?.interrupts() ?? null,
+      error: error && JSON.stringify(error),
+      temporary: this.#order.temporary,
+    };
+    const session = this.#session ?? this.#detached();
+    await session.end(ending);
+  }
+
+  /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
+  async #isWaiting(): Promise<boolean> {
+    const session = this.#session;
+    if (!session) return false;
+    const put = session.undescribed('');
+    if (put && this.#graph) await describeByState(this.#graph, session, put, this.#tools.checkpoints);
+    return session.nextTasks('').length > 0;
+  }
+
+  /** A session for a run that has no checkpoints to write, only an ending. */
+  #detached(): ThreadSession {
+    this.#checkpointer();
+    return this.#session as ThreadSession;
+  }
+
+  #emit(event: string, data: string): void {
+    if (this.#outgoing.push([event, data]) === 1) setImmediate(() => this.#flushEvents());
+  }
+
+  #flushEvents(): void {
+    if (this.#outgoing.length === 0) return;
+    this.#tools.send({ kind: 'events', run_id: this.#order.run_id, events: this.#outgoing });
+    this.#outgoing = [];
+  }
+
+  /** The outcome itself could not be encoded or stored: try to end as an error; failing that, give the run up. */
+  async #unstorable(thrown: unknown): Promise<void> {
+    const { run_id } = this.#order;
+    const error = errorOf(thrown);
+    try {
+      await this.#detached().end({
+        status: 'error',
+        ending: 'error',
+        interrupts: null,
+        error: JSON.stringify(error),
+        temporary: this.#order.temporary,
+      });
+      this.#emit('error', JSON.stringify(error));
+      this.#flushEvents();
+      this.#tools.send({ kind: 'done', run_id, status: 'error', values: null, error });
+    } catch (again) {
+      this.#lost(again as Error);
+    }
+  }
+
+  #lost(error: Error): void {
+    this.#flushEvents();
+    this.#tools.send({ kind: 'lost', run_id: this.#order.run_id, message: error.message });
+  }
+}
+
+const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
+  typeof value === 'object' && value !== null && '__interrupt__' in value;
+
+/** The engine's input: the client's command, its input, or null to continue where the thread stands. */
+export const toInput = ({ input, command }: RunKwargs): unknown => {
+  if (!command) return input ?? null;
+  const { update, resume, goto } = command;
+  return new Command({
+    ...(update === undefined || update === null ? {} : { update: update as never }),
+    ...(resume === undefined ? {} : { resume }),
+    ...(goto === undefined || goto === null
+      ? {}
+      : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
+  });
+};
+
+const toGoto = (target: unknown): unknown =>
+  typeof target === 'object' && target !== null && 'node' in target
+    ? new Send((target as { node: string }).node, (target as { input?: unknown }).input)
+    : target;

@@ -1,0 +1,100 @@
+// What the server process and its executor processes say to each other. Values that a graph made travel as
+// JSON text: the server process passes them on and never parses them.
+import type { DatabaseOptions } from '../storage/database.ts';
+
+/** Everything an executor needs to run one attempt of a run. */
+export interface RunOrder {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string;
+  attempt: number;
+  lease_token: number;
+  /** A run without a thread: nothing is checkpointed, the row goes when it ends. */
+  temporary: boolean;
+  blob_space: string;
+  /** Root head when the run was claimed; null for a thread without checkpoints; undefined when not known. */
+  head?: string | null;
+  /** config and context: assistant, thread and run merged, server keys added. */
+  config: Record<string, unknown> & { configurable: Record<string, unknown> };
+  context?: unknown;
+  metadata: Record<string, unknown>;
+  /** What every checkpoint of the run says of itself. */
+  checkpoint_metadata: Record<string, unknown>;
+  kwargs: RunKwargs;
+}
+
+/** The options of a run as stored in its row. */
+export interface RunKwargs {
+  input?: unknown;
+  command?: { update?: unknown; resume?: unknown; goto?: unknown } | null;
+  config?: Record<string, unknown>;
+  context?: unknown;
+  stream_mode: string[];
+  stream_subgraphs: boolean;
+  stream_resumable?: boolean;
+  interrupt_before?: '*' | string[];
+  interrupt_after?: '*' | string[];
+  durability: 'sync' | 'async' | 'exit';
+  checkpoint?: { checkpoint_id?: string; checkpoint_ns?: string; checkpoint_map?: Record<string, unknown> };
+  [key: string]: unknown;
+}
+
+/** One update of a superstep: what `values` or `command` a node is said to have written. */
+export interface StateUpdate {
+  values?: unknown;
+  command?: unknown;
+  as_node?: string | undefined;
+}
+
+export interface UpdateOrder {
+  update_id: string;
+  thread_id: string;
+  graph_id: string;
+  blob_space: string;
+  config: Record<string, unknown> & { configurable: Record<string, unknown> };
+  metadata: Record<string, unknown>;
+  checkpoint: { checkpoint_id?: string; checkpoint_ns?: string };
+  supersteps: StateUpdate[][];
+}
+
+export interface IntrospectOrder {
+  graph_id: string;
+  what: 'graph' | 'schemas' | 'subgraphs';
+  config: Record<string, unknown>;
+  xray?: boolean | number;
+  namespace?: string;
+  recurse?: boolean;
+}
+
+/** Sent once, first. */
+export interface ExecutorSetup {
+  database: DatabaseOptions;
+  graphs: [graph_id: string, source: { file: string; export: string }][];
+  /** The project's environment (`env` of svc.json), for the graphs. */
+  env: Record<string, string>;
+}
+
+export type ToExecutor =
+  | { kind: 'setup'; setup: ExecutorSetup }
+  | { kind: 'run'; order: RunOrder }
+  | { kind: 'cancel'; run_id: string }
+  | { kind: 'update'; call: number; order: UpdateOrder }
+  | { kind: 'introspect'; call: number; order: IntrospectOrder };
+
+export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
+
+/** `event` is a frame for the stream's readers; its position in the run is counted by the receiver. */
+export type FromExecutor =
+  | { kind: 'ready' }
+  | { kind: 'events'; run_id: string; events: [event: string, data: string][] }
+  /** The outcome is durable. `values` is the wire JSON of the final values; null when there are none. */
+  | { kind: 'done'; run_id: string; status: RunStatus; values: string | null; error: RunError | null }
+  /** The lease went elsewhere, or the outcome could not be stored: this attempt counts for nothing. */
+  | { kind: 'lost'; run_id: string; message: string }
+  | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
+
+export interface RunError {
+  error: string;
+  message: string;
+}

@@ -1,0 +1,209 @@
+// Checkpoints, their pending writes, and the blobs that hold their values.
+import type { Database } from './database.ts';
+
+/** A checkpoint as stored; `metadata`, `body`, `channels`, `wrote` and `shape` are JSON text. */
+export interface CheckpointRow {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+  parent_id: string | null;
+  run_id: string | null;
+  metadata: string;
+  body: string;
+  channels: string;
+  wrote: string | null;
+  shape: string | null;
+}
+
+export interface WriteRow {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+  task_id: string;
+  idx: number;
+  channel: string;
+  task_path: string | null;
+  ref: string;
+}
+
+export interface BlobRow {
+  hash: string;
+  refs: string[] | null;
+  payload: string | null;
+}
+
+/** Who writes: a run under the lease `lease_token`, or a state update of `thread_id`, which must be free. */
+export interface Owner {
+  owner: string;
+  lease_token?: number;
+  thread_id?: string;
+}
+
+/** How a run (status set) or a state update (status null) leaves its thread. */
+export interface Ending {
+  thread_id: string;
+  status: string | null;
+  /** `error`, `interrupted`, or null for neither. */
+  ending: string | null;
+  interrupts: string | null;
+  error: string | null;
+  temporary: boolean;
+}
+
+type Owned<T> = T & { owner: string };
+
+/** One flush: all or nothing per owner, in one transaction. */
+export interface CheckpointBatch {
+  owners: Owner[];
+  heads: Owned<{
+    thread_id: string;
+    checkpoint_ns: string;
+    checkpoint_id: string;
+    expected: string | null;
+  }>[];
+  blobs: Owned<{ space: string } & BlobRow>[];
+  checkpoints: Owned<CheckpointRow>[];
+  writes: Owned<WriteRow>[];
+  shapes: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
+  endings: Owned<Ending>[];
+}
+
+export interface CheckpointKey {
+  thread_id: string;
+  checkpoint_ns: string;
+  /** The head of the namespace when absent. */
+  checkpoint_id?: string | undefined;
+}
+
+export interface HistoryQuery {
+  thread_id: string;
+  /** Every namespace when absent. */
+  checkpoint_ns?: string | undefined;
+  checkpoint_id?: string | undefined;
+  before?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** A stored checkpoint with the writes that were made on it. */
+export interface StoredCheckpoint {
+  checkpoint: CheckpointRow;
+  writes: Pick<WriteRow, 'checkpoint_id' | 'task_id' | 'channel' | 'ref' | 'idx'>[];
+}
+
+const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
+const writes = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
+    'channel', w.channel, 'ref', w.ref, 'idx', w.idx) order by w.task_path, w.task_id, w.idx), '[]')
+  from checkpoint_writes w
+  where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id) as writes`;
+
+const statements = {
+  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1::json) as lost' },
+  get: {
+    name: 'checkpoints_get',
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3`,
+  },
+  head: {
+    name: 'checkpoints_head',
+    text: `select ${columns}, ${writes} from checkpoint_heads h
+      join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+      where h.thread_id = $1 and h.checkpoint_ns = $2`,
+  },
+  heads: {
+    name: 'checkpoints_heads',
+    text: `select ${columns}, ${writes} from checkpoint_heads h
+      join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+      where h.thread_id = any ($1::uuid[]) and h.checkpoint_ns = ''`,
+  },
+  headId: {
+    name: 'checkpoints_head_id',
+    text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
+  },
+  history: {
+    name: 'checkpoints_history',
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and ($2::text is null or c.checkpoint_ns = $2)
+        and ($3::uuid is null or c.checkpoint_id < $3) and ($4::uuid is null or c.checkpoint_id = $4)
+      order by c.checkpoint_ns, c.checkpoint_id desc limit $5`,
+  },
+  // Follows refs from the given hashes down to the leaves.
+  blobs: {
+    name: 'checkpoints_blobs',
+    text: `with recursive reached (hash) as (
+        select unnest($2::uuid[])
+        union
+        select r.hash from reached
+        join blobs b on b.space = $1 and b.hash = reached.hash
+        cross join lateral unnest(b.refs) as r(hash)
+      )
+      select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
+  },
+  delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1)' },
+  space: { name: 'checkpoints_space', text: 'select blob_space from threads where thread_id = $1' },
+};
+
+type Row = CheckpointRow & { writes: StoredCheckpoint['writes'] };
+const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ checkpoint, writes: list });
+
+export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
+
+export const checkpointStorage = (db: Database) => ({
+  /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
+  async commit(batch: CheckpointBatch): Promise<string[]> {
+    const [row] = await db.query<{ lost: string[] }>(statements.commit, [JSON.stringify(batch)]);
+    return row?.lost ?? [];
+  },
+
+  /** The checkpoint named by the key, or the head of its namespace. */
+  async find({
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+  }: CheckpointKey): Promise<StoredCheckpoint | undefined> {
+    const [row] =
+      checkpoint_id === undefined
+        ? await db.query<Row>(statements.head, [thread_id, checkpoint_ns])
+        : await db.query<Row>(statements.get, [thread_id, checkpoint_ns, checkpoint_id]);
+    return row && stored(row);
+  },
+
+  /** The root heads of several threads, for a page of search results. */
+  async findHeads(thread_ids: string[]): Promise<StoredCheckpoint[]> {
+    return (await db.query<Row>(statements.heads, [thread_ids])).map(stored);
+  },
+
+  async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {
+    const [row] = await db.query<{ checkpoint_id: string }>(statements.headId, [thread_id, checkpoint_ns]);
+    return row?.checkpoint_id ?? null;
+  },
+
+  /** Newest first within a namespace. */
+  async history(query: HistoryQuery): Promise<StoredCheckpoint[]> {
+    const { thread_id, checkpoint_ns, before, checkpoint_id, limit } = query;
+    return (
+      await db.query<Row>(statements.history, [
+        thread_id,
+        checkpoint_ns ?? null,
+        before ?? null,
+        checkpoint_id ?? null,
+        limit ?? null,
+      ])
+    ).map(stored);
+  },
+
+  /** The blobs with these hashes and all that they refer to. */
+  async blobs(space: string, hashes: string[]): Promise<BlobRow[]> {
+    return hashes.length === 0 ? [] : db.query<BlobRow>(statements.blobs, [space, hashes]);
+  },
+
+  /** Removes all checkpoints of a thread, and its values where no copy of the thread shares them. */
+  async deleteThread(thread_id: string): Promise<void> {
+    await db.query(statements.delete, [thread_id]);
+  },
+
+  /** Which blob space a thread's values live in; undefined for a thread that does not exist. */
+  async findSpace(thread_id: string): Promise<string | undefined> {
+    const [row] = await db.query<{ blob_space: string }>(statements.space, [thread_id]);
+    return row?.blob_space;
+  },
+});
