@@ -65,33 +65,32 @@ const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: numb
   const incoming = context.env?.incoming;
   if (incoming === undefined) return readWeb(context.req.raw, bytesMax);
   if (incoming.complete && incoming.readableLength === 0 && announced === 0) return Buffer.alloc(0);
-  if (incoming.destroyed) throw new Problem('bad_request', 'The request body was cut off.');
+  if (incoming.destroyed) throw cutOff();
   return readNode(incoming, bytesMax);
 };
+
+const cutOff = (cause?: unknown): Problem =>
+  new Problem('bad_request', 'The request body was cut off.', { cause });
 
 const readNode = (incoming: IncomingMessage, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = (): void => {
-      incoming.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > bytesMax) {
-        settle();
+    incoming
+      .on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= bytesMax) return void chunks.push(chunk);
+        // What follows still flows, to nowhere.
+        chunks.length = 0;
         reject(tooLarge(bytesMax));
-      } else chunks.push(chunk);
-    };
-    const onEnd = (): void => {
-      settle();
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
-    };
-    const onLost = (cause?: unknown): void => {
-      settle();
-      reject(new Problem('bad_request', 'The request body was cut off.', { cause }));
-    };
-    incoming.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+      })
+      .on('end', () => {
+        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      })
+      .on('error', (cause) => reject(cutOff(cause)))
+      .on('close', () => {
+        if (!incoming.complete) reject(cutOff());
+      });
   });
 
 const readWeb = async (request: Request, bytesMax: number): Promise<Buffer> => {

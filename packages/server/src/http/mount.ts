@@ -55,13 +55,12 @@ const answer = async (
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger);
   }
-  const log = (status: number): void => {
-    logRequest(options.logger, context, { route: route.path, requestId: call.requestId, startedMs, status });
-  };
   const out = context.env?.outgoing;
-  const streams = response === RESPONSE_ALREADY_SENT && out?.destroyed === false;
-  if (streams) out.once('close', () => log(out.statusCode));
-  else log(response.status);
+  const entry = { route: route.path, requestId: call.requestId, startedMs, status: response.status };
+  if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
+    entry.status = out.statusCode;
+    out.once('close', () => logRequest(options.logger, context, entry));
+  } else logRequest(options.logger, context, entry);
   return response;
 };
 

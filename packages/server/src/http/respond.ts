@@ -24,17 +24,12 @@ export const respond = async (
   const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
   const value = reply === undefined ? answer : reply.value;
   const status = reply?.status ?? route.status ?? 200;
-  const headed = (base: Record<string, string>): Record<string, string> => ({
-    ...base,
-    'x-request-id': call.requestId,
-    ...reply?.headers,
-  });
   const request = { requestId: call.requestId, logger: options.logger };
   const out = context.env?.outgoing;
 
-  switch (route.kind) {
+  switch (route.kind ?? 'json') {
     case 'sse': {
-      const headers = headed(sseHeaders);
+      const headers = withHeaders(sseHeaders, call, reply);
       const body = value as SseBody;
       if (out === undefined) {
         return new Response(eventsBody(body, options.sse, request) as ReadableStream, { status, headers });
@@ -47,17 +42,24 @@ export const respond = async (
       const late = value as Late;
       const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
       if (text !== undefined || out === undefined)
-        return new Response(text ?? '', { status, headers: headed(jsonHeaders) });
-      out.writeHead(status, headed(jsonHeaders));
+        return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
+      out.writeHead(status, withHeaders(jsonHeaders, call, reply));
       sendLate(out, late, options.late.newlineMs, request);
       return RESPONSE_ALREADY_SENT;
     }
     case 'html':
-      return new Response(value as string, { status, headers: headed(htmlHeaders) });
-    default: {
-      if (status === 204) return new Response(null, { status, headers: headed(emptyHeaders) });
+      return new Response(value as string, { status, headers: withHeaders(htmlHeaders, call, reply) });
+    case 'json': {
+      if (status === 204)
+        return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
       const text = value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null');
-      return new Response(text, { status, headers: headed(jsonHeaders) });
+      return new Response(text, { status, headers: withHeaders(jsonHeaders, call, reply) });
     }
   }
 };
+
+const withHeaders = (
+  base: Record<string, string>,
+  call: RequestCall,
+  reply: Reply<unknown> | undefined,
+): Record<string, string> => ({ ...base, 'x-request-id': call.requestId, ...reply?.headers });

@@ -180,6 +180,19 @@ describe('a stream of events', () => {
     socket.destroy();
   });
 
+  it('keeps a client whose one event, or replay, is larger than the buffer', async () => {
+    const large = 'x'.repeat(5_000_000);
+    const { feed, sink } = testFeed();
+    await using app = await startTestApp({ watch: () => feed }, { streamBufferBytes: 1000 });
+    const response = await fetch(`${app.url}/watch`);
+    const source = await sink;
+    for (let id = 0; id < 3; id++) source.send(event(id, large));
+    await new Promise(setImmediate);
+    source.send(event(3));
+    source.end();
+    expect((await response.text()).match(/^id: \d+$/gm)).toHaveLength(4);
+  });
+
   it('waits for a client that reads slowly, and loses nothing', async () => {
     const count = 300;
     const text = 'x'.repeat(50_000);

@@ -1,5 +1,6 @@
 // Server-sent events, written straight to Node's response: frames that come within one turn of the event loop
-// leave in one write. A client that does not read costs at most `bufferBytesMax`, then its connection.
+// leave in one write. A client that does not read costs at most what came in one turn and `bufferBytesMax`, then
+// its connection.
 import { PassThrough, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { EventFeed, type EventSink, type SseBody, type StreamEvent } from '../deployment/handlers.ts';
@@ -44,6 +45,7 @@ class SseStream implements EventSink {
   #scheduled = false;
   #closed = false;
   #stalledBeats = 0;
+  #allowance = 0;
   #stop: (() => void) | undefined;
   #waiting: (() => void)[] = [];
 
@@ -77,16 +79,15 @@ class SseStream implements EventSink {
   send(event: StreamEvent): boolean {
     if (this.#closed) return true;
     this.#pending += toFrame(event);
-    if (this.#pending.length >= highWaterBytes) this.#flush();
-    else if (!this.#scheduled) {
+    if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(this.#flushSoon);
     }
-    return this.#closed || !this.#out.writableNeedDrain;
+    return !this.#isBehind();
   }
 
   drained(): Promise<void> {
-    if (this.#closed || !this.#out.writableNeedDrain) return Promise.resolve();
+    if (this.#closed || !this.#isBehind()) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -109,8 +110,16 @@ class SseStream implements EventSink {
     if (this.#closed || this.#pending === '') return;
     const text = this.#pending;
     this.#pending = '';
-    this.#out.write(text);
-    if (this.#out.writableLength > this.#options.bufferBytesMax) this.#drop();
+    const waiting = this.#out.writableLength;
+    const { bufferBytesMax } = this.#options;
+    // A replay or one large event may be over the bound by itself: it counts only once the client had its chance.
+    if (waiting <= bufferBytesMax) this.#allowance = bufferBytesMax + text.length;
+    else if (waiting > this.#allowance) return this.#drop();
+    if (this.#out.write(text)) this.#release();
+  }
+
+  #isBehind(): boolean {
+    return this.#pending.length >= highWaterBytes || this.#out.writableNeedDrain;
   }
 
   #heartbeat(): void {
