@@ -1,0 +1,32 @@
+// Columns of the tables that are queried through Kysely. Hot statements are written out as SQL beside their noun.
+import type { RunRow } from './runs.ts';
+import type { ThreadRow } from './threads.ts';
+
+export interface AssistantTable {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+  config: Record<string, unknown>;
+  context: unknown;
+  metadata: Record<string, unknown>;
+  version: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface StoreItemTable {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Tables {
+  assistants: AssistantTable;
+  assistant_versions: Omit<AssistantTable, 'updated_at'>;
+  threads: ThreadRow;
+  runs: RunRow;
+  store_items: StoreItemTable;
+}

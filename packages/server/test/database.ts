@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openDatabase, type Database, type DatabaseOptions } from '../src/storage/database.ts';
+import { withoutUri } from './global-setup.ts';
+
+export interface TestDatabase extends Database {
+  options: DatabaseOptions;
+  /** For servers that run in processes of their own. */
+  uri: string;
+}
+
+const asAdmin = async (sql: string): Promise<void> => {
+  const admin = new pg.Client(inject('connection'));
+  await admin.connect();
+  try {
+    await admin.query(sql);
+  } finally {
+    await admin.end();
+  }
+};
+
+/** A migrated database of the caller's own; it goes when it is disposed. */
+export const testDatabase = async (): Promise<TestDatabase> => {
+  const name = `svc_${randomUUID().replaceAll('-', '')}`;
+  await asAdmin(`create database ${name} template ${inject('template')}`);
+  const connection = { ...withoutUri(inject('connection')), database: name };
+  const options = { connection };
+  const database = await openDatabase(options);
+  const { user = 'postgres', password, host = 'localhost', port = 5432 } = connection;
+  const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
+  return {
+    ...database,
+    options,
+    uri: host.startsWith('/')
+      ? `postgresql://${user}${secret}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
+      : `postgresql://${user}${secret}@${host}:${port}/${name}`,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await asAdmin(`drop database if exists ${name} with (force)`);
+    },
+  };
+};
