@@ -15,7 +15,7 @@ export const deploymentRoutes = {
   ...storeRoutes,
 };
 
-export { Assistant, Config } from './deployment/assistants.ts';
+export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate, StreamMode, streamModes } from './deployment/runs.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';
@@ -30,3 +30,4 @@ export {
 } from './deployment/threads.ts';
 export * from './problem.ts';
 export * from './route.ts';
+export { openapiDocument } from './openapi.ts';

@@ -27,14 +27,10 @@ export const Id = z
   .transform((value) => value.toLowerCase())
   .meta({ id: 'Id', type: 'string', format: 'uuid' });
 
-export const AssistantRef = z
-  .string()
-  .min(1)
-  .max(256)
-  .meta({
-    id: 'AssistantRef',
-    description: 'An assistant id, or a graph id for the default assistant of that graph',
-  });
+export const AssistantRef = z.string().min(1).max(256).meta({
+  id: 'AssistantRef',
+  description: 'An assistant id, or a graph id for the default assistant of that graph',
+});
 
 export const Time = z
   .string()

@@ -12,6 +12,7 @@ import { runHandlers } from './deployment/runs/run-handlers.ts';
 import { RunService } from './deployment/runs/run-service.ts';
 import { storeHandlers } from './deployment/store/store-handlers.ts';
 import { StoreService } from './deployment/store/store-service.ts';
+import { serverFacts } from './deployment/system/server-facts.ts';
 import { systemHandlers } from './deployment/system/system-handlers.ts';
 import { StateReader } from './deployment/threads/state-reader.ts';
 import { StateService } from './deployment/threads/state-service.ts';
@@ -63,9 +64,9 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const runs = new RunService({ storage, dispatcher, streams, reader, graphs: new Set(graphs.keys()) });
-  const introspection = new IntrospectionService(storage, dispatcher.pool);
+  const introspection = new IntrospectionService(dispatcher.pool);
   const handlers = {
-    ...systemHandlers(storage),
+    ...systemHandlers(storage, await serverFacts()),
     ...assistantHandlers(assistants, introspection),
     ...threadHandlers(threads, states),
     ...runHandlers(runs),

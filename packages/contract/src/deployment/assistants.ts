@@ -49,7 +49,7 @@ const params = z.object({ assistant_id: AssistantRef });
 const access = (action: string) => ({ resource: 'assistants', action }) as const;
 const tag = 'Assistants';
 
-const Schemas = z
+export const GraphSchemas = z
   .looseObject({
     graph_id: GraphId,
     input_schema: Json,
@@ -59,6 +59,7 @@ const Schemas = z
     context_schema: Json,
   })
   .meta({ id: 'GraphSchemas', description: 'JSON Schemas; null where one cannot be derived' });
+export type GraphSchemas = z.output<typeof GraphSchemas>;
 
 const filters = {
   metadata: nullish(Metadata),
@@ -183,7 +184,7 @@ export const assistantRoutes = {
     tag,
     access: access('read'),
     params,
-    response: Schemas,
+    response: GraphSchemas,
     errors: ['not_found'],
   }),
   getAssistantSubgraphs: route({

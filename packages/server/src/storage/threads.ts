@@ -45,6 +45,10 @@ const statements = {
     text: `update threads set metadata = metadata || $2, updated_at = now() where thread_id = $1 returning ${columns}`,
   },
   delete: { name: 'threads_delete', text: 'select delete_thread($1) as deleted' },
+  deleteOfAssistant: {
+    name: 'threads_delete_of_assistant',
+    text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)`,
+  },
   copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3) as copied' },
 };
 
@@ -78,6 +82,11 @@ export const threadStorage = (db: Database) => ({
   /** Removes the thread with its runs, checkpoints and values; false when there is none. */
   async delete(thread_id: string): Promise<boolean> {
     return (await db.query<{ deleted: boolean }>(statements.delete, [thread_id]))[0]?.deleted ?? false;
+  },
+
+  /** Removes the threads whose last run was of this assistant. */
+  async deleteOfAssistant(assistant_id: string): Promise<void> {
+    await db.query(statements.deleteOfAssistant, [assistant_id]);
   },
 
   /** False when there is no such thread. */

@@ -24,6 +24,13 @@ export interface RunTools {
   send: (message: FromExecutor) => void;
 }
 
+interface CallbackEvent {
+  event: string;
+  run_id: string;
+  tags?: string[];
+  data: { chunk?: unknown };
+}
+
 type Chunk = [namespace: string[], mode: string, payload: unknown];
 
 export class RunExecution {
@@ -80,13 +87,16 @@ export class RunExecution {
     const input = toInput(order.kwargs);
     const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
     if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
-    const chunks = (await graph.stream(input, options as never)) as unknown as AsyncIterable<Chunk>;
+    const chunks = (await graph.stream(input as never, options as never)) as unknown as AsyncIterable<Chunk>;
     for await (const chunk of chunks) this.#chunk(graph, chunk);
   }
 
   /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
   async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
-    const events = graph.streamEvents(input as never, { ...options, version: 'v2' } as never);
+    const events = graph.streamEvents(
+      input as never,
+      { ...options, version: 'v2' } as never,
+    ) as unknown as AsyncIterable<CallbackEvent>;
     for await (const event of events) {
       if (event.tags?.includes('langsmith:hidden')) continue;
       if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {

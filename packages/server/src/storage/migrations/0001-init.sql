@@ -130,7 +130,7 @@ create table blobs (
 
 create table store_items (
   -- One element per label: a prefix is whole segments by construction.
-  namespace  text[]      not null,
+  namespace  text[] collate "C" not null,
   key        text        not null,
   value      jsonb       not null,
   created_at timestamptz not null default now(),

@@ -1,0 +1,138 @@
+// Assistants: graphs with configurations of their own, in versions.
+import { randomUUID } from 'node:crypto';
+import { notFound, Problem } from '@svc/contract/problem';
+import type {
+  AssistantFilter,
+  AssistantPage,
+  AssistantPatch,
+  AssistantRow,
+  NewAssistant,
+} from '../../storage/assistants.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
+
+type Given<T> = { [K in keyof T]?: T[K] | undefined };
+
+export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
+  graph_id: string;
+  if_exists: 'raise' | 'do_nothing';
+};
+
+const madeBySystem = { created_by: 'system' };
+
+export class AssistantService {
+  readonly #storage: Storage;
+  readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
+
+  constructor(storage: Storage, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
+    this.#storage = storage;
+    this.#graphs = graphs;
+  }
+
+  /** Gives every graph its default assistant. Servers that start at once do no harm to each other. */
+  async syncDefaults(): Promise<void> {
+    const { assistants } = this.#storage;
+    for (const [graph_id, { description = null }] of this.#graphs) {
+      const assistant_id = defaultAssistantId(graph_id);
+      const assistant = {
+        assistant_id,
+        graph_id,
+        name: graph_id,
+        description,
+        config: {},
+        context: {},
+        metadata: madeBySystem,
+      };
+      if (await assistants.create(assistant)) continue;
+      const present = await assistants.find(assistant_id);
+      if (present && present.description !== description)
+        await assistants.update(assistant_id, { description });
+    }
+    await assistants.pruneDefaults([...this.#graphs.keys()]);
+  }
+
+  async create(request: AssistantRequest): Promise<AssistantRow> {
+    const { graph_id, if_exists } = request;
+    this.#assertGraph(graph_id);
+    const assistant_id = request.assistant_id ?? randomUUID();
+    const created = await this.#storage.assistants.create({
+      assistant_id,
+      graph_id,
+      name: request.name ?? graph_id,
+      description: request.description ?? null,
+      config: request.config ?? {},
+      context: request.context ?? {},
+      metadata: request.metadata ?? {},
+    });
+    if (created) return created;
+    if (if_exists === 'raise') throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
+    return this.get(assistant_id);
+  }
+
+  /** By id, or by graph id for the default assistant. */
+  async get(idOrGraphId: string): Promise<AssistantRow> {
+    const row = await this.#storage.assistants.find(assistantIdOf(idOrGraphId));
+    if (!row) throw notFound('Assistant', idOrGraphId);
+    return row;
+  }
+
+  /** Always makes a new version, even when nothing changes. */
+  async update(idOrGraphId: string, patch: Given<AssistantPatch>): Promise<AssistantRow> {
+    if (patch.graph_id !== undefined) this.#assertGraph(patch.graph_id);
+    const given = Object.fromEntries(
+      Object.entries(patch).filter(([, value]) => value !== undefined),
+    ) as AssistantPatch;
+    const row = await this.#storage.assistants.update(assistantIdOf(idOrGraphId), given);
+    if (!row) throw notFound('Assistant', idOrGraphId);
+    return row;
+  }
+
+  async setLatest(idOrGraphId: string, version: number): Promise<AssistantRow> {
+    const row = await this.#storage.assistants.setLatest(assistantIdOf(idOrGraphId), version);
+    if (!row) throw notFound('Version', `${version} of assistant ${idOrGraphId}`);
+    return row;
+  }
+
+  async versions(
+    idOrGraphId: string,
+    page: { metadata?: object | undefined; limit: number; offset: number },
+  ): Promise<AssistantRow[]> {
+    const { assistant_id } = await this.get(idOrGraphId);
+    return this.#storage.assistants.versions(assistant_id, page);
+  }
+
+  async delete(idOrGraphId: string, deleteThreads: boolean): Promise<void> {
+    const { assistant_id, metadata } = await this.get(idOrGraphId);
+    if (metadata['created_by'] === 'system') {
+      throw new Problem(
+        'conflict',
+        'A default assistant belongs to its graph: remove the graph from the configuration instead',
+      );
+    }
+    if (!(await this.#storage.assistants.delete(assistant_id))) {
+      throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
+    }
+    if (deleteThreads) await this.#storage.threads.deleteOfAssistant(assistant_id);
+  }
+
+  async search(
+    filter: AssistantFilter,
+    page: AssistantPage,
+  ): Promise<{ assistants: AssistantRow[]; total: number }> {
+    const [assistants, total] = await Promise.all([
+      this.#storage.assistants.search(filter, page),
+      this.#storage.assistants.count(filter),
+    ]);
+    return { assistants, total };
+  }
+
+  count(filter: AssistantFilter): Promise<number> {
+    return this.#storage.assistants.count(filter);
+  }
+
+  #assertGraph(graph_id: string): void {
+    if (this.#graphs.has(graph_id)) return;
+    const known = [...this.#graphs.keys()].join(', ');
+    throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} was not found; graphs here: ${known}`);
+  }
+}

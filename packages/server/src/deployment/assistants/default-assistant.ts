@@ -1,0 +1,20 @@
+// Every graph has a default assistant, whose id follows from the graph's: clients may name either.
+import { createHash } from 'node:crypto';
+
+/** The namespace that existing deployments derive these ids in; another one would make stored ids differ. */
+const namespace = Buffer.from('6ba7b8219dad11d180b400c04fd430c8', 'hex');
+
+/** UUIDv5 of the graph id (RFC 9562, 5.5). */
+export const defaultAssistantId = (graph_id: string): string => {
+  const hash = createHash('sha1').update(namespace).update(graph_id).digest().subarray(0, 16);
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+};
+
+export const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+
+/** An assistant id as it is; a graph id becomes the id of its default assistant. */
+export const assistantIdOf = (idOrGraphId: string): string =>
+  isUuid(idOrGraphId) ? idOrGraphId.toLowerCase() : defaultAssistantId(idOrGraphId);

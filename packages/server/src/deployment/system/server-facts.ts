@@ -1,0 +1,18 @@
+// What the server says of itself, put together once at start.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { deploymentRoutes, openapiDocument } from '@svc/contract';
+import { docsPage } from './docs-page.ts';
+import type { ServerFacts } from './system-handlers.ts';
+
+const versionIn = async (file: string | URL): Promise<string> =>
+  (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
+
+export const serverFacts = async (): Promise<ServerFacts> => {
+  const [svc_version, langgraph_js_version] = await Promise.all([
+    versionIn(new URL('../../../package.json', import.meta.url)),
+    versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
+  ]);
+  const document = openapiDocument(deploymentRoutes, svc_version);
+  return { svc_version, langgraph_js_version, openapi: JSON.stringify(document), docs: docsPage(document) };
+};

@@ -1,0 +1,31 @@
+import type { systemRoutes } from '@svc/contract';
+import { RawJson, type Handlers } from '../handlers.ts';
+
+/** What the server says of itself. */
+export interface ServerFacts {
+  svc_version: string;
+  langgraph_js_version: string;
+  /** The OpenAPI document as JSON text, and as a page. */
+  openapi: string;
+  docs: string;
+}
+
+export const systemHandlers = (
+  database: { ping(): Promise<void> },
+  facts: ServerFacts,
+): Handlers<typeof systemRoutes> => ({
+  getOk: async ({ query }) => {
+    if (query.check_db) await database.ping();
+    return { ok: true } as const;
+  },
+  getInfo: () => ({
+    version: facts.svc_version,
+    svc_version: facts.svc_version,
+    langgraph_js_version: facts.langgraph_js_version,
+    context: 'js',
+    flags: { assistants: true, threads: true, runs: true, store: true, crons: false, langsmith: false },
+    metadata: {},
+  }),
+  getOpenApi: () => new RawJson(facts.openapi),
+  getDocs: () => facts.docs,
+});

@@ -1,0 +1,81 @@
+// `config.store` of a graph: the same long-term store that clients reach over HTTP.
+import {
+  BaseStore,
+  type GetOperation,
+  type Item,
+  type ListNamespacesOperation,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchOperation,
+} from '@langchain/langgraph-checkpoint';
+import { assertStorable } from '../../storage/storable.ts';
+import type { StoreItemRow, StoreItemStorage } from '../../storage/store-items.ts';
+
+const namespacesMax = 10_000;
+
+export class SvcStore extends BaseStore {
+  readonly #items: StoreItemStorage;
+
+  constructor(items: StoreItemStorage) {
+    super();
+    this.#items = items;
+  }
+
+  /** Reads see what was there before the batch; then the writes happen, the last one for a key counting. */
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const puts = new Map<string, PutOperation>();
+    const results = await Promise.all(
+      operations.map((operation) => {
+        if (isPut(operation)) {
+          puts.set(JSON.stringify([operation.namespace, operation.key]), operation);
+          return null;
+        }
+        return this.#read(operation);
+      }),
+    );
+    await Promise.all([...puts.values()].map((put) => this.#put(put)));
+    return results as OperationResults<Op>;
+  }
+
+  async #read(operation: Exclude<Operation, PutOperation>): Promise<unknown> {
+    if (isSearch(operation)) {
+      const { namespacePrefix, filter, limit = 10, offset = 0 } = operation;
+      const rows = await this.#items.search({ prefix: namespacePrefix, filter, limit, offset });
+      return rows.map((row) => ({ ...toItem(row), score: undefined }));
+    }
+    if (isGet(operation)) {
+      const row = await this.#items.find(operation);
+      return row ? toItem(row) : null;
+    }
+    const { matchConditions = [], maxDepth, limit, offset } = operation;
+    const pathOf = (type: 'prefix' | 'suffix') =>
+      matchConditions.find(({ matchType }) => matchType === type)?.path;
+    return this.#items.listNamespaces({
+      prefix: pathOf('prefix'),
+      suffix: pathOf('suffix'),
+      max_depth: maxDepth,
+      limit: limit ?? namespacesMax,
+      offset: offset ?? 0,
+    });
+  }
+
+  async #put({ namespace, key, value }: PutOperation): Promise<void> {
+    if (value === null) return this.#items.delete({ namespace, key });
+    assertStorable(value);
+    await this.#items.put({ namespace, key }, value);
+  }
+}
+
+const isPut = (operation: Operation): operation is PutOperation => 'value' in operation;
+const isSearch = (operation: Operation): operation is SearchOperation => 'namespacePrefix' in operation;
+const isGet = (operation: GetOperation | ListNamespacesOperation): operation is GetOperation =>
+  'key' in operation;
+
+const toItem = ({ namespace, key, value, created_at, updated_at }: StoreItemRow): Item => ({
+  namespace,
+  key,
+  value,
+  createdAt: new Date(created_at),
+  updatedAt: new Date(updated_at),
+});

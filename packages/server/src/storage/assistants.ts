@@ -1,0 +1,183 @@
+// Assistants and their versions. The row of an assistant is a copy of its current version.
+import { sql, type Expression, type SqlBool } from 'kysely';
+import type { Database } from './database.ts';
+import type { AssistantTable } from './tables.ts';
+
+export type AssistantRow = AssistantTable;
+
+export type NewAssistant = Omit<AssistantRow, 'version' | 'created_at' | 'updated_at'>;
+
+export type AssistantPatch = Partial<
+  Pick<NewAssistant, 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata'>
+>;
+
+export interface AssistantFilter {
+  metadata?: Record<string, unknown> | undefined;
+  graph_id?: string | undefined;
+  /** A part of the name, in any case. */
+  name?: string | undefined;
+}
+
+export interface AssistantPage {
+  limit: number;
+  offset: number;
+  sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at';
+  sort_order: 'asc' | 'desc';
+}
+
+const columns =
+  'assistant_id, graph_id, name, description, config, context, metadata, version, created_at, updated_at';
+const versioned = 'assistant_id, version, graph_id, name, description, config, context, metadata';
+
+const statements = {
+  create: {
+    name: 'assistants_create',
+    text: `with created as (
+        insert into assistants (assistant_id, graph_id, name, description, config, context, metadata)
+        values ($1, $2, $3, $4, $5, $6, $7) on conflict (assistant_id) do nothing returning ${columns}
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from created
+      )
+      select ${columns} from created`,
+  },
+  get: { name: 'assistants_get', text: `select ${columns} from assistants where assistant_id = $1` },
+  // Null keeps what is there; metadata is merged. The row lock makes the next version number ours alone.
+  update: {
+    name: 'assistants_update',
+    text: `with locked as (
+        select assistant_id from assistants where assistant_id = $1 for update
+      ), next as (
+        select max(v.version) + 1 as version from assistant_versions v join locked using (assistant_id)
+      ), updated as (
+        update assistants a set graph_id = coalesce($2, a.graph_id), name = coalesce($3, a.name),
+          description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
+          context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
+          version = next.version, updated_at = now()
+        from next where a.assistant_id = $1 and next.version is not null returning a.*
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from updated
+      )
+      select ${columns} from updated`,
+  },
+  latest: {
+    name: 'assistants_latest',
+    text: `update assistants a set graph_id = v.graph_id, name = v.name, description = v.description, config = v.config,
+        context = v.context, metadata = v.metadata, version = v.version, updated_at = now()
+      from assistant_versions v
+      where a.assistant_id = $1 and v.assistant_id = $1 and v.version = $2 returning a.*`,
+  },
+  versions: {
+    name: 'assistants_versions',
+    text: `select v.assistant_id, v.graph_id, v.name, v.description, v.config, v.context, v.metadata, v.version,
+        v.created_at, v.created_at as updated_at
+      from assistant_versions v where v.assistant_id = $1 and ($2::jsonb is null or v.metadata @> $2)
+      order by v.version desc limit $3 offset $4`,
+  },
+  delete: {
+    name: 'assistants_delete',
+    text: `delete from assistants a where a.assistant_id = $1
+      and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
+      returning assistant_id`,
+  },
+  prune: {
+    name: 'assistants_prune',
+    text: `delete from assistants a
+      where a.metadata @> '{"created_by":"system"}' and not (a.graph_id = any ($1::text[]))
+        and not exists (select 1 from runs r where r.assistant_id = a.assistant_id)`,
+  },
+};
+
+export type AssistantStorage = ReturnType<typeof assistantStorage>;
+
+/** So that `%` and `_` in what a client sends stand for themselves. */
+const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+
+const conditions = ({ metadata, graph_id, name }: AssistantFilter): Expression<SqlBool>[] => [
+  ...(metadata && Object.keys(metadata).length > 0
+    ? [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]
+    : []),
+  ...(graph_id === undefined ? [] : [sql<SqlBool>`graph_id = ${graph_id}`]),
+  ...(name === undefined || name === '' ? [] : [sql<SqlBool>`name ilike ${`%${literal(name)}%`}`]),
+];
+
+const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+export const assistantStorage = (db: Database) => ({
+  /** The new row, or undefined when the id is taken. */
+  async create(assistant: NewAssistant): Promise<AssistantRow | undefined> {
+    const { assistant_id, graph_id, name, description, config, context, metadata } = assistant;
+    const values = [assistant_id, graph_id, name, description, json(config), json(context), json(metadata)];
+    return (await db.query<AssistantRow>(statements.create, values))[0];
+  },
+
+  async find(assistant_id: string): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.get, [assistant_id]))[0];
+  },
+
+  /** Makes a new version and the row a copy of it; undefined when there is no such assistant. */
+  async update(assistant_id: string, patch: AssistantPatch): Promise<AssistantRow | undefined> {
+    const { graph_id, name, description, config, context, metadata } = patch;
+    const rows = await db.query<AssistantRow>(statements.update, [
+      assistant_id,
+      graph_id ?? null,
+      name ?? null,
+      description !== undefined,
+      description ?? null,
+      json(config),
+      json(context),
+      json(metadata),
+    ]);
+    return rows[0];
+  },
+
+  async setLatest(assistant_id: string, version: number): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.latest, [assistant_id, version]))[0];
+  },
+
+  /** Newest first. */
+  versions(
+    assistant_id: string,
+    page: { metadata?: object | undefined; limit: number; offset: number },
+  ): Promise<AssistantRow[]> {
+    return db.query<AssistantRow>(statements.versions, [
+      assistant_id,
+      json(page.metadata),
+      page.limit,
+      page.offset,
+    ]);
+  },
+
+  /** False when there is none, or runs of it are in flight. */
+  async delete(assistant_id: string): Promise<boolean> {
+    return (await db.query(statements.delete, [assistant_id])).length > 0;
+  },
+
+  /** Removes default assistants of graphs that are no more, save those that runs refer to. */
+  async pruneDefaults(graph_ids: string[]): Promise<void> {
+    await db.query(statements.prune, [graph_ids]);
+  },
+
+  search(
+    filter: AssistantFilter,
+    { limit, offset, sort_by, sort_order }: AssistantPage,
+  ): Promise<AssistantRow[]> {
+    return db.kysely
+      .selectFrom('assistants')
+      .selectAll()
+      .where((eb) => eb.and(conditions(filter)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('assistant_id', sort_order)
+      .limit(limit)
+      .offset(offset)
+      .execute();
+  },
+
+  async count(filter: AssistantFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('assistants')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});

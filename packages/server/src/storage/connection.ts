@@ -1,0 +1,30 @@
+// Where the database is: the one that DATABASE_URI names, or the embedded one.
+import type { Secret } from '../config/secret.ts';
+import type { DatabaseOptions } from './database.ts';
+import { openEmbedded } from './embedded/embedded.ts';
+
+export interface Connection extends AsyncDisposable {
+  options: DatabaseOptions;
+}
+
+export interface ConnectionSettings {
+  readonly dataDir: string;
+  readonly databaseUri: Secret | undefined;
+  readonly poolMax: number;
+}
+
+export const openConnection = async ({
+  dataDir,
+  databaseUri,
+  poolMax,
+}: ConnectionSettings): Promise<Connection> => {
+  if (databaseUri !== undefined) {
+    const options = { connection: { connectionString: databaseUri.reveal() }, poolMax };
+    return { options, [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+  const embedded = await openEmbedded({ dataDir });
+  return {
+    options: { connection: embedded.connection, poolMax },
+    [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
+  };
+};
