@@ -33,7 +33,7 @@ export const testDatabase = async (): Promise<TestDatabase> => {
     ...database,
     options,
     uri: host.startsWith('/')
-      ? `postgresql://${user}${secret}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
+      ? `postgresql://${user}${secret}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`
       : `postgresql://${user}${secret}@${host}:${port}/${name}`,
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();

@@ -1,0 +1,18 @@
+import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
+});
+
+/** Two steps with a question between them. */
+export const approval = new StateGraph(State)
+  .addNode('write', () => ({ log: ['written'] }))
+  .addNode('review', () => {
+    const answer = interrupt<unknown, string>({ question: 'send?' });
+    return { log: [`answered ${answer}`] };
+  })
+  .addNode('send', () => ({ log: ['sent'] }))
+  .addEdge(START, 'write')
+  .addEdge('write', 'review')
+  .addEdge('review', 'send')
+  .compile();

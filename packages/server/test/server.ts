@@ -1,0 +1,50 @@
+// A whole server for a test: a database of its own, a free port, real executors.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SettingKey } from '../src/config/env.ts';
+import { loadSvcJson } from '../src/config/svc-json.ts';
+import { testSettings } from '../src/config/test-settings.ts';
+import { startServer } from '../src/server.ts';
+import { createLogger } from '../src/telemetry/logger.ts';
+import { testDatabase, type TestDatabase } from './database.ts';
+
+export interface TestServer extends AsyncDisposable {
+  url: string;
+  database: TestDatabase;
+  /** Sends JSON and returns what came back. */
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown; headers: Headers }>;
+}
+
+/** The graphs that tests run. */
+export const testProject = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
+
+export const startTestServer = async (
+  given: { project?: string; settings?: Partial<Record<SettingKey, string>> } = {},
+): Promise<TestServer> => {
+  const database = await testDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-server-'));
+  const settings = testSettings({ dataDir, databaseUri: database.uri, ...given.settings });
+  const logger = createLogger(settings.log);
+  const project = loadSvcJson(given.project ?? testProject, {});
+  const server = await startServer({ settings, project, logger });
+  return {
+    url: server.url,
+    database,
+    async call(method, path, body) {
+      const response = await fetch(server.url + path, {
+        method,
+        ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+      return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text, headers: response.headers };
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};
