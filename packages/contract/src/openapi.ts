@@ -77,7 +77,8 @@ class Components {
   }
 }
 
-const withoutId = ({ id: _, ...rest }: Schema): Schema => rest;
+const withoutId = (schema: Schema): Schema =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'id'));
 
 const parameters = (route: RouteShape, components: Components): Schema[] =>
   (['params', 'query'] as const).flatMap((place) => {

@@ -1,6 +1,6 @@
 // The composition root: settings in, one object of services out. Everything with a lifetime is built here
 // once and disposed in reverse order.
-import { deploymentRoutes } from '@svc/contract';
+import type { deploymentRoutes } from '@svc/contract';
 import type { Logger } from 'pino';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';

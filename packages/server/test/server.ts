@@ -14,7 +14,11 @@ export interface TestServer extends AsyncDisposable {
   url: string;
   database: TestDatabase;
   /** Sends JSON and returns what came back. */
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown; headers: Headers }>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: unknown; headers: Headers }>;
 }
 
 /** The graphs that tests run. */
@@ -35,11 +39,17 @@ export const startTestServer = async (
     async call(method, path, body) {
       const response = await fetch(server.url + path, {
         method,
-        ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        ...(body === undefined
+          ? {}
+          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-      return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text, headers: response.headers };
+      return {
+        status: response.status,
+        body: isJson && text !== '' ? JSON.parse(text) : text,
+        headers: response.headers,
+      };
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -32,7 +32,12 @@ describe.each(clients)('the stock client %s', (_, connect) => {
 
   it('finds the default assistants and their shapes', async () => {
     const [found] = await client.assistants.search({ graphId: 'chat' });
-    expect(found).toMatchObject({ graph_id: 'chat', name: 'chat', version: 1, metadata: { created_by: 'system' } });
+    expect(found).toMatchObject({
+      graph_id: 'chat',
+      name: 'chat',
+      version: 1,
+      metadata: { created_by: 'system' },
+    });
     const byGraph = await client.assistants.get('chat');
     expect(byGraph.assistant_id).toBe(found?.assistant_id);
     const graph = await client.assistants.getGraph('chat');
@@ -45,9 +50,16 @@ describe.each(clients)('the stock client %s', (_, connect) => {
   });
 
   it('creates, versions and deletes assistants', async () => {
-    const assistant = await client.assistants.create({ graphId: 'chat', name: 'mine', metadata: { team: 'a' } });
+    const assistant = await client.assistants.create({
+      graphId: 'chat',
+      name: 'mine',
+      metadata: { team: 'a' },
+    });
     expect(assistant).toMatchObject({ name: 'mine', version: 1, metadata: { team: 'a' } });
-    const updated = await client.assistants.update(assistant.assistant_id, { metadata: { tier: 2 }, name: 'ours' });
+    const updated = await client.assistants.update(assistant.assistant_id, {
+      metadata: { tier: 2 },
+      name: 'ours',
+    });
     expect(updated).toMatchObject({ name: 'ours', version: 2, metadata: { team: 'a', tier: 2 } });
     const versions = await client.assistants.getVersions(assistant.assistant_id);
     expect(versions.map((version) => version.version)).toEqual([2, 1]);
@@ -83,7 +95,9 @@ describe.each(clients)('the stock client %s', (_, connect) => {
         { updates: [{ values: { messages: [{ role: 'assistant', content: 'hi' }] }, asNode: 'answer' }] },
       ],
     });
-    expect((thread.values as { messages: { content: string }[] }).messages.map((message) => message.content)).toEqual(['hello', 'hi']);
+    expect(
+      (thread.values as { messages: { content: string }[] }).messages.map((message) => message.content),
+    ).toEqual(['hello', 'hi']);
     const copy = await client.threads.copy(thread.thread_id);
     expect(copy.thread_id).not.toBe(thread.thread_id);
     const [ours, theirs] = await Promise.all([
@@ -92,7 +106,9 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     ]);
     expect(ours).toHaveLength(3);
     expect(theirs.map((state) => state.values)).toEqual(ours.map((state) => state.values));
-    expect(theirs.map((state) => state.checkpoint.checkpoint_id)).toEqual(ours.map((state) => state.checkpoint.checkpoint_id));
+    expect(theirs.map((state) => state.checkpoint.checkpoint_id)).toEqual(
+      ours.map((state) => state.checkpoint.checkpoint_id),
+    );
     await client.runs.wait(copy.thread_id, 'chat', { input: say('only here') });
     expect(await client.threads.getHistory(thread.thread_id)).toHaveLength(3);
   });
@@ -100,7 +116,9 @@ describe.each(clients)('the stock client %s', (_, connect) => {
   it('waits for a run on a thread, and the next one continues it', async () => {
     const thread = await client.threads.create();
     await client.runs.wait(thread.thread_id, 'chat', { input: say('one') });
-    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: say('two') })) as { messages: { content: string }[] };
+    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: say('two') })) as {
+      messages: { content: string }[];
+    };
     expect(values.messages.map((message) => message.content)).toEqual(['one', 'echo one', 'two', 'echo two']);
     const after = await client.threads.get(thread.thread_id);
     expect(after).toMatchObject({ status: 'idle', metadata: { graph_id: 'chat' }, values });
@@ -113,7 +131,17 @@ describe.each(clients)('the stock client %s', (_, connect) => {
 
   it('streams a run in every mode', async () => {
     const thread = await client.threads.create();
-    const modes = ['values', 'updates', 'messages', 'messages-tuple', 'custom', 'tasks', 'checkpoints', 'debug', 'events'] as const;
+    const modes = [
+      'values',
+      'updates',
+      'messages',
+      'messages-tuple',
+      'custom',
+      'tasks',
+      'checkpoints',
+      'debug',
+      'events',
+    ] as const;
     const created: string[] = [];
     const chunks = await collect(
       client.runs.stream(thread.thread_id, 'chat', {
@@ -124,7 +152,18 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     );
     const events = new Set(chunks.map((chunk) => chunk.event as string));
     expect(chunks[0]).toMatchObject({ event: 'metadata', data: { run_id: created[0], attempt: 1 } });
-    for (const name of ['values', 'updates', 'messages', 'messages/partial', 'messages/complete', 'custom', 'tasks', 'checkpoints', 'debug', 'events']) {
+    for (const name of [
+      'values',
+      'updates',
+      'messages',
+      'messages/partial',
+      'messages/complete',
+      'custom',
+      'tasks',
+      'checkpoints',
+      'debug',
+      'events',
+    ]) {
       expect(events, name).toContain(name);
     }
     const ids = chunks.map((chunk) => Number((chunk as { id?: string }).id));
@@ -133,7 +172,11 @@ describe.each(clients)('the stock client %s', (_, connect) => {
 
   it('runs in the background; join and stream find it', async () => {
     const thread = await client.threads.create();
-    const run = await client.runs.create(thread.thread_id, 'probe', { input: { do: 'sleep', ms: 150 }, streamMode: 'updates', streamResumable: true });
+    const run = await client.runs.create(thread.thread_id, 'probe', {
+      input: { do: 'sleep', ms: 150 },
+      streamMode: 'updates',
+      streamResumable: true,
+    });
     expect(run).toMatchObject({ thread_id: thread.thread_id, kwargs: { input: { do: 'sleep', ms: 150 } } });
     const [values, events] = await Promise.all([
       client.runs.join(thread.thread_id, run.run_id),
@@ -149,7 +192,9 @@ describe.each(clients)('the stock client %s', (_, connect) => {
   it('runs without a thread: wait, stream, batch', async () => {
     const values = (await client.runs.wait(null, 'chat', { input: say('alone') })) as { messages: unknown[] };
     expect(values.messages).toHaveLength(2);
-    const chunks = await collect(client.runs.stream(null, 'chat', { input: say('alone'), streamMode: 'updates' }));
+    const chunks = await collect(
+      client.runs.stream(null, 'chat', { input: say('alone'), streamMode: 'updates' }),
+    );
     expect(chunks.map((chunk) => chunk.event)).toEqual(['metadata', 'updates']);
     const batch = await client.runs.createBatch([
       { assistantId: 'chat', input: say('a') },
@@ -171,7 +216,10 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     const done = await client.runs.wait(thread.thread_id, 'approval', { command: { resume: 'yes' } });
     expect(done).toEqual({ log: ['written', 'answered yes', 'sent'] });
     expect((await client.threads.get(thread.thread_id)).status).toBe('idle');
-    expect((await client.runs.list(thread.thread_id)).map((run) => run.status)).toEqual(['success', 'success']);
+    expect((await client.runs.list(thread.thread_id)).map((run) => run.status)).toEqual([
+      'success',
+      'success',
+    ]);
   });
 
   it('stops at breakpoints and goes on from there', async () => {
@@ -198,8 +246,15 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     const state = await client.threads.getState<{ messages: { content: string }[] }>(thread.thread_id, id);
     expect(state.values.messages.map((message) => message.content)).toEqual(['one', 'echo one', 'instead']);
     expect(state.parent_checkpoint?.checkpoint_id).toBe(newest?.checkpoint.checkpoint_id);
-    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: null })) as { messages: { content: string }[] };
-    expect(values.messages.map((message) => message.content)).toEqual(['one', 'echo one', 'instead', 'echo instead']);
+    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: null })) as {
+      messages: { content: string }[];
+    };
+    expect(values.messages.map((message) => message.content)).toEqual([
+      'one',
+      'echo one',
+      'instead',
+      'echo instead',
+    ]);
   });
 
   it('shows the state of a subgraph that waits', async () => {
@@ -222,8 +277,12 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     const all = await client.threads.getHistory(thread.thread_id, { limit: 100 });
     expect(all.map((state) => (state.metadata as { step: number }).step)).toEqual([4, 3, 2, 1, 0, -1]);
     expect(await client.threads.getHistory(thread.thread_id, { limit: 2 })).toHaveLength(2);
-    const before = await client.threads.getHistory(thread.thread_id, { before: { configurable: { checkpoint_id: all[2]?.checkpoint.checkpoint_id } } as never });
-    expect(before.map((state) => state.checkpoint.checkpoint_id)).toEqual(all.slice(3).map((state) => state.checkpoint.checkpoint_id));
+    const before = await client.threads.getHistory(thread.thread_id, {
+      before: { configurable: { checkpoint_id: all[2]?.checkpoint.checkpoint_id } } as never,
+    });
+    expect(before.map((state) => state.checkpoint.checkpoint_id)).toEqual(
+      all.slice(3).map((state) => state.checkpoint.checkpoint_id),
+    );
     const marked = await client.threads.getHistory(thread.thread_id, { metadata: { batch: 'x' } });
     expect(marked).toHaveLength(3);
   });
@@ -244,9 +303,14 @@ describe.each(clients)('the stock client %s', (_, connect) => {
 
   it('tells why a run failed, on the run and on the thread', async () => {
     const thread = await client.threads.create();
-    await expect(client.runs.wait(thread.thread_id, 'probe', { input: { do: 'throw' } })).rejects.toThrow(/the graph said no/);
+    await expect(client.runs.wait(thread.thread_id, 'probe', { input: { do: 'throw' } })).rejects.toThrow(
+      /the graph said no/,
+    );
     const [run] = await client.runs.list(thread.thread_id);
-    expect(run).toMatchObject({ status: 'error', error: { error: 'TypeError', message: 'the graph said no' } });
+    expect(run).toMatchObject({
+      status: 'error',
+      error: { error: 'TypeError', message: 'the graph said no' },
+    });
     expect((await client.threads.get(thread.thread_id)).status).toBe('error');
   });
 });

@@ -14,6 +14,10 @@ export const assertStorable = (value: unknown, path: (string | number)[] = ['val
     case 'function':
     case 'symbol':
       return fail(`is a ${typeof value}, which JSON cannot hold`);
+    case 'boolean':
+    case 'number':
+    case 'undefined':
+      return;
     case 'string':
       if (value.includes('\u0000') || loneSurrogate.test(value))
         fail('holds NUL or a lone surrogate, which the store cannot keep');
@@ -26,6 +30,5 @@ export const assertStorable = (value: unknown, path: (string | number)[] = ['val
         assertStorable(child, [...path, key]);
       }
       return;
-    default:
   }
 };

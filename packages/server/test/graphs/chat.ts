@@ -18,6 +18,8 @@ export const factory = async (config: LangGraphRunnableConfig) => {
   await Promise.resolve();
   const suffix = String(config.configurable?.['suffix'] ?? '');
   return new StateGraph(MessagesAnnotation)
-    .addNode('answer', ({ messages }) => ({ messages: [new AIMessage(`made ${String(messages.at(-1)?.content)}${suffix}`)] }))
+    .addNode('answer', ({ messages }) => ({
+      messages: [new AIMessage(`made ${String(messages.at(-1)?.content)}${suffix}`)],
+    }))
     .addEdge(START, 'answer');
 };

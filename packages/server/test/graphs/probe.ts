@@ -25,7 +25,9 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
   nul: () => 'a\u0000b\ud800',
   sleep: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve('slept'), ms)),
   config: (_, { configurable, metadata, context }: LangGraphRunnableConfig & { context?: unknown }) => ({
-    configurable: Object.fromEntries(Object.entries(configurable ?? {}).filter(([key]) => !key.startsWith('__'))),
+    configurable: Object.fromEntries(
+      Object.entries(configurable ?? {}).filter(([key]) => !key.startsWith('__')),
+    ),
     metadata,
     context,
   }),

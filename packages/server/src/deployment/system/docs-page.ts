@@ -37,6 +37,8 @@ table { border-collapse: collapse; width: 100%; font-size: 14px } td { border-to
 .quiet { color: var(--quiet) } summary { cursor: pointer; color: var(--quiet) } a.anchor { color: inherit; text-decoration: none }
 @media (max-width: 50rem) { body { display: block } nav { position: static; height: auto; border: 0 } main { padding: 1rem } }`;
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 const refName = (schema: Node): string | undefined =>
   (schema['$ref'] as string | undefined)?.split('/').pop();
 
@@ -49,7 +51,7 @@ const typeOf = (schema: Node): string => {
   if (schema['enum']) return (schema['enum'] as unknown[]).map((value) => JSON.stringify(value)).join(' | ');
   if (schema['const'] !== undefined) return JSON.stringify(schema['const']);
   if (schema['type'] === 'array') return `${typeOf((schema['items'] as Node | undefined) ?? {})}[]`;
-  return String(schema['type'] ?? 'any');
+  return typeof schema['type'] === 'string' ? schema['type'] : 'any';
 };
 
 const fields = (schema: Node, components: Record<string, Node>): string => {
@@ -63,7 +65,7 @@ const fields = (schema: Node, components: Record<string, Node>): string => {
 
 const row = (name: string, schema: Node, isRequired: boolean, where = ''): string =>
   `<tr><td><code>${escape(name)}</code>${isRequired ? '' : '<span class="quiet">?</span>'}</td>
-   <td><code>${escape(typeOf(schema))}</code> <span class="quiet">${escape([where, schema['description'] ?? ''].filter(Boolean).join(' · '))}</span></td></tr>`;
+   <td><code>${escape(typeOf(schema))}</code> <span class="quiet">${escape([where, textOf(schema['description'])].filter(Boolean).join(' · '))}</span></td></tr>`;
 
 const example = (method: string, path: string, operation: Operation): string => {
   const url = `http://127.0.0.1:2024${path.replaceAll(/\{(\w+)\}/g, '$$$1')}`;

@@ -37,7 +37,13 @@ let executor: Promise<Executor> | undefined;
 process.on('message', (message: ToExecutor) => {
   if (message.kind === 'setup') {
     executor = setUp(message.setup);
-    executor.then(() => send({ kind: 'ready' }));
+    executor.then(
+      () => send({ kind: 'ready' }),
+      (error: unknown) => {
+        process.stderr.write(`executor: ${String(error)}\n`);
+        process.exit(1);
+      },
+    );
   } else {
     void executor?.then((ready) => ready.receive(message));
   }

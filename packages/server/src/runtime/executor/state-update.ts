@@ -74,6 +74,7 @@ const openSession = (order: UpdateOrder, tools: RunTools): ThreadSession =>
 /** A copy of the graph with this saver: the engine finds subgraphs by namespace only on a graph's own saver. */
 const withCheckpointer = (graph: Graph, checkpointer: SvcCheckpointer): Graph => {
   const Copy = graph.constructor as new (fields: object) => Graph;
+  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
   return new Copy({ ...graph, checkpointer });
 };
 

@@ -29,7 +29,7 @@ export class SvcStore extends BaseStore {
       operations.map((operation) => {
         if (isPut(operation)) {
           puts.set(JSON.stringify([operation.namespace, operation.key]), operation);
-          return null;
+          return Promise.resolve(null);
         }
         return this.#read(operation);
       }),
