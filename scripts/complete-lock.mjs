@@ -13,7 +13,11 @@ const first = (words, name) => words.find((word) => name.includes(word));
 for (const entry of Object.values({ ...lock.packages })) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const key = `node_modules/${name}`;
-    if (lock.packages[key] !== undefined || !/^@(oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|typescript)\//.test(name)) continue;
+    if (
+      lock.packages[key] !== undefined ||
+      !/^@(oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|typescript)\//.test(name)
+    )
+      continue;
     const os = first(systems, name) ?? 'linux';
     const libc = os === 'linux' ? first(['musl', 'gnu'], name) : undefined;
     lock.packages[key] = {
@@ -28,5 +32,7 @@ for (const entry of Object.values({ ...lock.packages })) {
     };
   }
 }
-lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en')));
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en')),
+);
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);

@@ -6,7 +6,7 @@ export const Json = z.unknown().meta({ id: 'Json', description: 'Any JSON value'
 
 /** Null means the same as absent. */
 export const nullish = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (value === null ? undefined : value), schema.optional());
+  schema.nullish().transform((value) => (value === null ? undefined : value));
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -33,49 +33,58 @@ const Problem = {
   },
 };
 
-/** Schemas with an id become components; everything else stands where it is used. */
+/**
+ * Schemas with an id become components; everything else stands where it is used. What a client sends may differ
+ * from what it gets (defaults): then both stand side by side, the former as `…Input`.
+ */
 class Components {
   readonly schemas: Record<string, Schema> = { Problem };
+  readonly #outputs = new Map<string, string>();
+
+  constructor(routes: Routes) {
+    for (const { response } of Object.values(routes)) {
+      const { $defs = {} } = toJson(response, 'output');
+      for (const [name, definition] of Object.entries($defs))
+        this.#outputs.set(name, JSON.stringify(definition));
+    }
+  }
 
   of(schema: z.ZodType, io: 'input' | 'output'): Schema {
-    const {
-      $schema: _,
-      $defs = {},
-      ...own
-    } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Schema & {
-      $defs?: Record<string, Schema>;
+    const { $defs = {}, ...own } = toJson(schema, io);
+    const nameOf = (name: string): string => {
+      const output = this.#outputs.get(name);
+      const isSame = io === 'output' || output === undefined || output === JSON.stringify($defs[name]);
+      return isSame ? name : `${name}Input`;
     };
-    const suffix = io === 'input' ? 'Input' : '';
     for (const [name, definition] of Object.entries($defs)) {
-      this.schemas[this.#name(name, definition, suffix)] = this.#relocate(
-        definition,
-        $defs,
-        suffix,
-      ) as Schema;
+      this.schemas[nameOf(name)] = relocate(definition, nameOf) as Schema;
     }
-    return this.#relocate(own, $defs, suffix) as Schema;
-  }
-
-  /** What a client sends may differ from what it gets (defaults): then both stand side by side. */
-  #name(name: string, definition: Schema, suffix: string): string {
-    const present = this.schemas[name];
-    const same = present === undefined || JSON.stringify(present) === JSON.stringify(withoutId(definition));
-    return same || suffix === '' ? name : `${name}${suffix}`;
-  }
-
-  #relocate(node: unknown, definitions: Record<string, Schema>, suffix: string): unknown {
-    if (Array.isArray(node)) return node.map((child) => this.#relocate(child, definitions, suffix));
-    if (typeof node !== 'object' || node === null) return node;
-    return Object.fromEntries(
-      Object.entries(withoutId(node as Schema)).map(([key, value]) => {
-        if (key !== '$ref' || typeof value !== 'string')
-          return [key, this.#relocate(value, definitions, suffix)];
-        const name = value.replace('#/$defs/', '');
-        return [key, `#/components/schemas/${this.#name(name, definitions[name] ?? {}, suffix)}`];
-      }),
-    );
+    return relocate(own, nameOf) as Schema;
   }
 }
+
+const toJson = (schema: z.ZodType, io: 'input' | 'output'): Schema & { $defs?: Record<string, Schema> } => {
+  const { $schema: dialect, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  });
+  if (dialect !== 'https://json-schema.org/draft/2020-12/schema')
+    throw new Error(`${dialect} is not the dialect of OpenAPI 3.1`);
+  return json as Schema;
+};
+
+/** References to where components live; ids have done their work. */
+const relocate = (node: unknown, nameOf: (name: string) => string): unknown => {
+  if (Array.isArray(node)) return node.map((child) => relocate(child, nameOf));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(withoutId(node as Schema)).map(([key, value]) => {
+      if (key !== '$ref' || typeof value !== 'string') return [key, relocate(value, nameOf)];
+      return [key, `#/components/schemas/${nameOf(value.replace('#/$defs/', ''))}`];
+    }),
+  );
+};
 
 const withoutId = (schema: Schema): Schema =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'id'));
@@ -150,7 +159,7 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
 
 /** Deterministic: the same routes give the same document, in the order in which they are written. */
 export const openapiDocument = (routes: Routes, version: string): Schema => {
-  const components = new Components();
+  const components = new Components(routes);
   const paths: Record<string, Schema> = {};
   for (const [name, route] of Object.entries(routes)) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');

@@ -52,10 +52,13 @@ export const streamModes = [
 ] as const;
 export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
 
-const asList = (value: unknown): unknown => (typeof value === 'string' ? [value] : (value ?? undefined));
 const StreamModes = z
-  .preprocess(asList, z.array(StreamMode).min(1).max(20).optional())
-  .transform((modes) => [...new Set(modes ?? ['values' as const])]);
+  .union(
+    [StreamMode, z.array(StreamMode).min(1).max(20)],
+    `must be a stream mode or a list of them: ${streamModes.join(', ')}`,
+  )
+  .nullish()
+  .transform((modes) => [...new Set([modes ?? ('values' as const)].flat())]);
 
 const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
 const delayMaxSeconds = 30 * 24 * 60 * 60;

@@ -11,8 +11,7 @@ const durability = (body: Body): 'sync' | 'async' | 'exit' => {
 };
 
 /** Where the run starts from; a thread id inside a checkpoint is the path's business, not the body's. */
-const startingPoint = (body: Body) => {
-  if (!('checkpoint' in body) && !('checkpoint_id' in body)) return undefined;
+const startingPoint = (body: Partial<Pick<RunCreate, 'checkpoint' | 'checkpoint_id'>>) => {
   const { checkpoint_id, checkpoint_ns, checkpoint_map } = body.checkpoint ?? {};
   const id = checkpoint_id ?? body.checkpoint_id;
   if (!id && !checkpoint_ns && !checkpoint_map) return undefined;
@@ -59,7 +58,7 @@ export const toRunRequest = (body: Body): RunRequest => {
         context: body.context,
         interrupt_before: body.interrupt_before,
         interrupt_after: body.interrupt_after,
-        checkpoint: startingPoint(body),
+        checkpoint: startingPoint(body as Partial<RunCreate>),
       }),
     },
   };

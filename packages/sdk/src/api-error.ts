@@ -1,0 +1,37 @@
+import { problems, type Fault, type ProblemBody, type ProblemCode } from '@svc/contract/problem';
+
+const retryable = new Set<number>([408, 429, 503]);
+
+/** The server said no. `detail` is its sentence, or the list of faults it found in the request. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: ProblemCode | undefined;
+  readonly detail: string | Fault[];
+  readonly requestId: string | undefined;
+
+  constructor(status: number, body: Partial<ProblemBody>, requestId: string | undefined) {
+    super(`${status}: ${body.message ?? 'no reason given'}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = body.code !== undefined && body.code in problems ? body.code : undefined;
+    this.detail = body.detail ?? body.message ?? '';
+    this.requestId = body.request_id ?? requestId;
+  }
+
+  /** Whether the same request may succeed a little later. */
+  get retryable(): boolean {
+    return retryable.has(this.status);
+  }
+}
+
+/** The run that was waited for has failed. */
+export class RunError extends Error {
+  /** The class of what the graph threw. */
+  readonly error: string;
+
+  constructor(failure: { error: string; message: string }) {
+    super(failure.message);
+    this.name = 'RunError';
+    this.error = failure.error;
+  }
+}

@@ -1,0 +1,43 @@
+// A typed client for an svc server, for Node and for browsers.
+import { AssistantsClient } from './assistants-client.ts';
+import { RunsClient } from './runs-client.ts';
+import { StoreClient } from './store-client.ts';
+import { ThreadsClient } from './threads-client.ts';
+import { Transport, type CallOptions, type ClientOptions } from './transport.ts';
+
+export interface Client {
+  assistants: AssistantsClient;
+  threads: ThreadsClient;
+  runs: RunsClient;
+  store: StoreClient;
+  /** Whether the server is up. */
+  ok(options?: CallOptions): Promise<boolean>;
+  /** Versions, and what the server offers. */
+  info(options?: CallOptions): Promise<{ version: string; flags: Record<string, unknown> }>;
+}
+
+/**
+ * @example
+ * const client = createClient({ apiUrl: 'http://127.0.0.1:2024' });
+ * const thread = await client.threads.create();
+ * await client.runs.wait(thread.thread_id, 'agent', { input: { messages: [{ role: 'user', content: 'hello' }] } });
+ */
+export const createClient = (options: ClientOptions): Client => {
+  const transport = new Transport(options);
+  return {
+    assistants: new AssistantsClient(transport),
+    threads: new ThreadsClient(transport),
+    runs: new RunsClient(transport),
+    store: new StoreClient(transport),
+    ok: async (call = {}) =>
+      (await transport.json<{ ok: boolean }>({ method: 'GET', path: '/ok', ...call })).ok,
+    info: (call = {}) => transport.json({ method: 'GET', path: '/info', ...call }),
+  };
+};
+
+export { ApiError, RunError } from './api-error.ts';
+export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
+export type { CheckpointAt, NewThread } from './threads-client.ts';
+export type { CallOptions, ClientOptions } from './transport.ts';
+export type { Assistant, GraphSchemas, Item, Run, Thread, ThreadState, ThreadTask } from '@svc/contract';
+export { AssistantsClient, RunsClient, StoreClient, ThreadsClient };
