@@ -2,8 +2,15 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deploymentRoutes, openapiDocument } from '@svc/contract';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { withSettingsTable } from '../src/config/settings-table.ts';
 import { svcJsonSchema } from '../src/config/svc-json-schema.ts';
+import { openDatabase } from '../src/storage/database.ts';
+import { openEmbedded } from '../src/storage/embedded/embedded.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { schemaSnapshot } from '../src/storage/schema-snapshot.ts';
 
 const at = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
 
@@ -16,3 +23,12 @@ writeFileSync(
   `${JSON.stringify(openapiDocument(deploymentRoutes, '0.1.0'), null, 2)}\n`,
 );
 rewrite('docs/configuration.md', withSettingsTable);
+
+const dataDir = await mkdtemp(join(tmpdir(), 'svc-generate-'));
+{
+  await using embedded = await openEmbedded({ dataDir });
+  await using database = await openDatabase({ connection: embedded.connection });
+  await migrate(database);
+  writeFileSync(at('packages/server/src/storage/schema.snapshot.sql'), await schemaSnapshot(database));
+}
+await rm(dataDir, { recursive: true, force: true });

@@ -1,0 +1,136 @@
+-- What the migrations make of an empty database. Written by: npm run generate
+
+-- columns
+assistant_versions.assistant_id uuid not null
+assistant_versions.version integer not null
+assistant_versions.graph_id text not null
+assistant_versions.name text not null
+assistant_versions.description text
+assistant_versions.config jsonb not null
+assistant_versions.context jsonb not null
+assistant_versions.metadata jsonb not null
+assistant_versions.created_at timestamp with time zone not null default now()
+assistants.assistant_id uuid not null
+assistants.graph_id text not null
+assistants.name text not null
+assistants.description text
+assistants.config jsonb not null default '{}'::jsonb
+assistants.context jsonb not null default '{}'::jsonb
+assistants.metadata jsonb not null default '{}'::jsonb
+assistants.version integer not null default 1
+assistants.created_at timestamp with time zone not null default now()
+assistants.updated_at timestamp with time zone not null default now()
+blobs.space uuid not null
+blobs.hash uuid not null
+blobs.refs uuid[]
+blobs.payload text
+checkpoint_heads.thread_id uuid not null
+checkpoint_heads.checkpoint_ns text not null
+checkpoint_heads.checkpoint_id uuid not null
+checkpoint_writes.thread_id uuid not null
+checkpoint_writes.checkpoint_ns text not null
+checkpoint_writes.checkpoint_id uuid not null
+checkpoint_writes.task_id text not null
+checkpoint_writes.idx integer not null
+checkpoint_writes.channel text not null
+checkpoint_writes.task_path text
+checkpoint_writes.ref text not null
+checkpoints.thread_id uuid not null
+checkpoints.checkpoint_ns text not null
+checkpoints.checkpoint_id uuid not null
+checkpoints.parent_id uuid
+checkpoints.run_id uuid
+checkpoints.metadata text not null
+checkpoints.body text not null
+checkpoints.channels text not null
+checkpoints.wrote text
+checkpoints.shape text
+runs.run_id uuid not null
+runs.thread_id uuid not null
+runs.assistant_id uuid not null
+runs.status text not null
+runs.metadata jsonb not null default '{}'::jsonb
+runs.kwargs text not null
+runs.multitask_strategy text not null default 'enqueue'::text
+runs.temporary boolean not null default false
+runs.error text
+runs.attempt integer not null default 0
+runs.lease_token bigint not null default 0
+runs.lease_until timestamp with time zone
+runs.not_before timestamp with time zone not null default now()
+runs.created_at timestamp with time zone not null default now()
+runs.updated_at timestamp with time zone not null default now()
+schema_migrations.version integer not null
+schema_migrations.name text not null
+schema_migrations.checksum text not null
+schema_migrations.applied_at timestamp with time zone not null default now()
+store_items.namespace text[] collate C not null
+store_items.key text not null
+store_items.value jsonb not null
+store_items.created_at timestamp with time zone not null default now()
+store_items.updated_at timestamp with time zone not null default now()
+threads.thread_id uuid not null
+threads.blob_space uuid not null
+threads.status text not null default 'idle'::text
+threads.metadata jsonb not null default '{}'::jsonb
+threads.config jsonb not null default '{}'::jsonb
+threads.interrupts text not null default '{}'::text
+threads.error text
+threads.created_at timestamp with time zone not null default now()
+threads.updated_at timestamp with time zone not null default now()
+threads.state_updated_at timestamp with time zone not null default now()
+
+-- constraints
+assistant_versions FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
+assistant_versions PRIMARY KEY (assistant_id, version)
+assistants PRIMARY KEY (assistant_id)
+blobs PRIMARY KEY (space, hash)
+checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
+checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
+runs PRIMARY KEY (run_id)
+schema_migrations PRIMARY KEY (version)
+store_items PRIMARY KEY (namespace, key)
+threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
+threads PRIMARY KEY (thread_id)
+
+-- indexes
+CREATE UNIQUE INDEX assistant_versions_pkey ON svc.assistant_versions USING btree (assistant_id, version)
+CREATE INDEX assistants_created ON svc.assistants USING btree (created_at, assistant_id)
+CREATE INDEX assistants_graph ON svc.assistants USING btree (graph_id, created_at)
+CREATE INDEX assistants_metadata ON svc.assistants USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX assistants_pkey ON svc.assistants USING btree (assistant_id)
+CREATE INDEX assistants_updated ON svc.assistants USING btree (updated_at, assistant_id)
+CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
+CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
+CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE INDEX runs_assistant ON svc.runs USING btree (assistant_id)
+CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
+CREATE INDEX runs_leased ON svc.runs USING btree (lease_until) WHERE (status = 'running'::text)
+CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
+CREATE INDEX runs_pending ON svc.runs USING btree (not_before, created_at) WHERE (status = 'pending'::text)
+CREATE UNIQUE INDEX runs_pkey ON svc.runs USING btree (run_id)
+CREATE INDEX runs_thread ON svc.runs USING btree (thread_id, created_at, run_id)
+CREATE UNIQUE INDEX schema_migrations_pkey ON svc.schema_migrations USING btree (version)
+CREATE UNIQUE INDEX store_items_pkey ON svc.store_items USING btree (namespace, key)
+CREATE INDEX store_items_updated ON svc.store_items USING btree (updated_at)
+CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_ops) WITH (fastupdate=off)
+CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
+CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
+CREATE INDEX threads_metadata ON svc.threads USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
+CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
+CREATE INDEX threads_status ON svc.threads USING btree (status, updated_at)
+CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+
+-- functions
+claim_runs(p_count integer, p_lease interval, p_attempts integer) returns SETOF runs
+commit_batch(p_batch json) returns uuid[]
+copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
+create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid)
+delete_checkpoints(p_thread_id uuid) returns void
+delete_run(p_run_id uuid, p_thread_id uuid) returns text
+delete_thread(p_thread_id uuid) returns boolean
+settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void

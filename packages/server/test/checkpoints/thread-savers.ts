@@ -1,0 +1,109 @@
+// Our saver serves one run on one thread. This opens one for every thread that a test speaks of.
+import { randomUUID } from 'node:crypto';
+import * as documents from '@langchain/core/documents';
+import * as messages from '@langchain/core/messages';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import * as langgraph from '@langchain/langgraph';
+import * as checkpoint from '@langchain/langgraph-checkpoint';
+import {
+  BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import { SvcCheckpointer } from '../../src/runtime/checkpoints/checkpointer.ts';
+import { CommitQueue } from '../../src/runtime/checkpoints/commit-queue.ts';
+import { ThreadSession } from '../../src/runtime/checkpoints/thread-session.ts';
+import { RefCache } from '../../src/runtime/values/ref-cache.ts';
+import { createCodec } from '../../src/runtime/values/value-codec.ts';
+import { checkpointStorage, type CheckpointStorage } from '../../src/storage/checkpoints.ts';
+import { threadStorage } from '../../src/storage/threads.ts';
+import type { Database } from '../../src/storage/database.ts';
+
+export const codec = createCodec({ messages, langgraph, checkpoint, documents });
+
+export class ThreadSavers extends BaseCheckpointSaver {
+  readonly storage: CheckpointStorage;
+  readonly #database: Database;
+  readonly #queue: CommitQueue;
+  readonly #sync: boolean;
+  readonly #sessions = new Map<string, Promise<{ saver: SvcCheckpointer; session: ThreadSession }>>();
+
+  constructor(database: Database, { sync = true } = {}) {
+    super();
+    this.#database = database;
+    this.#sync = sync;
+    this.storage = checkpointStorage(database);
+    this.#queue = new CommitQueue(this.storage);
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    if (config.configurable?.['thread_id'] === undefined) return undefined;
+    return (await this.#of(config)).saver.getTuple(config);
+  }
+
+  /** Over all threads when the config names none, newest first. */
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const thread_id = config.configurable?.['thread_id'] as string | undefined;
+    const { limit, ...filters } = options;
+    const found: CheckpointTuple[] = [];
+    for (const id of thread_id === undefined ? this.#sessions.keys() : [thread_id]) {
+      const own = { configurable: { ...config.configurable, thread_id: id } };
+      for await (const tuple of (await this.#of(own)).saver.list(own, filters)) found.push(tuple);
+    }
+    const idOf = (tuple: CheckpointTuple) => String(tuple.config.configurable?.['checkpoint_id']);
+    yield* found.toSorted((a, b) => (idOf(a) < idOf(b) ? 1 : -1)).slice(0, limit);
+  }
+
+  async put(config: RunnableConfig, one: Checkpoint, metadata: CheckpointMetadata): Promise<RunnableConfig> {
+    return (await this.#of(config)).saver.put(config, one, metadata);
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+    return (await this.#of(config)).saver.putWrites(config, writes, task_id);
+  }
+
+  async deleteThread(thread_id: string): Promise<void> {
+    await (await this.#of({ configurable: { thread_id } })).saver.deleteThread(thread_id);
+    this.forget();
+  }
+
+  /** The next use reads everything from storage, as a new run would. */
+  forget(): void {
+    this.#sessions.clear();
+  }
+
+  /** Waits until everything is durable. */
+  async flush(): Promise<void> {
+    for (const opening of this.#sessions.values()) await (await opening).session.flush();
+  }
+
+  #of(config: RunnableConfig) {
+    const thread_id = config.configurable?.['thread_id'] as string;
+    const known = this.#sessions.get(thread_id);
+    if (known) return known;
+    const opening = this.#open(thread_id);
+    this.#sessions.set(thread_id, opening);
+    return opening;
+  }
+
+  async #open(thread_id: string) {
+    await threadStorage(this.#database).create({ thread_id, metadata: {}, config: {} });
+    const session = new ThreadSession({
+      owner: { owner: randomUUID(), thread_id },
+      thread_id,
+      blob_space: thread_id,
+      head: undefined,
+      run_id: null,
+      metadata: {},
+      sync: this.#sync,
+      queue: this.#queue,
+      codec,
+      cache: new RefCache(),
+      onFailure: () => undefined,
+    });
+    return { session, saver: new SvcCheckpointer(session, this.storage) };
+  }
+}

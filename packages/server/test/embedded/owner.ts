@@ -1,0 +1,19 @@
+// A process that holds the embedded PostgreSQL open. Says `<postmaster pid>` when it is up; inserts rows for
+// ever, saying each id once it is committed; ends on a line of input.
+import pg from 'pg';
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
+
+const [dataDir = '', write] = process.argv.slice(2);
+const embedded = await openEmbedded({ dataDir });
+process.stdout.write(`up ${embedded.pid}\n`);
+process.stdin.once('data', () => void embedded[Symbol.asyncDispose]().then(() => process.exit(0)));
+
+if (write) {
+  const client = new pg.Client(embedded.connection);
+  await client.connect();
+  await client.query('create table if not exists acked (id bigserial primary key)');
+  for (;;) {
+    const { rows } = await client.query<{ id: string }>('insert into acked default values returning id');
+    process.stdout.write(`row ${rows[0]?.id}\n`);
+  }
+}
