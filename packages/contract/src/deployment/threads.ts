@@ -129,7 +129,10 @@ const Ttl = z.union([z.number(), z.looseObject({})]).describe('Accepted; threads
 
 const historyLimit = limit(10);
 const Before = z
-  .union([z.string().max(256), z.looseObject({})])
+  .union([
+    Id,
+    z.looseObject({ checkpoint_id: nullish(Id), configurable: nullish(z.looseObject({ checkpoint_id: nullish(Id) })) }),
+  ])
   .describe('A checkpoint id, or a config that holds one');
 
 export const threadRoutes = {

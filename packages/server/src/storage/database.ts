@@ -102,6 +102,8 @@ const isOfDriver = (error: Error): boolean =>
 
 const translate = (error: unknown): unknown => {
   const code = (error as { code?: string }).code ?? '';
+  // Data that a column cannot take; what comes here should have been refused before.
+  if (code.startsWith('22')) return new Problem('invalid', 'The request holds a value that cannot be stored', { cause: error });
   const isDown = isBroken(error) || code.startsWith('08') || code === '53300' || code.startsWith('57P');
   return isDown
     ? new Problem('unavailable', 'The database cannot be reached at the moment', { cause: error })

@@ -153,7 +153,7 @@ export class ThreadSession implements Writer {
       const version = body.channel_versions[channel];
       const known = previous?.get(channel);
       const same = known !== undefined && known.version === version && version !== undefined;
-      refs.set(channel, same ? known : { version, ref: this.#encode(channel_values[channel]) });
+      refs.set(channel, same ? known : { version, ref: this.#encode(channel_values[channel], channel) });
     }
     this.#lineage.set(ns, { checkpoint_id, refs });
 
@@ -189,7 +189,7 @@ export class ThreadSession implements Writer {
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     for (const [position, [channel, value]] of writes.entries()) {
-      const ref = this.#encode(value);
+      const ref = this.#encode(value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
       this.#items.writes.push({
@@ -242,7 +242,7 @@ export class ThreadSession implements Writer {
 
   /** The next put of the root namespace was made by these, whatever its tasks were: for state updates. */
   attribute(values: { as_node: string; values: unknown }[]): void {
-    this.#attributed = values.map(({ as_node, values: written }) => [as_node, null, this.#encode(written)]);
+    this.#attributed = values.map(({ as_node, values: written }) => [as_node, null, this.#encode(written, as_node)]);
   }
 
   /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
@@ -290,8 +290,9 @@ export class ThreadSession implements Writer {
     return items;
   }
 
-  #encode(value: unknown): string {
-    const { ref, blobs } = this.codec.split(value, this.cache);
+  /** Throws an error that names the place within the channel when the value cannot be stored. */
+  #encode(value: unknown, channel: string): string {
+    const { ref, blobs } = this.codec.split(value, this.cache, `values.${channel}`);
     for (const { hash, refs, payload } of blobs) {
       if (this.#stored.has(hash)) continue;
       this.#stored.add(hash);

@@ -49,6 +49,10 @@ process.on('message', (message: ToExecutor) => {
   }
 });
 
+// A promise that a graph forgot, or that the engine looks at only when the run ends: no reason to end the others.
+process.on('unhandledRejection', (reason) => {
+  process.stderr.write(`executor: a promise was rejected and nobody listened: ${String(reason)}\n`);
+});
 // The server process decides when executors end; a Ctrl-C in the terminal reaches it too.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));

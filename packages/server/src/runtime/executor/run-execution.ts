@@ -48,7 +48,7 @@ export class RunExecution {
     this.#order = order;
     this.#tools = tools;
     this.#events = new ChunkEvents(order.kwargs.stream_mode, order.kwargs.stream_subgraphs, (event, value) =>
-      this.#emit(event, tools.codec.toJson(value)),
+      this.#emit(event, tools.codec.toJson(value, event)),
     );
   }
 
@@ -176,6 +176,7 @@ export class RunExecution {
       this.#interrupts === undefined
         ? this.#values
         : { ...(isState ? (this.#values as object) : {}), __interrupt__: this.#interrupts },
+      'values',
     );
   }
 
