@@ -70,7 +70,7 @@ interface Answer {
 const send = async (route: RouteShape, path: string, body?: string | Uint8Array, type: string | null = 'application/json'): Promise<Answer> => {
   const response = await fetch(server.url + path, {
     method: route.method.toUpperCase(),
-    ...(body === undefined ? {} : { body: body as BodyInit, headers: type === null ? {} : { 'content-type': type } }),
+    ...(body === undefined ? {} : { body: body as string, headers: type === null ? {} : { 'content-type': type } }),
   });
   return { status: response.status, text: await response.text() };
 };

@@ -43,7 +43,7 @@ describe('svc start', () => {
     const { code, stderr } = await runCli(['start', '--port', String(port)], { cwd: project.dir }).exit;
     blocker.close();
     expect(code).toBe(1);
-    expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use`);
+    expect(stderr).toContain(`Port ${port} on 127.0.0.1 is in use`);
     expect(stderr).toContain('--port');
     expect(stderr).not.toMatch(/^\s+at /m);
   });

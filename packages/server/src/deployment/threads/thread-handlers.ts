@@ -13,13 +13,14 @@ const pick = <T extends object>(record: T, fields: readonly string[]): T =>
 const omitCostly = <T extends object>(record: T): T =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !costly.has(key))) as T;
 
-const idOf = (
-  before: string | { checkpoint_id?: unknown; configurable?: { checkpoint_id?: unknown } } | null | undefined,
-) => {
-  if (typeof before === 'string') return before;
-  const id = before?.configurable?.checkpoint_id ?? before?.checkpoint_id;
-  return typeof id === 'string' ? id : undefined;
-};
+interface Holder {
+  checkpoint_id?: string | undefined;
+  configurable?: { checkpoint_id?: string | undefined } | undefined;
+}
+
+/** The checkpoint that a client names, by its id or by a config that holds it. */
+const idOf = (before: string | Holder | undefined): string | undefined =>
+  typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
 
 export const threadHandlers = (
   threads: ThreadService,

@@ -1,0 +1,43 @@
+// The examples, through the stock client, against whichever database the suite runs on.
+import { fileURLToPath } from 'node:url';
+import { Client } from '@langchain/langgraph-sdk';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../packages/server/test/server.ts';
+
+const project = (name: string): string => fileURLToPath(new URL(`./${name}/svc.json`, import.meta.url));
+const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+describe('examples/agent', () => {
+  it('calls a tool, answers, and remembers the conversation', async () => {
+    await using server = await startTestServer({ project: project('agent') });
+    const client = new Client({ apiUrl: server.url });
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'agent', { input: ask('What is the weather in Oslo?') });
+    const values = (await client.runs.wait(thread_id, 'agent', { input: ask('And 2 plus 40?') })) as { messages: { type: string; content: string }[] };
+    expect(values.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai', 'human', 'ai', 'tool', 'ai']);
+    expect(values.messages.at(3)?.content).toBe('The weather: snow, -3 °C.');
+    expect(values.messages.at(-1)?.content).toBe('The sum is 42.');
+  });
+
+  it('streams its words one by one', async () => {
+    await using server = await startTestServer({ project: project('agent') });
+    const client = new Client({ apiUrl: server.url });
+    const words: string[] = [];
+    for await (const { event, data } of client.runs.stream(null, 'agent', { input: ask('weather in Lisbon'), streamMode: 'messages-tuple' })) {
+      if (event === 'messages' && data[0].type.startsWith('ai') && data[0].content) words.push(data[0].content as string);
+    }
+    expect(words).toEqual(['The ', 'weather: ', 'sunny, ', '24 ', '°C.']);
+  });
+});
+
+describe('examples/human-in-the-loop', () => {
+  it('stops to ask, and does what it is told', async () => {
+    await using server = await startTestServer({ project: project('human-in-the-loop') });
+    const client = new Client({ apiUrl: server.url });
+    const { thread_id } = await client.threads.create();
+    const stopped = await client.runs.wait(thread_id, 'approval', { input: { topic: 'lunch' } });
+    expect(stopped).toMatchObject({ __interrupt__: [{ value: { question: 'Send this?', draft: 'Dear all, a word about lunch.' } }] });
+    const done = await client.runs.wait(thread_id, 'approval', { command: { resume: { approve: true, edit: 'Lunch?' } } });
+    expect(done).toEqual({ topic: 'lunch', draft: 'Lunch?', decision: 'sent' });
+  });
+});

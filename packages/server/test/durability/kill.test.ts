@@ -1,0 +1,83 @@
+// What was acknowledged is there after kill -9 of every process, one millisecond after the 2xx. A few rounds
+// with the suite; as many as SVC_KILL_ROUNDS says otherwise (npm run test:durability: 50).
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testProject } from '../server.ts';
+import { startSvc, type SvcProcess } from './svc-process.ts';
+
+const rounds = Number(process.env['SVC_KILL_ROUNDS'] ?? 4);
+
+interface Acknowledged {
+  thread_id: string;
+  values: unknown;
+  assistant_id: string;
+}
+
+let dataDir: string;
+let last: SvcProcess | undefined;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'));
+});
+afterAll(async () => {
+  await last?.killAll();
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** Threads, runs, updates, assistants and items, each acknowledged before the next. */
+const work = async (url: string, round: number): Promise<Acknowledged> => {
+  const client = createClient({ apiUrl: url });
+  const assistant = await client.assistants.create({ graph_id: 'chat', name: `round ${round}` });
+  await client.store.put(['rounds'], String(round), { round });
+  const { thread_id } = await client.threads.create({ metadata: { round } });
+  await client.runs.wait(thread_id, assistant.assistant_id, { input: { messages: [{ role: 'user', content: `r${round}` }] } });
+  const values = await client.runs.wait(thread_id, 'chat', { input: { messages: [{ role: 'user', content: 'last' }] }, durability: 'async' });
+  return { thread_id, values, assistant_id: assistant.assistant_id };
+};
+
+const check = async (url: string, round: number, { thread_id, values, assistant_id }: Acknowledged): Promise<void> => {
+  const client = createClient({ apiUrl: url });
+  expect(await client.threads.get(thread_id)).toMatchObject({ metadata: { round }, values, status: 'idle' });
+  const [state, history, runs] = await Promise.all([
+    client.threads.getState(thread_id),
+    client.threads.getHistory(thread_id, { limit: 100 }),
+    client.runs.list(thread_id),
+  ]);
+  expect(state.values).toEqual(values);
+  expect(history).toHaveLength(6);
+  expect(runs.map((run) => run.status)).toEqual(['success', 'success']);
+  expect((await client.assistants.get(assistant_id)).name).toBe(`round ${round}`);
+  expect(await client.store.get(['rounds'], String(round))).toMatchObject({ value: { round } });
+};
+
+describe('kill -9 of every process', () => {
+  it(`loses nothing that was acknowledged, ${rounds} times`, async () => {
+    let before: { round: number; acknowledged: Acknowledged } | undefined;
+    for (let round = 0; round < rounds; round++) {
+      last = await startSvc(dataDir, testProject);
+      if (before) await check(last.url, before.round, before.acknowledged);
+      const acknowledged = await work(last.url, round);
+      await sleep(1);
+      await last.killAll();
+      before = { round, acknowledged };
+    }
+    last = await startSvc(dataDir, testProject);
+    if (before) await check(last.url, before.round, before.acknowledged);
+  }, 1_200_000);
+
+  it('leaves no thread busy for ever: a run that was lost is run again', async () => {
+    if (!last) throw new Error('the rounds have not left a server');
+    const client = createClient({ apiUrl: last.url });
+    const { thread_id } = await client.threads.create();
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 1_500 } });
+    await last.killAll();
+    last = await startSvc(dataDir, testProject);
+    const again = createClient({ apiUrl: last.url });
+    expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
+    expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success', attempt: 2 });
+    expect((await again.threads.get(thread_id)).status).toBe('idle');
+  }, 60_000);
+});

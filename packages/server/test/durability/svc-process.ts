@@ -1,0 +1,50 @@
+// The real command in a process of its own, and the end of everything it started.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { isRunning } from '../../src/storage/embedded/process-identity.ts';
+
+const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
+
+export interface SvcProcess {
+  url: string;
+  child: ChildProcess;
+  /** kill -9 for the server, its executors and PostgreSQL with all its processes. */
+  killAll(): Promise<void>;
+}
+
+export const startSvc = async (dataDir: string, project: string): Promise<SvcProcess> => {
+  const child = spawn(process.execPath, [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', '--executors', '1'], {
+    detached: true, // a process group of its own, so that all of it can be killed at once
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: '1s' },
+  });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+    if (url) return { url, child, killAll: () => killAll(child, dataDir) };
+    if (child.exitCode !== null || performance.now() > deadline) throw new Error(`svc did not start: ${said}`);
+    await sleep(5);
+  }
+};
+
+const killAll = async (child: ChildProcess, dataDir: string): Promise<void> => {
+  const file = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  const postmaster = Number(file.split('\n')[0]);
+  for (const pid of [child.pid, postmaster]) if (pid) killGroup(pid);
+  while (child.exitCode === null && child.signalCode === null) await sleep(2);
+  while (postmaster && isRunning(postmaster)) await sleep(2);
+};
+
+const killGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
