@@ -46,7 +46,6 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
       limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },
       heartbeatMs,
     });
-    await services.dispatcher.pool.ready();
     const listener = await listen(app, { host, port, logger });
     opened.push({ [Symbol.asyncDispose]: () => listener.close() });
     return { url: listener.url, graphs: [...project.graphs.keys()], [Symbol.asyncDispose]: close };

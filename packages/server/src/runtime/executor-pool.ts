@@ -27,11 +27,6 @@ export class ExecutorPool {
     for (let count = 0; count < options.executors; count++) this.#spawn();
   }
 
-  /** Resolves when every executor that was started first can take runs. */
-  async ready(): Promise<void> {
-    await Promise.all([...this.#executors].map((executor) => executor.ready));
-  }
-
   get freeSlots(): number {
     let free = 0;
     for (const executor of this.#executors) free += this.#options.jobsPerExecutor - executor.runs.size;

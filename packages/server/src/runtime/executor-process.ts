@@ -24,16 +24,11 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-const isSource = import.meta.url.endsWith('.ts');
-const entry = fileURLToPath(new URL(`./executor/main.${isSource ? 'ts' : 'js'}`, import.meta.url));
+/** The same path from src/runtime and from dist/runtime. */
+const entry = fileURLToPath(new URL('../../bin/executor.js', import.meta.url));
 
-/** Users' graphs may be TypeScript, so an executor always loads modules through tsx. */
-const execArgv = (): string[] => {
-  const args = ['--import', import.meta.resolve('tsx')];
-  // Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default.
-  if (process.versions.node.startsWith('22.')) args.push('--experimental-async-context-frame');
-  return args;
-};
+/** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
+const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
 export class ExecutorProcess {
   readonly runs = new Set<string>();
@@ -48,7 +43,7 @@ export class ExecutorProcess {
   constructor(setup: ExecutorSetup, events: ExecutorEvents) {
     this.#events = events;
     this.#child = fork(entry, [], {
-      execArgv: execArgv(),
+      execArgv,
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -13,6 +13,13 @@ export const serverFacts = async (): Promise<ServerFacts> => {
     versionIn(new URL('../../../package.json', import.meta.url)),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
-  const document = openapiDocument(deploymentRoutes, svc_version);
-  return { svc_version, langgraph_js_version, openapi: JSON.stringify(document), docs: docsPage(document) };
+  // Made when somebody first asks: it takes longer than all the rest of the start.
+  let document: object | undefined;
+  const openapi = (): object => (document ??= openapiDocument(deploymentRoutes, svc_version));
+  return {
+    svc_version,
+    langgraph_js_version,
+    openapi: () => JSON.stringify(openapi()),
+    docs: () => docsPage(openapi() as Record<string, unknown>),
+  };
 };

@@ -6,8 +6,8 @@ export interface ServerFacts {
   svc_version: string;
   langgraph_js_version: string;
   /** The OpenAPI document as JSON text, and as a page. */
-  openapi: string;
-  docs: string;
+  openapi: () => string;
+  docs: () => string;
 }
 
 export const systemHandlers = (
@@ -26,6 +26,6 @@ export const systemHandlers = (
     flags: { assistants: true, threads: true, runs: true, store: true, crons: false, langsmith: false },
     metadata: {},
   }),
-  getOpenApi: () => new RawJson(facts.openapi),
-  getDocs: () => facts.docs,
+  getOpenApi: () => new RawJson(facts.openapi()),
+  getDocs: () => facts.docs(),
 });

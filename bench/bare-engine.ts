@@ -1,0 +1,59 @@
+// The engine alone, in a process of its own: LangGraph.js `invoke` with its MemorySaver and the same graph.
+import { randomUUID } from 'node:crypto';
+import { MemorySaver } from '@langchain/langgraph';
+import { builder } from './graph.ts';
+
+const graph = builder.compile({ checkpointer: new MemorySaver() });
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+const run = async (content: string, thread_id: string = randomUUID()): Promise<number> => {
+  const started = performance.now();
+  await graph.invoke(say(content), { configurable: { thread_id } });
+  return performance.now() - started;
+};
+
+const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
+
+/** CPU milliseconds of a piece of work. */
+const cpu = async (work: () => Promise<unknown>): Promise<number> => {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+};
+
+const repeat = async (count: number, work: () => Promise<unknown>): Promise<void> => {
+  for (let index = 0; index < count; index++) {
+    await work();
+    await new Promise(setImmediate);
+  }
+};
+
+await repeat(300, () => run('warm'));
+
+const latencies: number[] = [];
+await repeat(500, async () => latencies.push(await run('hello')));
+
+const count = 3_200;
+const clients = 32;
+const started = performance.now();
+const cpuMs = await cpu(() =>
+  Promise.all(Array.from({ length: clients }, () => repeat(count / clients, () => run('hello')))),
+);
+const rate = (count / (performance.now() - started)) * 1000;
+
+const thread = randomUUID();
+const text = 'x'.repeat(500);
+const onThread = (runs: number) => cpu(() => repeat(runs, () => run(text, thread)));
+const firstTen = await onThread(10);
+await onThread(180);
+const lastTen = await onThread(10);
+
+process.stdout.write(
+  JSON.stringify({
+    p50Ms: median(latencies),
+    cpuMsPerRun: cpuMs / count,
+    runsPerSecond: rate,
+    growth: lastTen / firstTen,
+  }),
+);

@@ -1,0 +1,84 @@
+// The server under measurement: the real command, and the CPU and memory of everything it consists of.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ticksPerSecond = 100; // what Linux reports in, whatever the kernel's own rate
+
+export interface Measured {
+  url: string;
+  dataDir: string;
+  startMs: number;
+  /** CPU milliseconds so far of the server, its executors and PostgreSQL. */
+  cpuMs(): number;
+  /** Resident megabytes of the server process. */
+  memoryMb(): number;
+  stop(): Promise<void>;
+}
+
+const stat = (pid: number): string[] | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined; // ended meanwhile
+  }
+};
+
+const tree = (roots: number[]): number[] => {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), Number(stat(Number(name))?.[1])] as const);
+  const found = new Set(roots);
+  for (let size = 0; size !== found.size;) {
+    size = found.size;
+    for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid);
+  }
+  return [...found];
+};
+
+const cpuOf = (pid: number): number => {
+  const fields = stat(pid);
+  if (!fields) return 0;
+  // utime, stime, and those of children that have ended
+  const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
+  return (ticks * 1000) / ticksPerSecond;
+};
+
+export const startMeasured = async (dataDir: string): Promise<Measured> => {
+  const command = fileURLToPath(new URL('../packages/server/bin/svc.js', import.meta.url));
+  const project = fileURLToPath(new URL('./svc.json', import.meta.url));
+  const started = performance.now();
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, SVC_LOG_LEVEL: 'warn' },
+    },
+  );
+  let said = '';
+  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let url: string | undefined;
+  while (!(url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0])) {
+    if (child.exitCode !== null) throw new Error(`svc did not start: ${said}`);
+    await sleep(2);
+  }
+  await fetch(`${url}/ok`);
+  const startMs = performance.now() - started;
+  const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const roots = [child.pid ?? 0, postmaster];
+  return {
+    url,
+    dataDir,
+    startMs,
+    cpuMs: () => tree(roots).reduce((sum, pid) => sum + cpuOf(pid), 0),
+    memoryMb: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1024,
+    async stop() {
+      child.kill('SIGINT');
+      while (child.exitCode === null) await sleep(10);
+    },
+  };
+};

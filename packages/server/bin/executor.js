@@ -1,0 +1,20 @@
+// Entry of an executor process: from TypeScript source in a checkout, from dist/ where it is installed.
+import { existsSync } from 'node:fs';
+
+// tsx passes every file of every package through its hooks; what is loaded before them loads several times faster.
+await Promise.all([
+  import('@langchain/core/documents'),
+  import('@langchain/core/messages'),
+  import('@langchain/langgraph'),
+  import('@langchain/langgraph/prebuilt'),
+  import('@langchain/langgraph/zod/schema'),
+  import('@langchain/langgraph-checkpoint'),
+  import('kysely'),
+  import('pg'),
+]);
+// Users' graphs may be TypeScript, so an executor always loads modules through tsx.
+const { register } = await import('tsx/esm/api');
+register();
+
+const source = new URL('../src/runtime/executor/main.ts', import.meta.url);
+await import(existsSync(source) ? source.href : new URL('../dist/runtime/executor/main.js', import.meta.url).href);
