@@ -13,8 +13,19 @@ describe('examples/agent', () => {
     const client = new Client({ apiUrl: server.url });
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'agent', { input: ask('What is the weather in Oslo?') });
-    const values = (await client.runs.wait(thread_id, 'agent', { input: ask('And 2 plus 40?') })) as { messages: { type: string; content: string }[] };
-    expect(values.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai', 'human', 'ai', 'tool', 'ai']);
+    const values = (await client.runs.wait(thread_id, 'agent', { input: ask('And 2 plus 40?') })) as {
+      messages: { type: string; content: string }[];
+    };
+    expect(values.messages.map(({ type }) => type)).toEqual([
+      'human',
+      'ai',
+      'tool',
+      'ai',
+      'human',
+      'ai',
+      'tool',
+      'ai',
+    ]);
     expect(values.messages.at(3)?.content).toBe('The weather: snow, -3 °C.');
     expect(values.messages.at(-1)?.content).toBe('The sum is 42.');
   });
@@ -23,8 +34,12 @@ describe('examples/agent', () => {
     await using server = await startTestServer({ project: project('agent') });
     const client = new Client({ apiUrl: server.url });
     const words: string[] = [];
-    for await (const { event, data } of client.runs.stream(null, 'agent', { input: ask('weather in Lisbon'), streamMode: 'messages-tuple' })) {
-      if (event === 'messages' && data[0].type.startsWith('ai') && data[0].content) words.push(data[0].content as string);
+    for await (const { event, data } of client.runs.stream(null, 'agent', {
+      input: ask('weather in Lisbon'),
+      streamMode: 'messages-tuple',
+    })) {
+      if (event === 'messages' && data[0].type.startsWith('ai') && data[0].content)
+        words.push(data[0].content as string);
     }
     expect(words).toEqual(['The ', 'weather: ', 'sunny, ', '24 ', '°C.']);
   });
@@ -36,8 +51,12 @@ describe('examples/human-in-the-loop', () => {
     const client = new Client({ apiUrl: server.url });
     const { thread_id } = await client.threads.create();
     const stopped = await client.runs.wait(thread_id, 'approval', { input: { topic: 'lunch' } });
-    expect(stopped).toMatchObject({ __interrupt__: [{ value: { question: 'Send this?', draft: 'Dear all, a word about lunch.' } }] });
-    const done = await client.runs.wait(thread_id, 'approval', { command: { resume: { approve: true, edit: 'Lunch?' } } });
+    expect(stopped).toMatchObject({
+      __interrupt__: [{ value: { question: 'Send this?', draft: 'Dear all, a word about lunch.' } }],
+    });
+    const done = await client.runs.wait(thread_id, 'approval', {
+      command: { resume: { approve: true, edit: 'Lunch?' } },
+    });
     expect(done).toEqual({ topic: 'lunch', draft: 'Lunch?', decision: 'sent' });
   });
 });

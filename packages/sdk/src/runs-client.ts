@@ -1,5 +1,4 @@
 import type { CallInput, Run, RunStatus, StreamMode, runRoutes } from '@svc/contract';
-import type { z } from 'zod';
 import { RunError } from './api-error.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
 import { path, pause, type CallOptions, type Transport } from './transport.ts';
@@ -83,7 +82,7 @@ export class RunsClient {
       lastEventId,
       streamMode,
       ...options
-    }: CallOptions & { lastEventId?: string; streamMode?: z.output<typeof StreamMode>[] } = {},
+    }: CallOptions & { lastEventId?: string; streamMode?: StreamMode[] } = {},
   ): AsyncGenerator<RunStreamEvent> {
     const where =
       threadId === null ? path`/runs/${runId}/stream` : path`/threads/${threadId}/runs/${runId}/stream`;
@@ -120,7 +119,7 @@ export class RunsClient {
       offset,
       status,
       ...options
-    }: { limit?: number; offset?: number; status?: z.output<typeof RunStatus> } & CallOptions = {},
+    }: { limit?: number; offset?: number; status?: RunStatus } & CallOptions = {},
   ): Promise<Run[]> {
     const query = { limit, offset, status };
     return this.#transport.json({ method: 'GET', path: path`/threads/${threadId}/runs`, query, ...options });

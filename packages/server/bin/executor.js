@@ -17,4 +17,6 @@ const { register } = await import('tsx/esm/api');
 register();
 
 const source = new URL('../src/runtime/executor/main.ts', import.meta.url);
-await import(existsSync(source) ? source.href : new URL('../dist/runtime/executor/main.js', import.meta.url).href);
+await import(
+  existsSync(source) ? source.href : new URL('../dist/runtime/executor/main.js', import.meta.url).href
+);

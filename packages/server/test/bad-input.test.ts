@@ -14,7 +14,10 @@ beforeAll(async () => {
   server = await startTestServer({ settings: { bodyLimit: '200kb' } });
   const thread = await server.call('POST', '/threads', { metadata: { graph_id: 'chat' } });
   thread_id = (thread.body as { thread_id: string }).thread_id;
-  const run = await server.call('POST', `/threads/${thread_id}/runs`, { assistant_id: 'chat', input: { messages: [] } });
+  const run = await server.call('POST', `/threads/${thread_id}/runs`, {
+    assistant_id: 'chat',
+    input: { messages: [] },
+  });
   run_id = (run.body as { run_id: string }).run_id;
   await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
 });
@@ -67,10 +70,17 @@ interface Answer {
   text: string;
 }
 
-const send = async (route: RouteShape, path: string, body?: string | Uint8Array, type: string | null = 'application/json'): Promise<Answer> => {
+const send = async (
+  route: RouteShape,
+  path: string,
+  body?: string | Uint8Array,
+  type: string | null = 'application/json',
+): Promise<Answer> => {
   const response = await fetch(server.url + path, {
     method: route.method.toUpperCase(),
-    ...(body === undefined ? {} : { body: body as string, headers: type === null ? {} : { 'content-type': type } }),
+    ...(body === undefined
+      ? {}
+      : { body: body as string, headers: type === null ? {} : { 'content-type': type } }),
   });
   return { status: response.status, text: await response.text() };
 };
@@ -111,7 +121,10 @@ describe('a body', () => {
   ];
   it.each(bodies)('%s is refused by every route', async (_, body, statuses) => {
     for (const [name, route] of withBody) {
-      const wrapped = name === 'createRunBatch' && typeof body === 'string' && body.startsWith('{"metadata"') ? `[${body}]` : body;
+      const wrapped =
+        name === 'createRunBatch' && typeof body === 'string' && body.startsWith('{"metadata"')
+          ? `[${body}]`
+          : body;
       expectProblem(await send(route, pathOf(route), wrapped), statuses);
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -121,21 +134,43 @@ describe('a body', () => {
   it('of another content type is refused by every route', async () => {
     for (const [name, route] of withBody) {
       const body = JSON.stringify(samples[name]);
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense']) {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'nonsense',
+      ]) {
         expectProblem(await send(route, pathOf(route), body, type), [415]);
       }
     }
   });
 
   it('with a field of a wrong kind is refused, and the field is named', async () => {
-    const wrong: unknown[] = [null, 1, 'text', true, [], {}, [[]], -1, 1.5, 1e9, ['x'], { $gt: 1 }, '../../etc', "'; drop table threads; --"];
+    const wrong: unknown[] = [
+      null,
+      1,
+      'text',
+      true,
+      [],
+      {},
+      [[]],
+      -1,
+      1.5,
+      1e9,
+      ['x'],
+      { $gt: 1 },
+      '../../etc',
+      "'; drop table threads; --",
+    ];
     for (const [name, route] of withBody) {
       const shape = (route.body as { shape?: Record<string, unknown> }).shape ?? {};
       for (const field of Object.keys(shape)) {
         for (const value of wrong) {
           const body = JSON.stringify({ ...(samples[name] as object), [field]: value });
           const answer = await send(route, pathOf(route), body);
-          expect(answer.status, `${name}.${field} = ${JSON.stringify(value)}: ${answer.text}`).toBeLessThan(500 + (answer.status === 501 ? 2 : 0));
+          expect(answer.status, `${name}.${field} = ${JSON.stringify(value)}: ${answer.text}`).toBeLessThan(
+            500 + (answer.status === 501 ? 2 : 0),
+          );
           if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 413, 422, 501]);
         }
       }
@@ -145,13 +180,30 @@ describe('a body', () => {
 });
 
 describe('a path', () => {
-  const ids = ['abc', '1', '..%2f..', '%00', '%ff', '{}', "'", '00000000-0000-0000-0000-00000000000g', 'x'.repeat(5_000), '__proto__', 'constructor', 'null'];
+  const ids = [
+    'abc',
+    '1',
+    '..%2f..',
+    '%00',
+    '%ff',
+    '{}',
+    "'",
+    '00000000-0000-0000-0000-00000000000g',
+    'x'.repeat(5_000),
+    '__proto__',
+    'constructor',
+    'null',
+  ];
 
   it('with an id that is none is refused by every route', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.params)) {
       for (const field of Object.keys(route.params?.shape ?? {})) {
         for (const id of ids) {
-          const answer = await send(route, pathOf(route, { ...params(), [field]: id }), route.body ? JSON.stringify(samples[name]) : undefined);
+          const answer = await send(
+            route,
+            pathOf(route, { ...params(), [field]: id }),
+            route.body ? JSON.stringify(samples[name]) : undefined,
+          );
           const isHarmless = field === 'namespace' || answer.status === 204;
           if (!isHarmless) expectProblem(answer, [400, 404, 409, 414, 422]);
           expect(answer.status, `${name} ${field}=${id}`).toBeLessThan(500);
@@ -165,7 +217,11 @@ describe('a path', () => {
     for (const [name, route] of routes) {
       for (const field of Object.keys(route.params?.shape ?? {}).filter((key) => key !== 'namespace')) {
         const id = randomUUID();
-        const answer = await send(route, pathOf(route, { ...params(), [field]: id }), route.body ? JSON.stringify(samples[name]) : undefined);
+        const answer = await send(
+          route,
+          pathOf(route, { ...params(), [field]: id }),
+          route.body ? JSON.stringify(samples[name]) : undefined,
+        );
         expectProblem(answer, name === 'deleteAssistant' ? [404, 409] : [404]);
       }
     }
@@ -186,7 +242,11 @@ describe('a query', () => {
     for (const [name, route] of routes.filter(([, one]) => one.query)) {
       for (const field of Object.keys(route.query?.shape ?? {})) {
         for (const value of values) {
-          const answer = await send(route, `${pathOf(route)}?${field}=${value}`, route.body ? JSON.stringify(samples[name]) : undefined);
+          const answer = await send(
+            route,
+            `${pathOf(route)}?${field}=${value}`,
+            route.body ? JSON.stringify(samples[name]) : undefined,
+          );
           expect(answer.status, `${name} ?${field}=${value}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
           if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422]);
         }
@@ -205,12 +265,33 @@ describe('a query', () => {
 describe('what is unknown', () => {
   const refused: [string, string, string, unknown, number, RegExp][] = [
     ['a sort_by', 'POST', '/threads/search', { sort_by: 'name; drop table' }, 422, /sort_by/],
-    ['an assistant', 'POST', '/runs/wait', { assistant_id: 'nobody' }, 404, /no assistant and no graph "nobody"; graphs here: .*chat/],
+    [
+      'an assistant',
+      'POST',
+      '/runs/wait',
+      { assistant_id: 'nobody' },
+      404,
+      /no assistant and no graph "nobody"; graphs here: .*chat/,
+    ],
     ['a graph', 'POST', '/assistants', { graph_id: 'nobody' }, 404, /Graph "nobody" was not found/],
     ['a graph id of the language', 'POST', '/assistants', { graph_id: '__proto__' }, 404, /was not found/],
-    ['a stream mode', 'POST', '/runs/stream', { assistant_id: 'chat', stream_mode: 'everything' }, 422, /stream_mode/],
+    [
+      'a stream mode',
+      'POST',
+      '/runs/stream',
+      { assistant_id: 'chat', stream_mode: 'everything' },
+      422,
+      /stream_mode/,
+    ],
     ['a strategy', 'POST', '/runs', { assistant_id: 'chat', after_seconds: -1 }, 422, /after_seconds/],
-    ['a filter operator', 'POST', '/store/items/search', { filter: { a: { $regex: 'x' } } }, 422, /\$regex is no operator/],
+    [
+      'a filter operator',
+      'POST',
+      '/store/items/search',
+      { filter: { a: { $regex: 'x' } } },
+      422,
+      /\$regex is no operator/,
+    ],
   ];
   it.each(refused)('%s is refused with a sentence', async (_, method, path, body, status, sentence) => {
     const answer = await server.call(method, path, body);
@@ -219,7 +300,10 @@ describe('what is unknown', () => {
   });
 
   it('a node in as_node is refused', async () => {
-    const answer = await server.call('POST', `/threads/${thread_id}/state`, { values: { messages: [] }, as_node: 'nobody' });
+    const answer = await server.call('POST', `/threads/${thread_id}/state`, {
+      values: { messages: [] },
+      as_node: 'nobody',
+    });
     expect(answer.status).toBe(422);
     expect((answer.body as { message: string }).message).toMatch(/Node "nobody" does not exist/);
   });
@@ -227,18 +311,27 @@ describe('what is unknown', () => {
   it('a node in supersteps leaves no thread behind', async () => {
     const id = randomUUID();
     const supersteps = [{ updates: [{ values: {}, as_node: 'nobody' }] }];
-    const answer = await server.call('POST', '/threads', { thread_id: id, metadata: { graph_id: 'chat' }, supersteps });
+    const answer = await server.call('POST', '/threads', {
+      thread_id: id,
+      metadata: { graph_id: 'chat' },
+      supersteps,
+    });
     expect(answer.status).toBe(422);
     expect((await server.call('GET', `/threads/${id}`)).status).toBe(404);
   });
 });
 
 describe('a graph', () => {
-  const wait = (graph: string, input: unknown) => server.call('POST', '/runs/wait', { assistant_id: graph, input });
+  const wait = (graph: string, input: unknown) =>
+    server.call('POST', '/runs/wait', { assistant_id: graph, input });
 
   it('that cannot be loaded ends its runs with the reason', async () => {
-    expect((await wait('broken', {})).body).toMatchObject({ __error__: { message: expect.stringMatching(/this module cannot be loaded/) as string } });
-    expect((await wait('missing-export', {})).body).toMatchObject({ __error__: { message: expect.stringMatching(/does not export nothing; it exports/) as string } });
+    expect((await wait('broken', {})).body).toMatchObject({
+      __error__: { message: expect.stringMatching(/this module cannot be loaded/) as string },
+    });
+    expect((await wait('missing-export', {})).body).toMatchObject({
+      __error__: { message: expect.stringMatching(/does not export nothing; it exports/) as string },
+    });
     const schemas = await server.call('GET', '/assistants/broken/schemas');
     expect(schemas.status).toBe(422);
     await alive();
@@ -247,8 +340,13 @@ describe('a graph', () => {
   it('whose output JSON cannot hold ends its run as an error that says where', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
     for (const deed of ['bigint', 'circle', 'function']) {
-      const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, { assistant_id: 'probe', input: { do: deed } });
-      expect(answer.body).toMatchObject({ __error__: { message: expect.stringMatching(/values\.out/) as string } });
+      const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
+        assistant_id: 'probe',
+        input: { do: deed },
+      });
+      expect(answer.body).toMatchObject({
+        __error__: { message: expect.stringMatching(/values\.out/) as string },
+      });
     }
     expect((await server.call('GET', `/threads/${thread.thread_id}/state`)).status).toBeLessThan(500);
     await alive();
@@ -256,10 +354,18 @@ describe('a graph', () => {
 
   it('may return what only it can: dates, NUL, lone surrogates, undefined', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const [deed, out] of [['date', '1970-01-01T00:00:00.000Z'], ['nul', 'a\u0000b\ud800']] as const) {
-      const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, { assistant_id: 'probe', input: { do: deed } });
+    for (const [deed, out] of [
+      ['date', '1970-01-01T00:00:00.000Z'],
+      ['nul', 'a\u0000b\ud800'],
+    ] as const) {
+      const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
+        assistant_id: 'probe',
+        input: { do: deed },
+      });
       expect(answer.body).toMatchObject({ out });
-      expect((await server.call('GET', `/threads/${thread.thread_id}`)).body).toMatchObject({ values: { out } });
+      expect((await server.call('GET', `/threads/${thread.thread_id}`)).body).toMatchObject({
+        values: { out },
+      });
     }
   });
 });
@@ -278,7 +384,11 @@ describe('a request that is none', () => {
 
   it.each([
     ['garbage', 'hello\r\n\r\n', 400],
-    ['two content lengths', 'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}', 400],
+    [
+      'two content lengths',
+      'POST /threads HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
+      400,
+    ],
     ['a header of 20 KB', `GET /ok HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])('of %s is refused', async (_, text, status) => {
     expect(await raw(text)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

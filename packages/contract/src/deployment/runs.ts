@@ -21,6 +21,7 @@ import { CheckpointSelector } from './threads.ts';
 export const RunStatus = z
   .enum(['pending', 'running', 'error', 'success', 'timeout', 'interrupted'])
   .meta({ id: 'RunStatus' });
+export type RunStatus = z.output<typeof RunStatus>;
 
 export const Run = z
   .object({
@@ -51,6 +52,7 @@ export const streamModes = [
   'custom',
 ] as const;
 export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
+export type StreamMode = z.output<typeof StreamMode>;
 
 const StreamModes = z
   .union(

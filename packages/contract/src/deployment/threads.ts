@@ -131,7 +131,10 @@ const historyLimit = limit(10);
 const Before = z
   .union([
     Id,
-    z.looseObject({ checkpoint_id: nullish(Id), configurable: nullish(z.looseObject({ checkpoint_id: nullish(Id) })) }),
+    z.looseObject({
+      checkpoint_id: nullish(Id),
+      configurable: nullish(z.looseObject({ checkpoint_id: nullish(Id) })),
+    }),
   ])
   .describe('A checkpoint id, or a config that holds one');
 

@@ -10,8 +10,8 @@ export interface RunEvent {
 
 export interface RunOutcome {
   status: 'success' | 'error' | 'interrupted' | 'timeout';
-  /** The final values as wire JSON; null when there are none. */
-  values: string | null;
+  /** The final values as wire JSON, null when there are none; absent when nobody waited for them from the start. */
+  values?: string | null;
   error: { error: string; message: string } | null;
 }
 
@@ -74,6 +74,10 @@ class RunStream {
   #settle!: (outcome: RunOutcome) => void;
   isEnded = false;
   isResumable = false;
+  /** Someone waits for the final values. */
+  awaited = false;
+  /** Someone reads the events. */
+  streamed = false;
 
   constructor(keptBytesMax: number) {
     this.#keptBytesMax = keptBytesMax;
@@ -123,13 +127,18 @@ export class RunStreams {
   }
 
   /** The stream of a run that has not ended, made on first use. */
-  open(run_id: string, options: { resumable?: boolean } = {}): RunStream {
+  open(
+    run_id: string,
+    options: { resumable?: boolean; awaited?: boolean; streamed?: boolean } = {},
+  ): RunStream {
     let stream = this.#streams.get(run_id);
     if (!stream) {
       stream = new RunStream(this.#limits.keptBytesMax);
       this.#streams.set(run_id, stream);
     }
     if (options.resumable) stream.isResumable = true;
+    if (options.awaited) stream.awaited = true;
+    if (options.streamed) stream.streamed = true;
     return stream;
   }
 

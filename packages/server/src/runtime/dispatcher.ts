@@ -83,6 +83,11 @@ export class Dispatcher {
     this.#claim();
   }
 
+  /** Someone reads the events of a run that may have started without readers. */
+  listen(run_id: string): void {
+    this.pool.listen(run_id);
+  }
+
   /** Stops an attempt that runs here, if it does. */
   cancel(run_id: string): void {
     this.#waiting.delete(run_id);
@@ -142,7 +147,7 @@ export class Dispatcher {
     }
     for (const run of started) {
       const setting = settings.get(run.run_id);
-      if (setting) this.start(runOrder(run, setting));
+      if (setting) this.start(runOrder(run, setting, this.#options.streams.find(run.run_id) ?? {}));
       else
         await this.#options.runs.fail(
           run,
@@ -154,7 +159,7 @@ export class Dispatcher {
   #giveUp(run: RunRow): void {
     const error = JSON.parse(run.error ?? 'null') as RunOutcome['error'];
     if (error) this.#options.streams.open(run.run_id).push('error', JSON.stringify(error));
-    this.#options.streams.end(run.run_id, { status: 'error', values: null, error });
+    this.#options.streams.end(run.run_id, { status: 'error', error });
   }
 
   #onRun(message: Exclude<FromExecutor, { kind: 'ready' | 'answer' }>): void {
@@ -167,12 +172,11 @@ export class Dispatcher {
     this.#leases.delete(message.run_id);
     if (message.kind === 'done') {
       const { status, values, error } = message;
-      streams.end(message.run_id, { status, values, error });
+      streams.end(message.run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
       logger.warn({ run_id: message.run_id, reason: message.message }, 'a run was lost to this process');
       streams.end(message.run_id, {
         status: 'error',
-        values: null,
         error: { error: 'RunLost', message: 'The run was stopped' },
       });
     }

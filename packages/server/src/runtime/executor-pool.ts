@@ -42,6 +42,10 @@ export class ExecutorPool {
     for (const executor of this.#executors) if (executor.runs.has(run_id)) executor.cancel(run_id);
   }
 
+  listen(run_id: string): void {
+    for (const executor of this.#executors) if (executor.runs.has(run_id)) executor.listen(run_id);
+  }
+
   update(order: UpdateOrder): Promise<unknown> {
     return this.#leastLoaded().update(order);
   }

@@ -82,6 +82,10 @@ export class ExecutorProcess {
     this.#send({ kind: 'cancel', run_id });
   }
 
+  listen(run_id: string): void {
+    this.#send({ kind: 'listen', run_id });
+  }
+
   update(order: UpdateOrder): Promise<unknown> {
     return this.#call((call) => ({ kind: 'update', call, order }));
   }

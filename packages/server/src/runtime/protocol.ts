@@ -22,6 +22,10 @@ export interface RunOrder {
   /** What every checkpoint of the run says of itself. */
   checkpoint_metadata: Record<string, unknown>;
   kwargs: RunKwargs;
+  /** Whether someone waits for the final values; whoever comes later reads them from storage. */
+  awaited: boolean;
+  /** Whether events are sent from the start; otherwise from the moment that someone listens. */
+  streamed: boolean;
 }
 
 /** The options of a run as stored in its row. */
@@ -79,6 +83,7 @@ export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
   | { kind: 'run'; order: RunOrder }
   | { kind: 'cancel'; run_id: string }
+  | { kind: 'listen'; run_id: string }
   | { kind: 'update'; call: number; order: UpdateOrder }
   | { kind: 'introspect'; call: number; order: IntrospectOrder };
 
@@ -88,8 +93,8 @@ export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
 export type FromExecutor =
   | { kind: 'ready' }
   | { kind: 'events'; run_id: string; events: [event: string, data: string][] }
-  /** The outcome is durable. `values` is the wire JSON of the final values; null when there are none. */
-  | { kind: 'done'; run_id: string; status: RunStatus; values: string | null; error: RunError | null }
+  /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
+  | { kind: 'done'; run_id: string; status: RunStatus; values?: string | null; error: RunError | null }
   /** The lease went elsewhere, or the outcome could not be stored: this attempt counts for nothing. */
   | { kind: 'lost'; run_id: string; message: string }
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };

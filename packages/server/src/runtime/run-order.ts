@@ -60,7 +60,15 @@ type ClaimedRun = Pick<
   'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token'
 >;
 
-export const runOrder = (run: ClaimedRun, setting: RunSetting): RunOrder => {
+/** Who is there when a run starts: nothing is made for nobody. */
+export interface Audience {
+  /** Someone waits for the final values. */
+  awaited?: boolean;
+  /** Someone reads the events, or may read them later. */
+  streamed?: boolean;
+}
+
+export const runOrder = (run: ClaimedRun, setting: RunSetting, audience: Audience): RunOrder => {
   const kwargs = JSON.parse(run.kwargs) as RunKwargs;
   const { run_id, assistant_id, temporary, attempt, lease_token } = run;
   const { thread_id, graph_id } = setting;
@@ -85,7 +93,9 @@ export const runOrder = (run: ClaimedRun, setting: RunSetting): RunOrder => {
       ...ids,
       run_attempt: attempt,
     },
-    checkpoint_metadata: { ...run.metadata, graph_id, assistant_id },
+    checkpoint_metadata: { ...run.metadata, graph_id },
     kwargs,
+    awaited: audience.awaited ?? false,
+    streamed: (audience.streamed ?? false) || kwargs.stream_resumable === true,
   };
 };

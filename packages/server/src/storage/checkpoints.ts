@@ -79,7 +79,6 @@ export interface HistoryQuery {
   thread_id: string;
   /** Every namespace when absent. */
   checkpoint_ns?: string | undefined;
-  checkpoint_id?: string | undefined;
   before?: string | undefined;
   limit?: number | undefined;
 }
@@ -95,6 +94,11 @@ const writes = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.c
     'channel', w.channel, 'ref', w.ref, 'idx', w.idx) order by w.task_path, w.task_id, w.idx), '[]')
   from checkpoint_writes w
   where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id) as writes`;
+
+/** Greater than any id that is made of a time. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** The engine asks for whole histories; what clients ask for has limits of its own. */
+const allRows = 1_000_000;
 
 const statements = {
   commit: { name: 'checkpoints_commit', text: 'select commit_batch($1::json) as lost' },
@@ -119,12 +123,17 @@ const statements = {
     name: 'checkpoints_head_id',
     text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
   },
+  // The primary key read backwards: a page costs what it returns, however long the history is.
   history: {
     name: 'checkpoints_history',
     text: `select ${columns}, ${writes} from checkpoints c
-      where c.thread_id = $1 and ($2::text is null or c.checkpoint_ns = $2)
-        and ($3::uuid is null or c.checkpoint_id < $3) and ($4::uuid is null or c.checkpoint_id = $4)
-      order by c.checkpoint_ns, c.checkpoint_id desc limit $5`,
+      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
+      order by c.checkpoint_id desc limit $4`,
+  },
+  everywhere: {
+    name: 'checkpoints_everywhere',
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`,
   },
   // Follows refs from the given hashes down to the leaves.
   blobs: {
@@ -177,18 +186,18 @@ export const checkpointStorage = (db: Database) => ({
     return row?.checkpoint_id ?? null;
   },
 
-  /** Newest first within a namespace. */
-  async history(query: HistoryQuery): Promise<StoredCheckpoint[]> {
-    const { thread_id, checkpoint_ns, before, checkpoint_id, limit } = query;
-    return (
-      await db.query<Row>(statements.history, [
-        thread_id,
-        checkpoint_ns ?? null,
-        before ?? null,
-        checkpoint_id ?? null,
-        limit ?? null,
-      ])
-    ).map(stored);
+  /** Newest first. */
+  async history({
+    thread_id,
+    checkpoint_ns,
+    before = lastId,
+    limit = allRows,
+  }: HistoryQuery): Promise<StoredCheckpoint[]> {
+    const rows =
+      checkpoint_ns === undefined
+        ? await db.query<Row>(statements.everywhere, [thread_id, before, limit])
+        : await db.query<Row>(statements.history, [thread_id, checkpoint_ns, before, limit]);
+    return rows.map(stored);
   },
 
   /** The blobs with these hashes and all that they refer to. */

@@ -1,7 +1,5 @@
-// How column values come out of the driver: times as ISO text in UTC, 64-bit integers as numbers.
+// How column values come out of the driver: times as ISO text in UTC, dates as text, 64-bit integers as numbers.
 import pg from 'pg';
-
-const oid = { int8: 20, timestamptz: 1184, uuidArray: 2951 };
 
 const time = (text: string): string => new Date(text).toISOString();
 
@@ -11,10 +9,15 @@ const integer = (text: string): number => {
   return value;
 };
 
+/** By the type's oid. The session's timezone is UTC, so a timestamp without one is in UTC as well. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [20, integer], // int8
+  [1082, (text) => text], // date
+  [1114, (text) => time(`${text}Z`)], // timestamp
+  [1184, time], // timestamptz
+]);
+
 export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser: ((id: number, format?: 'text' | 'binary') => {
-    if (id === oid.timestamptz) return time;
-    if (id === oid.int8) return integer;
-    return pg.types.getTypeParser(id, format as 'text');
-  }) as typeof pg.types.getTypeParser,
+  getTypeParser: ((id: number, format?: 'text' | 'binary') =>
+    parsers.get(id) ?? pg.types.getTypeParser(id, format as 'text')) as typeof pg.types.getTypeParser,
 };

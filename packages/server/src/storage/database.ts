@@ -1,19 +1,15 @@
 // A pool of connections to PostgreSQL. Every statement is prepared by name; a connection that timed out or broke
 // is destroyed, since what it does with its next query cannot be known.
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
-import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { columnTypes } from './column-types.ts';
+import { poolConfig, type DatabaseOptions } from './connection-options.ts';
+import { openListener } from './listener.ts';
+import { createKysely, type Execute } from './preparing-driver.ts';
 import type { Tables } from './tables.ts';
 
-export interface DatabaseOptions {
-  connection: pg.PoolConfig;
-  poolMax?: number;
-  applicationName?: string;
-}
+export type { DatabaseOptions } from './connection-options.ts';
 
 export interface Statement {
   name: string;
@@ -23,40 +19,25 @@ export interface Statement {
 export interface Database extends AsyncDisposable {
   kysely: Kysely<Tables>;
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
-  /** Several statements without parameters, as a migration has them. */
+  /** Several statements without parameters, as a migration has them; may take as long as it needs. */
   script(text: string): Promise<void>;
   /** Runs in one transaction on one connection; tried again when the database found it to conflict with another. */
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Notifications of a channel, on a connection of its own that comes back by itself. */
+  listen(channel: string, onNotify: (payload: string) => void, onReconnect?: () => void): Promise<AsyncDisposable>;
 }
-
-/** What PostgreSQL itself gives up after, and a little later the driver. Milliseconds. */
-const statementMs = 30_000;
-const timeouts = {
-  connectionTimeoutMillis: 10_000,
-  idleTimeoutMillis: 30_000,
-  query_timeout: statementMs + 5_000,
-  statement_timeout: statementMs,
-  lock_timeout: 15_000,
-  idle_in_transaction_session_timeout: 30_000,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 10_000,
-} satisfies pg.PoolConfig;
 
 const oldestVersion = 150_000;
 const transactTries = 3;
-const conflicts = new Set(['40001', '40P01']);
+const conflicts = new Set<unknown>(['40001', '40P01']);
+const canceled = '57014';
+/** The driver's own limit cannot be switched off, only be made long. */
+const scriptMs = 24 * 60 * 60 * 1_000;
 
 /** Connects once to see that it can be done. Throws `unavailable` with what to do about it. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const pool = new pg.Pool({
-    ...timeouts,
-    ...options.connection,
-    max: options.poolMax ?? 10,
-    types: columnTypes,
-    application_name: options.applicationName ?? 'svc',
-    // Our own schema, so that a database may be shared with others.
-    options: '-c search_path=svc',
-  });
+  const config = poolConfig(options);
+  const pool = new pg.Pool(config);
   // An idle connection that breaks is replaced when the next one is needed; without this it would end the process.
   pool.on('error', () => undefined);
   try {
@@ -65,7 +46,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     await pool.end();
     throw error;
   }
-  return poolDatabase(pool);
+  return poolDatabase(pool, config);
 };
 
 const checkVersion = async (pool: pg.Pool): Promise<void> => {
@@ -87,158 +68,135 @@ const checkVersion = async (pool: pg.Pool): Promise<void> => {
   }
 };
 
-/** Errors after which nobody can say what the connection will do next. */
-const isBroken = (error: unknown): boolean =>
-  error instanceof Error &&
-  !(error instanceof Problem) &&
-  !(error instanceof pg.DatabaseError && error.severity === 'ERROR') &&
-  isOfDriver(error);
+/** A connection while it is lent to one piece of work. */
+interface Borrowed {
+  client: pg.PoolClient;
+  isSound: boolean;
+}
 
-/** Timeouts and sockets: errors of the driver, as against those of the code that works with a transaction. */
-const isOfDriver = (error: Error): boolean =>
-  error instanceof pg.DatabaseError ||
-  'syscall' in error ||
-  /timeout|terminated|Connection|not queryable/i.test(error.message);
+/** Only an error of the statement leaves the connection as it was; of a timeout, not even that is certain. */
+const leavesSound = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== canceled;
 
 const translate = (error: unknown): unknown => {
-  const code = (error as { code?: string }).code ?? '';
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
   // Data that a column cannot take; what comes here should have been refused before.
-  if (code.startsWith('22')) return new Problem('invalid', 'The request holds a value that cannot be stored', { cause: error });
-  const isDown = isBroken(error) || code.startsWith('08') || code === '53300' || code.startsWith('57P');
-  return isDown
-    ? new Problem('unavailable', 'The database cannot be reached at the moment', { cause: error })
-    : error;
+  if (code.startsWith('22'))
+    return new Problem('invalid', 'The request holds a value that cannot be stored', { cause: error });
+  if (code === canceled || code === '55P03')
+    return new Problem('unavailable', 'The database took too long', { cause: error });
+  return leavesSound(error) && code !== '53300'
+    ? error
+    : new Problem('unavailable', 'The database cannot be reached at the moment', { cause: error });
 };
 
 const run = async <Row extends pg.QueryResultRow>(
-  client: pg.PoolClient,
+  borrowed: Borrowed,
   query: pg.QueryConfig,
-): Promise<pg.QueryResult<Row>> => client.query<Row>(query);
+): Promise<pg.QueryResult<Row>> => {
+  try {
+    return await borrowed.client.query<Row>(query);
+  } catch (error) {
+    if (!leavesSound(error)) borrowed.isSound = false;
+    throw translate(error);
+  }
+};
 
 /** Borrows a connection for one piece of work; gives it back only if it is still sound. */
-const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+const withClient = async <T>(pool: pg.Pool, work: (borrowed: Borrowed) => Promise<T>): Promise<T> => {
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
   } catch (error) {
     throw translate(error);
   }
-  let broken = false;
+  const borrowed: Borrowed = { client, isSound: true };
+  // It may break between two statements, when the pool does not watch it and no query is there to be told.
+  const onError = (): void => void (borrowed.isSound = false);
+  client.on('error', onError);
   try {
-    return await work(client);
-  } catch (error) {
-    broken = isBroken(error);
-    throw translate(error);
+    return await work(borrowed);
   } finally {
-    client.release(broken);
+    client.off('error', onError);
+    client.release(!borrowed.isSound);
   }
 };
 
-type Execute = <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => Promise<pg.QueryResult<Row>>;
-
-const poolDatabase = (pool: pg.Pool): Database => {
-  const execute: Execute = (query) => withClient(pool, (client) => run(client, query));
+const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
+  const atWork = new Set<Promise<unknown>>();
+  const lend = async <T>(work: (borrowed: Borrowed) => Promise<T>): Promise<T> => {
+    const promise = withClient(pool, work);
+    atWork.add(promise);
+    try {
+      return await promise;
+    } finally {
+      atWork.delete(promise);
+    }
+  };
   return {
-    ...queries(execute),
-    transact: (work) => transact(pool, work),
+    ...queries((query) => lend((borrowed) => run(borrowed, query))),
+    transact: (work) => transact(lend, work),
+    listen: (channel, onNotify, onReconnect) => openListener({ config, channel, onNotify, onReconnect }),
     async [Symbol.asyncDispose]() {
+      if (pool.ending) return;
+      // A pool that ends forgets who waits for a connection: they would wait for ever.
+      while (atWork.size > 0) await Promise.allSettled(atWork);
       await pool.end();
     },
   };
 };
 
 const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
-  kysely: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new PreparingDriver(execute),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }),
+  kysely: createKysely(execute),
   async query<Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
     const { rows } = await execute({ name, text, values: values as unknown[] });
     return rows as Row[];
   },
   async script(text) {
-    await execute({ text });
+    const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: scriptMs };
+    await execute(query);
   },
 });
 
-const transact = async <T>(pool: pg.Pool, work: (tx: Database) => Promise<T>): Promise<T> => {
+type Lend = <T>(work: (borrowed: Borrowed) => Promise<T>) => Promise<T>;
+
+const transact = async <T>(lend: Lend, work: (tx: Database) => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await withClient(pool, (client) => inTransaction(client, work));
+      return await lend((borrowed) => inTransaction(borrowed, work));
     } catch (error) {
-      if (!conflicts.has((error as { code?: string }).code ?? '') || tries >= transactTries) throw error;
+      const isConflict = error instanceof pg.DatabaseError && conflicts.has(error.code);
+      if (!isConflict || tries >= transactTries) throw error;
       await sleep(5 * tries);
     }
   }
 };
 
-const inTransaction = async <T>(client: pg.PoolClient, work: (tx: Database) => Promise<T>): Promise<T> => {
+const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Promise<T>): Promise<T> => {
   let isOpen = true;
   const execute: Execute = (query) => {
     if (!isOpen) throw new Error('The transaction of this handle has ended');
-    return run(client, query);
+    return run(borrowed, query);
   };
   const tx: Database = {
     ...queries(execute),
     transact: (inner) => inner(tx),
+    listen: () => Promise.reject(new Error('A transaction cannot listen')),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  await client.query('begin');
+  await run(borrowed, { text: 'begin' });
   try {
     const result = await work(tx);
-    await client.query('commit');
+    const { command } = await run(borrowed, { text: 'commit' });
+    // PostgreSQL answers a commit after a failed statement with a rollback, and no error.
+    if (command !== 'COMMIT')
+      throw new Error('Nothing was committed: a statement of the transaction failed, and its error was caught');
     return result;
   } catch (error) {
-    if (!isBroken(error)) await client.query('rollback');
+    // The server rolls back what it cannot be asked to.
+    if (borrowed.isSound) await run(borrowed, { text: 'rollback' }).catch(() => undefined);
     throw error;
   } finally {
     isOpen = false;
   }
 };
-
-/** Hands what Kysely compiles to the pool, prepared under a name made of its text. */
-class PreparingDriver implements Driver {
-  readonly #execute: Execute;
-  readonly #names = new Map<string, string>();
-
-  constructor(execute: Execute) {
-    this.#execute = execute;
-  }
-
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return {
-      executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
-        const { rows } = await this.#execute({
-          name: this.#nameOf(sql),
-          text: sql,
-          values: parameters as unknown[],
-        });
-        return { rows: rows as R[] };
-      },
-      // oxlint-disable-next-line require-yield -- Kysely asks for it; nothing here streams
-      async *streamQuery() {
-        throw new Error('Queries are read whole');
-      },
-    };
-  }
-
-  #nameOf(text: string): string {
-    let name = this.#names.get(text);
-    if (name === undefined) {
-      name = `k_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
-      this.#names.set(text, name);
-    }
-    return name;
-  }
-
-  init = (): Promise<void> => Promise.resolve();
-  releaseConnection = (): Promise<void> => Promise.resolve();
-  destroy = (): Promise<void> => Promise.resolve();
-  beginTransaction = (): Promise<void> => Promise.reject(new Error('Use Database.transact'));
-  commitTransaction = (): Promise<void> => Promise.reject(new Error('Use Database.transact'));
-  rollbackTransaction = (): Promise<void> => Promise.reject(new Error('Use Database.transact'));
-}

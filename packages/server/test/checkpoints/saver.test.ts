@@ -1,5 +1,5 @@
 // What is put comes back, whatever it is, and at the cost that structural sharing promises.
-import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import { HumanMessage } from '@langchain/core/messages';
 import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
@@ -92,7 +92,7 @@ describe('the saver', () => {
     const savers = new ThreadSavers(database);
     const thread_id = randomUUID();
     let config = { configurable: { thread_id, checkpoint_ns: '' } };
-    let messages: (HumanMessage | AIMessage)[] = [];
+    let messages: HumanMessage[] = [];
     for (let turn = 0; turn < 100; turn++) {
       messages = [...messages, new HumanMessage({ content: `${turn} `.padEnd(500, 'q'), id: randomUUID() })];
       config = (await savers.put(

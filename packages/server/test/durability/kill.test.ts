@@ -33,12 +33,21 @@ const work = async (url: string, round: number): Promise<Acknowledged> => {
   const assistant = await client.assistants.create({ graph_id: 'chat', name: `round ${round}` });
   await client.store.put(['rounds'], String(round), { round });
   const { thread_id } = await client.threads.create({ metadata: { round } });
-  await client.runs.wait(thread_id, assistant.assistant_id, { input: { messages: [{ role: 'user', content: `r${round}` }] } });
-  const values = await client.runs.wait(thread_id, 'chat', { input: { messages: [{ role: 'user', content: 'last' }] }, durability: 'async' });
+  await client.runs.wait(thread_id, assistant.assistant_id, {
+    input: { messages: [{ role: 'user', content: `r${round}` }] },
+  });
+  const values = await client.runs.wait(thread_id, 'chat', {
+    input: { messages: [{ role: 'user', content: 'last' }] },
+    durability: 'async',
+  });
   return { thread_id, values, assistant_id: assistant.assistant_id };
 };
 
-const check = async (url: string, round: number, { thread_id, values, assistant_id }: Acknowledged): Promise<void> => {
+const check = async (
+  url: string,
+  round: number,
+  { thread_id, values, assistant_id }: Acknowledged,
+): Promise<void> => {
   const client = createClient({ apiUrl: url });
   expect(await client.threads.get(thread_id)).toMatchObject({ metadata: { round }, values, status: 'idle' });
   const [state, history, runs] = await Promise.all([

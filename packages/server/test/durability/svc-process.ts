@@ -16,11 +16,15 @@ export interface SvcProcess {
 }
 
 export const startSvc = async (dataDir: string, project: string): Promise<SvcProcess> => {
-  const child = spawn(process.execPath, [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', '--executors', '1'], {
-    detached: true, // a process group of its own, so that all of it can be killed at once
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: '1s' },
-  });
+  const child = spawn(
+    process.execPath,
+    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', '--executors', '1'],
+    {
+      detached: true, // a process group of its own, so that all of it can be killed at once
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: '1s' },
+    },
+  );
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -28,7 +32,8 @@ export const startSvc = async (dataDir: string, project: string): Promise<SvcPro
   for (;;) {
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
     if (url) return { url, child, killAll: () => killAll(child, dataDir) };
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error(`svc did not start: ${said}`);
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error(`svc did not start: ${said}`);
     await sleep(5);
   }
 };

@@ -37,8 +37,7 @@ const streamed = (followed: Followed): Reply<EventFeed> =>
     location: `${path(followed.run)}/stream`,
   });
 
-const awaited = ({ run, events, outcome }: Followed): Reply<Late> => {
-  events.close();
+const awaited = ({ run, outcome }: Followed): Reply<Late> => {
   return new Reply(new Late(outcome.then(resultText)), {
     'content-location': path(run),
     location: `${path(run)}/join`,
@@ -54,14 +53,14 @@ export const runHandlers = (runs: RunService): Handlers<typeof runRoutes> => ({
     const run = await runs.create(params.thread_id, toRunRequest(body));
     return new Reply(run, { 'content-location': path(run) });
   },
-  streamRun: async ({ params, body }) => streamed(await runs.follow(params.thread_id, toRunRequest(body))),
-  waitRun: async ({ params, body }) => awaited(await runs.follow(params.thread_id, toRunRequest(body))),
+  streamRun: async ({ params, body }) => streamed(await runs.stream(params.thread_id, toRunRequest(body))),
+  waitRun: async ({ params, body }) => awaited(await runs.wait(params.thread_id, toRunRequest(body))),
   createStatelessRun: async ({ body }) => {
     const run = await runs.create(null, toRunRequest(body));
     return new Reply(run, { 'content-location': path(run) });
   },
-  streamStatelessRun: async ({ body }) => streamed(await runs.follow(null, toRunRequest(body))),
-  waitStatelessRun: async ({ body }) => awaited(await runs.follow(null, toRunRequest(body))),
+  streamStatelessRun: async ({ body }) => streamed(await runs.stream(null, toRunRequest(body))),
+  waitStatelessRun: async ({ body }) => awaited(await runs.wait(null, toRunRequest(body))),
   createRunBatch: async ({ body }) => {
     const requests = body.map(toRunRequest);
     return Promise.all(requests.map((request) => runs.create(null, request)));

@@ -5,7 +5,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import type { RunOutcome, RunStreams, Subscription } from '../../events/run-streams.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { RunKwargs } from '../../runtime/protocol.ts';
-import { runOrder } from '../../runtime/run-order.ts';
+import { runOrder, type Audience } from '../../runtime/run-order.ts';
 import type { NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../handlers.ts';
@@ -55,14 +55,21 @@ export class RunService {
 
   /** Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. */
   async create(thread_id: string | null, request: RunRequest): Promise<Run> {
-    const { run, events } = await this.#create(thread_id, request);
+    const { run, events } = await this.#create(thread_id, request, {});
     events.close();
     return run;
   }
 
   /** Like create, with the run's events from the first one on. */
-  follow(thread_id: string | null, request: RunRequest): Promise<Followed> {
-    return this.#create(thread_id, request);
+  stream(thread_id: string | null, request: RunRequest): Promise<Followed> {
+    return this.#create(thread_id, request, { streamed: true });
+  }
+
+  /** Like create, with the run's final values. */
+  async wait(thread_id: string | null, request: RunRequest): Promise<Followed> {
+    const followed = await this.#create(thread_id, request, { awaited: true });
+    followed.events.close();
+    return followed;
   }
 
   async get(thread_id: string, run_id: string): Promise<Run> {
@@ -89,7 +96,7 @@ export class RunService {
     // The stream first: a run that ends between the two is then seen by one of them.
     const stream = this.#streams.open(run_id);
     const row = await this.#storage.runs.find(run_id, thread_id);
-    if (row && !isOver(row)) return new Late(stream.outcome.then(resultText));
+    if (row && !isOver(row)) return new Late(this.#laterOutcome(stream.outcome, row));
     this.#streams.discard(run_id);
     if (!row) throw notFound('Run', run_id);
     return new Late(this.#storedOutcome(row));
@@ -104,7 +111,8 @@ export class RunService {
     run_id: string,
     after?: number,
   ): Promise<Subscription | undefined> {
-    const events = this.#streams.open(run_id).subscribe(after);
+    const events = this.#streams.open(run_id, { streamed: true }).subscribe(after);
+    this.#dispatcher.listen(run_id);
     const row = await this.#storage.runs.find(run_id, thread_id ?? undefined);
     if (row && !isOver(row)) return events;
     const isKept = row && this.#streams.find(run_id)?.isEnded;
@@ -115,7 +123,7 @@ export class RunService {
     return undefined;
   }
 
-  async #create(thread_id: string | null, request: RunRequest): Promise<Followed> {
+  async #create(thread_id: string | null, request: RunRequest, audience: Audience): Promise<Followed> {
     const run_id = randomUUID();
     const isTemporary = thread_id === null && !request.keep;
     const claim = request.delayMs === 0 && this.#dispatcher.reserve();
@@ -131,7 +139,10 @@ export class RunService {
       leaseMs: this.#dispatcher.leaseMs,
       delayMs: request.delayMs,
     };
-    const stream = this.#streams.open(run_id, { resumable: request.kwargs.stream_resumable === true });
+    const stream = this.#streams.open(run_id, {
+      ...audience,
+      resumable: request.kwargs.stream_resumable === true,
+    });
     const events = stream.subscribe();
     try {
       const setting = await this.#insert(run, request);
@@ -140,12 +151,16 @@ export class RunService {
         ...setting,
         temporary: isTemporary,
         error: null,
-        attempt: 1,
+        attempt: setting.status === 'running' ? 1 : 0,
         updated_at: setting.created_at,
       });
       if (setting.status === 'running')
         this.#dispatcher.start(
-          runOrder({ ...run, temporary: isTemporary, attempt: 1, lease_token: setting.lease_token }, setting),
+          runOrder(
+            { ...run, temporary: isTemporary, attempt: 1, lease_token: setting.lease_token },
+            setting,
+            stream,
+          ),
         );
       else this.#dispatcher.wake(run_id);
       return { run: record, events, outcome: stream.outcome };
@@ -184,6 +199,12 @@ export class RunService {
     const row = await this.#storage.runs.find(run_id, thread_id);
     if (!row) throw notFound('Run', run_id);
     return row;
+  }
+
+  /** Values that were not sent along are those of the thread's newest checkpoint. */
+  async #laterOutcome(ending: Promise<RunOutcome>, row: RunRow): Promise<string> {
+    const outcome = await ending;
+    return outcome.values === undefined && !outcome.error ? this.#storedOutcome(row) : resultText(outcome);
   }
 
   async #storedOutcome(row: RunRow): Promise<string> {

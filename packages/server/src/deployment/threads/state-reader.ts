@@ -2,7 +2,7 @@
 // form throughout; a page costs one query for its checkpoints and one for their blobs.
 import type { ThreadState } from '@svc/contract';
 import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import { isInternalChannel } from '../../runtime/checkpoints/checkpoint-shape.ts';
+import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
 import { joinWire } from '../../runtime/values/wire.ts';
 import { hashesOf } from '../../runtime/values/blob-ref.ts';
 import type { BlobRow, CheckpointStorage, StoredCheckpoint } from '../../storage/checkpoints.ts';
@@ -83,6 +83,7 @@ const toState = (stored: StoredCheckpoint, join: Join): ThreadState => {
     tasks,
     interrupts: tasks.flatMap((task) => task.interrupts),
     metadata: {
+      parents: {},
       ...(JSON.parse(metadata) as Values),
       thread_id,
       checkpoint_id,
@@ -111,7 +112,7 @@ const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
 
 /** A task with what came of it so far: an error, interrupts, or a result. */
 const toTask = (task: CheckpointShape['tasks'][number], stored: StoredCheckpoint, join: Join) => {
-  const { id, name, path, ns } = task;
+  const { id, name, path = usualPath(name), ns } = task;
   const own = stored.writes.filter((write) => write.task_id === id);
   const error = own.find((write) => write.channel === '__error__');
   const interrupts = own

@@ -69,6 +69,7 @@ export class StateService {
   /** Newest first. */
   async history(thread_id: string, { limit, before, metadata, checkpoint }: History): Promise<ThreadState[]> {
     const thread = await this.#thread(thread_id);
+    if (checkpoint?.checkpoint_id) return [await this.get(thread_id, checkpoint)];
     const found: StoredCheckpoint[] = [];
     let cursor = before;
     const size = metadata ? historyPage : limit;
@@ -76,7 +77,6 @@ export class StateService {
       const rows = await this.#storage.checkpoints.history({
         thread_id,
         checkpoint_ns: checkpoint?.checkpoint_ns ?? '',
-        checkpoint_id: checkpoint?.checkpoint_id,
         before: cursor,
         limit: size,
       });

@@ -48,7 +48,6 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = await this.#storage.history({
       thread_id: this.#place(config).thread_id,
       checkpoint_ns: config.configurable?.['checkpoint_ns'] as string | undefined,
-      checkpoint_id: config.configurable?.['checkpoint_id'] as string | undefined,
       before,
     });
     const matching = found.filter(({ checkpoint }) =>
@@ -145,6 +144,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
       },
       // The run id lets the engine recognise a second attempt of the same run and continue it.
       metadata: {
+        parents: {},
         ...JSON.parse(checkpoint.metadata),
         ...(run_id === null ? {} : { run_id }),
       } as CheckpointMetadata,

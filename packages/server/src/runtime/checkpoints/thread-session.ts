@@ -8,6 +8,7 @@ import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
 import type { BatchItems, CommitQueue, Writer } from './commit-queue.ts';
 import {
+  compactShape,
   isInternalChannel,
   type CheckpointShape,
   type NodeWrite,
@@ -133,6 +134,10 @@ export class ThreadSession implements Writer {
     return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
   }
 
+  #shapeText(ns: string, shape: CheckpointShape): string {
+    return JSON.stringify(compactShape(shape, this.#lineage.get(ns)?.refs.keys() ?? []));
+  }
+
   /** Encodes now, since the graph may change its objects afterwards; stores with the next flush. */
   async put(
     ns: string,
@@ -164,11 +169,11 @@ export class ThreadSession implements Writer {
       checkpoint_id,
       parent_id: parent_id ?? null,
       run_id: this.#options.run_id,
-      metadata: JSON.stringify({ ...this.#options.metadata, ...metadata }),
+      metadata: JSON.stringify(withoutParents({ ...this.#options.metadata, ...metadata })),
       body: JSON.stringify(body),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: this.#wrote(ns),
-      shape: described?.step === metadata.step ? JSON.stringify(described.shape) : null,
+      shape: described?.step === metadata.step ? this.#shapeText(ns, described.shape) : null,
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.#interrupts.clear();
@@ -214,7 +219,7 @@ export class ThreadSession implements Writer {
     this.#shapes.set(ns, { step, shape });
     const put = this.#ids.get(ns);
     if (put?.step !== step) return;
-    const text = JSON.stringify(shape);
+    const text = this.#shapeText(ns, shape);
     const { checkpoint_id } = put;
     const waiting = this.#items.checkpoints.findLast(
       (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
@@ -242,7 +247,11 @@ export class ThreadSession implements Writer {
 
   /** The next put of the root namespace was made by these, whatever its tasks were: for state updates. */
   attribute(values: { as_node: string; values: unknown }[]): void {
-    this.#attributed = values.map(({ as_node, values: written }) => [as_node, null, this.#encode(written, as_node)]);
+    this.#attributed = values.map(({ as_node, values: written }) => [
+      as_node,
+      null,
+      this.#encode(written, as_node),
+    ]);
   }
 
   /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
@@ -329,3 +338,7 @@ export class ThreadSession implements Writer {
     });
   }
 }
+
+/** Checkpoints outside of subgraphs have no parents: readers put the empty object back. */
+const withoutParents = ({ parents, ...metadata }: CheckpointMetadata): object =>
+  parents && Object.keys(parents).length > 0 ? { ...metadata, parents } : metadata;

@@ -19,6 +19,8 @@ export class Executor {
         return this.#run(new RunExecution(message.order, this.#tools), message.order.run_id);
       case 'cancel':
         return this.#running.get(message.run_id)?.cancel();
+      case 'listen':
+        return this.#running.get(message.run_id)?.listen();
       case 'update':
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
       case 'introspect':

@@ -40,6 +40,7 @@ export class RunExecution {
   readonly #events: ChunkEvents;
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
+  #isStreamed: boolean;
   #values: unknown;
   #interrupts: unknown[] | undefined;
   #outgoing: [event: string, data: string][] = [];
@@ -47,14 +48,24 @@ export class RunExecution {
   constructor(order: RunOrder, tools: RunTools) {
     this.#order = order;
     this.#tools = tools;
-    this.#events = new ChunkEvents(order.kwargs.stream_mode, order.kwargs.stream_subgraphs, (event, value) =>
-      this.#emit(event, tools.codec.toJson(value, event)),
+    this.#isStreamed = order.streamed;
+    this.#events = new ChunkEvents(
+      order.kwargs.stream_mode,
+      order.kwargs.stream_subgraphs,
+      (event, value) => {
+        if (this.#isStreamed) this.#emit(event, tools.codec.toJson(value, event));
+      },
     );
   }
 
   /** Stops the graph; the run ends as `interrupted`. */
   cancel(): void {
     this.#abort.abort(new DOMException('The run was cancelled', 'AbortError'));
+  }
+
+  /** From now on someone reads the events. */
+  listen(): void {
+    this.#isStreamed = true;
   }
 
   /** Never rejects: whatever happens is reported to the server process. */
@@ -71,11 +82,11 @@ export class RunExecution {
       if (status === 'error') error = errorOf(thrown);
     }
     try {
-      const values = status === 'error' ? null : this.#result();
+      const values = this.#order.awaited && status !== 'error' ? this.#result() : undefined;
       await this.#end(status, error);
       if (error) this.#emit('error', JSON.stringify(error));
       this.#flushEvents();
-      this.#tools.send({ kind: 'done', run_id, status, values, error });
+      this.#tools.send({ kind: 'done', run_id, status, error, ...(values === undefined ? {} : { values }) });
     } catch (thrown) {
       if (thrown instanceof LeaseLost) return this.#lost(thrown);
       await this.#unstorable(thrown);
@@ -231,7 +242,7 @@ export class RunExecution {
       });
       this.#emit('error', JSON.stringify(error));
       this.#flushEvents();
-      this.#tools.send({ kind: 'done', run_id, status: 'error', values: null, error });
+      this.#tools.send({ kind: 'done', run_id, status: 'error', error });
     } catch (again) {
       this.#lost(again as Error);
     }

@@ -1,18 +1,6 @@
 // From the stream modes a client asks for to those of the engine, and from the engine's chunks to events.
 
-/** What a client may ask for; the contract validates it. */
-export type StreamMode =
-  | 'values'
-  | 'messages'
-  | 'messages-tuple'
-  | 'tasks'
-  | 'checkpoints'
-  | 'updates'
-  | 'events'
-  | 'debug'
-  | 'custom';
-
-export type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug';
+type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug';
 
 /** `checkpoints` and `values` are always needed: for the checkpoints' shapes and for the result of the run. */
 export const engineModes = (asked: readonly string[]): EngineMode[] => {

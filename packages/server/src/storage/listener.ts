@@ -1,0 +1,108 @@
+// LISTEN on a connection of its own. A notification is a hint: while the connection is away they are lost, so
+// whoever listens looks for itself when told of a reconnect.
+//
+//   connect ──LISTEN──▶ listening ──broken, or silent to a heartbeat──▶ away ──backoff──▶ connect
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface ListenOptions {
+  config: pg.ClientConfig;
+  channel: string;
+  /** Must not throw. */
+  onNotify: (payload: string) => void;
+  /** Notifications may have been missed. Must not throw. */
+  onReconnect?: (() => void) | undefined;
+}
+
+const heartbeatMs = 15_000;
+const heartbeatTimeoutMs = 5_000;
+const backoffMs = { first: 50, max: 5_000 };
+
+/** Resolves once it listens; rejects when the first connection cannot be made. */
+export const openListener = async (options: ListenOptions): Promise<AsyncDisposable> => {
+  const stop = new AbortController();
+  const first = await connect(options);
+  const keeping = keep(options, first, stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await keeping;
+    },
+  };
+};
+
+interface Listening {
+  client: pg.Client;
+  /** Resolves when the connection is gone. */
+  lost: Promise<void>;
+}
+
+const connect = async ({ config, channel, onNotify }: ListenOptions): Promise<Listening> => {
+  const client = new pg.Client(config);
+  const lost = new Promise<void>((resolve) => {
+    client.on('error', () => resolve());
+    client.on('end', () => resolve());
+  });
+  client.on('notification', ({ payload = '' }) => onNotify(payload));
+  try {
+    await client.connect();
+    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    return { client, lost };
+  } catch (error) {
+    void client.end();
+    throw error;
+  }
+};
+
+const keep = async (options: ListenOptions, first: Listening, stop: AbortSignal): Promise<void> => {
+  let listening = first;
+  while (!stop.aborted) {
+    await untilLost(listening, stop);
+    listening.client.removeAllListeners('notification');
+    const ended = listening.client.end();
+    if (stop.aborted) return ended;
+    const next = await reconnect(options, stop);
+    if (next === undefined) return;
+    listening = next;
+    options.onReconnect?.();
+  }
+};
+
+/** A peer that has silently gone answers no heartbeat. */
+const untilLost = async ({ client, lost }: Listening, stop: AbortSignal): Promise<void> => {
+  let isLost = false;
+  const wake = new AbortController();
+  void lost.then(() => {
+    isLost = true;
+    wake.abort();
+  });
+  const either = AbortSignal.any([stop, wake.signal]);
+  while (!isLost && !stop.aborted) {
+    await pause(heartbeatMs, either);
+    if (either.aborted) return;
+    const beat: pg.QueryConfig & { query_timeout: number } = { text: 'select 1', query_timeout: heartbeatTimeoutMs };
+    const answered = await client.query(beat).then(
+      () => true,
+      () => false,
+    );
+    if (!answered) return;
+  }
+};
+
+const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Listening | undefined> => {
+  for (let delayMs = backoffMs.first; ; delayMs = Math.min(delayMs * 2, backoffMs.max)) {
+    // Half of it by chance, so that many servers do not come back all at once.
+    await pause(delayMs * (0.5 + Math.random() / 2), stop);
+    if (stop.aborted) return undefined;
+    try {
+      const listening = await connect(options);
+      if (!stop.aborted) return listening;
+      await listening.client.end();
+    } catch {
+      // Still away: tried again until it is back or nobody listens any more.
+    }
+  }
+};
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined); // an abort only ends the pause
