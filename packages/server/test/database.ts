@@ -20,10 +20,10 @@ const asAdmin = async (sql: string): Promise<void> => {
   }
 };
 
-/** A migrated database of the caller's own; it goes when it is disposed. */
-export const testDatabase = async (): Promise<TestDatabase> => {
+/** A database of the caller's own, migrated unless told otherwise; it goes when it is disposed. */
+export const testDatabase = async ({ migrated = true } = {}): Promise<TestDatabase> => {
   const name = `svc_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(`create database ${name} template ${inject('template')}`);
+  await asAdmin(`create database ${name} template ${migrated ? inject('template') : 'template0'}`);
   const connection = { ...withoutUri(inject('connection')), database: name };
   const options = { connection };
   const database = await openDatabase(options);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../src/storage/migrate.ts';
+import { checkSchema, migrate } from '../src/storage/migrate.ts';
+import { openDatabase } from '../src/storage/database.ts';
 import { schemaSnapshot } from '../src/storage/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
@@ -27,6 +28,37 @@ describe('the schema', () => {
 
   it('is left alone when it is up to date', async () => {
     expect(await migrate(database)).toEqual({ applied: [] });
+  });
+
+  it('is checked without being changed', async () => {
+    await expect(checkSchema(database)).resolves.toBeUndefined();
+    await using empty = await testDatabase({ migrated: false });
+    await expect(checkSchema(empty)).rejects.toThrow('run svc migrate');
+  });
+
+  it('is made once by processes that start together', async () => {
+    await using first = await testDatabase({ migrated: false });
+    await using second = await openDatabase(first.options);
+    const applied = await Promise.all([migrate(first), migrate(second)]);
+    const names = applied.flatMap((result) => result.applied);
+    expect(names).toContain('0001-init');
+    expect(new Set(names).size).toBe(names.length);
+    await checkSchema(second);
+  });
+
+  it('waits for whoever migrates, however long it takes', async () => {
+    await using slow = await testDatabase({ migrated: false });
+    await using hasty = await openDatabase({
+      connection: { ...slow.options.connection, lock_timeout: 20, statement_timeout: 20 },
+    });
+    let migrating: Promise<unknown> | undefined;
+    await slow.transact(async (tx) => {
+      await tx.script('select pg_advisory_xact_lock(7301955201)');
+      migrating = migrate(hasty);
+      await tx.script('select pg_sleep(0.2)');
+    });
+    await migrating;
+    await checkSchema(slow);
   });
 
   it('is refused when it is newer than the server', async () => {

@@ -26,7 +26,11 @@ const timeouts = {
 /** Our own schema, so that a database may be shared with others; times as columnTypes reads them. */
 const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC';
 
-export const poolConfig = ({ connection, poolMax = 10, applicationName = 'svc' }: DatabaseOptions): pg.PoolConfig => {
+export const poolConfig = ({
+  connection,
+  poolMax = 10,
+  applicationName = 'svc',
+}: DatabaseOptions): pg.PoolConfig => {
   const { connectionString, options, ...rest } = connection;
   return {
     ...timeouts,

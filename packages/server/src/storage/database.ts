@@ -24,7 +24,11 @@ export interface Database extends AsyncDisposable {
   /** Runs in one transaction on one connection; tried again when the database found it to conflict with another. */
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Notifications of a channel, on a connection of its own that comes back by itself. */
-  listen(channel: string, onNotify: (payload: string) => void, onReconnect?: () => void): Promise<AsyncDisposable>;
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onReconnect?: () => void,
+  ): Promise<AsyncDisposable>;
 }
 
 const oldestVersion = 150_000;
@@ -79,6 +83,8 @@ const leavesSound = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== canceled;
 
 const translate = (error: unknown): unknown => {
+  // A value that the driver cannot send, or that does not fit what it is read into: a mistake of ours.
+  if (error instanceof RangeError || error instanceof TypeError) return error;
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
   // Data that a column cannot take; what comes here should have been refused before.
   if (code.startsWith('22'))
@@ -190,7 +196,9 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
     const { command } = await run(borrowed, { text: 'commit' });
     // PostgreSQL answers a commit after a failed statement with a rollback, and no error.
     if (command !== 'COMMIT')
-      throw new Error('Nothing was committed: a statement of the transaction failed, and its error was caught');
+      throw new Error(
+        'Nothing was committed: a statement of the transaction failed, and its error was caught',
+      );
     return result;
   } catch (error) {
     // The server rolls back what it cannot be asked to.

@@ -80,7 +80,10 @@ const untilLost = async ({ client, lost }: Listening, stop: AbortSignal): Promis
   while (!isLost && !stop.aborted) {
     await pause(heartbeatMs, either);
     if (either.aborted) return;
-    const beat: pg.QueryConfig & { query_timeout: number } = { text: 'select 1', query_timeout: heartbeatTimeoutMs };
+    const beat: pg.QueryConfig & { query_timeout: number } = {
+      text: 'select 1',
+      query_timeout: heartbeatTimeoutMs,
+    };
     const answered = await client.query(beat).then(
       () => true,
       () => false,

@@ -33,25 +33,38 @@ const prepare = `
 /** Applies what is missing. Throws `conflict` when the schema is newer than this server, or was changed by hand. */
 export const migrate = async (db: Database): Promise<{ applied: string[] }> => {
   const migrations = await readMigrations();
-  if (await isUpToDate(db, migrations)) return { applied: [] };
   const applied: string[] = [];
-  await db.transact(async (tx) => {
-    await tx.query({ name: 'migrate_lock', text: 'select pg_advisory_xact_lock($1)' }, [lockKey]);
-    await tx.script(prepare);
-    applied.length = 0;
-    for (const migration of await findMissing(tx, migrations)) {
-      await tx.script(migration.text);
-      await tx.query(
-        {
-          name: 'migrate_record',
-          text: 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
-        },
-        [migration.version, migration.name, migration.checksum],
-      );
-      applied.push(migration.name);
-    }
-  });
-  return { applied };
+  if (await isUpToDate(db, migrations)) return { applied };
+  for (;;) {
+    const name = await db.transact((tx) => applyNext(tx, migrations));
+    if (name === undefined) return { applied };
+    applied.push(name);
+  }
+};
+
+/** Throws `conflict` when the schema is not the one that this server works with. */
+export const checkSchema = async (db: Database): Promise<void> => {
+  if (await isUpToDate(db, await readMigrations())) return;
+  throw new Problem('conflict', 'The schema is older than this server: run svc migrate');
+};
+
+/** In one transaction; looks again under the lock, since another process may have been faster. */
+const applyNext = async (tx: Database, migrations: Migration[]): Promise<string | undefined> => {
+  // Waiting for the lock and building an index may take any time.
+  await tx.script('set local statement_timeout = 0; set local lock_timeout = 0');
+  await tx.script(`select pg_advisory_xact_lock(${lockKey})`);
+  await tx.script(prepare);
+  const [next] = await findMissing(tx, migrations);
+  if (next === undefined) return undefined;
+  await tx.script(next.text);
+  await tx.query(
+    {
+      name: 'migrate_record',
+      text: 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
+    },
+    [next.version, next.name, next.checksum],
+  );
+  return next.name;
 };
 
 /** The usual start, without a lock. */
