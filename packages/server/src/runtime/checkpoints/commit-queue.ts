@@ -14,6 +14,15 @@ export type BatchItems = {
   [K in keyof Omit<CheckpointBatch, 'owners'>]: Omit<CheckpointBatch[K][number], 'owner'>[];
 };
 
+export const noItems = (): BatchItems => ({
+  heads: [],
+  blobs: [],
+  checkpoints: [],
+  writes: [],
+  shapes: [],
+  endings: [],
+});
+
 /** Something with items to store. It keeps them until a flush leaves, so that later ones can still amend them. */
 export interface Writer {
   readonly owner: Owner;
@@ -71,15 +80,7 @@ export class CommitQueue {
 }
 
 const gather = (writers: Iterable<Writer>): CheckpointBatch => {
-  const batch: CheckpointBatch = {
-    owners: [],
-    heads: [],
-    blobs: [],
-    checkpoints: [],
-    writes: [],
-    shapes: [],
-    endings: [],
-  };
+  const batch = { owners: [], ...noItems() } as CheckpointBatch;
   for (const writer of writers) {
     batch.owners.push(writer.owner);
     const items = writer.drain();

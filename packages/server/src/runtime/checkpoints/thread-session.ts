@@ -6,7 +6,7 @@ import type { BlobRow, Ending, Owner, StoredCheckpoint } from '../../storage/che
 import type { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
-import type { BatchItems, CommitQueue, Writer } from './commit-queue.ts';
+import { noItems, type BatchItems, type CommitQueue, type Writer } from './commit-queue.ts';
 import {
   compactShape,
   isInternalChannel,
@@ -42,22 +42,13 @@ interface Lineage {
 /** Encoded bytes that may wait for a flush before a put waits too. */
 const pendingBytesMax = 8 * 1024 * 1024;
 
-const empty = (): BatchItems => ({
-  heads: [],
-  blobs: [],
-  checkpoints: [],
-  writes: [],
-  shapes: [],
-  endings: [],
-});
-
 export class ThreadSession implements Writer {
   readonly owner: Owner;
   readonly thread_id: string;
   readonly codec: ValueCodec;
   readonly cache: RefCache;
   readonly #options: SessionOptions;
-  #items = empty();
+  #items = noItems();
   readonly #pendingBlobs = new Map<string, BlobRow>();
   #pendingBytes = 0;
   #inFlight: Promise<void> = Promise.resolve();
@@ -293,7 +284,7 @@ export class ThreadSession implements Writer {
       items.heads.push({ thread_id: this.thread_id, checkpoint_ns, checkpoint_id, expected });
       this.#storedHeads.set(checkpoint_ns, checkpoint_id);
     }
-    this.#items = empty();
+    this.#items = noItems();
     this.#pendingBlobs.clear();
     this.#pendingBytes = 0;
     return items;

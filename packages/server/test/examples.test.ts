@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
-import { startTestServer } from '../packages/server/test/server.ts';
+import { startTestServer } from './server.ts';
 
-const project = (name: string): string => fileURLToPath(new URL(`./${name}/svc.json`, import.meta.url));
+const project = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}/svc.json`, import.meta.url));
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('examples/agent', () => {
