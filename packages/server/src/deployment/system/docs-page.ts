@@ -119,7 +119,7 @@ export const docsPage = (document: Node): string => {
       `<h2>${escape(tag)}</h2>${of(tag)
         .map(
           ({ method, path, operation }) =>
-            `<a href="#${escape(operation.operationId)}"><span class="method ${escape(method)}">${escape(method)}</span>${escape(path)}</a>`,
+            `<a href="#${escape(operation.operationId)}"><span class="method ${escape(method)}">${escape(method)}</span>${escape(path.replaceAll(/\{\w+\}/g, '{…}'))}</a>`,
         )
         .join('')}`,
   );

@@ -36,8 +36,6 @@ interface Flush {
   start: () => void;
 }
 
-const kinds = ['heads', 'blobs', 'checkpoints', 'writes', 'shapes', 'endings'] as const;
-
 export class CommitQueue {
   readonly #storage: Pick<CheckpointStorage, 'commit'>;
   #next: Flush | undefined;
@@ -79,15 +77,16 @@ export class CommitQueue {
   }
 }
 
+/** Each item says whose it is. */
 const gather = (writers: Iterable<Writer>): CheckpointBatch => {
-  const batch = { owners: [], ...noItems() } as CheckpointBatch;
+  const owners: Owner[] = [];
+  const items: Record<string, object[]> = noItems();
   for (const writer of writers) {
-    batch.owners.push(writer.owner);
-    const items = writer.drain();
-    for (const kind of kinds) {
-      const target = batch[kind] as object[];
-      for (const item of items[kind]) target.push({ owner: writer.owner.owner, ...item });
+    const { owner } = writer;
+    owners.push(owner);
+    for (const [kind, drained] of Object.entries(writer.drain())) {
+      for (const item of drained) items[kind]?.push({ owner: owner.owner, ...item });
     }
   }
-  return batch;
+  return { owners, ...items } as CheckpointBatch;
 };
