@@ -1,53 +1,81 @@
 // One PostgreSQL for the whole test run: the embedded one, or the server at SVC_TEST_DATABASE_URI. Migrated
 // once into a template; every test file copies it.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/storage/database.ts';
-import { openEmbedded } from '../src/storage/embedded/embedded.ts';
 import { migrate } from '../src/storage/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     connection: pg.PoolConfig;
     template: string;
+    /** A folder that goes with the test run, and with it every PostgreSQL that has its data below. */
+    scratch: string;
   }
 }
 
-const openServer = async (): Promise<{ connection: pg.PoolConfig } & AsyncDisposable> => {
-  const uri = process.env['SVC_TEST_DATABASE_URI'];
-  if (uri) return { connection: { connectionString: uri }, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-'));
-  const embedded = await openEmbedded({ dataDir });
+interface Guard extends AsyncDisposable {
+  connection: pg.PoolConfig;
+}
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+const startGuard = async (scratch: string, mode: 'embedded' | 'external'): Promise<Guard> => {
+  const script = fileURLToPath(new URL('./guard.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', tsx, script, scratch, mode], {
+    detached: true, // a Ctrl-C is for us alone: the guard cleans up after that
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error('PostgreSQL did not start for the tests'))),
+  ])) as [string];
   return {
-    connection: embedded.connection,
+    connection: JSON.parse(line) as pg.PoolConfig,
     async [Symbol.asyncDispose]() {
-      await embedded[Symbol.asyncDispose]();
-      await rm(dataDir, { recursive: true, force: true });
+      child.stdin.end();
+      await ended;
     },
   };
 };
 
-export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const server = await openServer();
+export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
+  const uri = process.env['SVC_TEST_DATABASE_URI'];
+  const scratch = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  const guard = await startGuard(scratch, uri ? 'external' : 'embedded');
+  const connection = uri ? { connectionString: uri } : guard.connection;
   const template = `svc_template_${process.pid}`;
-  const admin = new pg.Client(server.connection);
-  await admin.connect();
-  await admin.query(`create database ${template}`);
+  const asAdmin = async (sql: string): Promise<void> => {
+    const admin = new pg.Client(connection);
+    await admin.connect();
+    try {
+      await admin.query(sql);
+    } finally {
+      await admin.end();
+    }
+  };
+  await asAdmin(`create database ${template}`);
   {
     await using database = await openDatabase({
-      connection: { ...withoutUri(server.connection), database: template },
+      connection: { ...withoutUri(connection), database: template },
     });
     await migrate(database);
   }
-  project.provide('connection', server.connection);
+  project.provide('connection', connection);
   project.provide('template', template);
+  project.provide('scratch', scratch);
   return async () => {
-    await admin.query(`drop database if exists ${template} with (force)`);
-    await admin.end();
-    await server[Symbol.asyncDispose]();
+    await asAdmin(`drop database if exists ${template} with (force)`);
+    await guard[Symbol.asyncDispose]();
   };
 };
 

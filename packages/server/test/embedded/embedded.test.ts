@@ -1,20 +1,31 @@
 // The embedded PostgreSQL with real processes and real kills.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isRunning } from '../../src/storage/embedded/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
+import { withLock } from '../../src/storage/embedded/lock-file.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+  dataDir = await mkdtemp(join(inject('scratch'), 'embedded-'));
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -43,12 +54,12 @@ interface Owner {
   rows: number[];
 }
 
-const startOwner = async (write = false): Promise<Owner> => {
+const startOwner = async (write = false, env = process.env): Promise<Owner> => {
   const script = fileURLToPath(new URL('./owner.ts', import.meta.url));
   const child = spawn(
     process.execPath,
     ['--import', import.meta.resolve('tsx'), script, dataDir, ...(write ? ['write'] : [])],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
+    { stdio: ['pipe', 'pipe', 'inherit'], env },
   );
   children.push(child);
   const owner: Owner = { child, pid: 0, rows: [] };
@@ -141,4 +152,143 @@ describe('the embedded PostgreSQL', () => {
     expect(rows[0]).toEqual({ fsync: 'on', commit: 'on', listen: '' });
     await embedded[Symbol.asyncDispose]();
   });
+
+  it('leaves nothing in /tmp where the path is too long for a socket', async () => {
+    const before = await readdir('/tmp');
+    const embedded = await openEmbedded({ dataDir: join(dataDir, 'long'.repeat(30)) });
+    const host = embedded.connection.host ?? '';
+    expect(dirname(host)).toBe('/tmp');
+    expect((await stat(host)).mode & 0o777).toBe(0o700);
+    await embedded[Symbol.asyncDispose]();
+    expect(before).not.toContain(host.slice('/tmp/'.length));
+    expect(await readdir('/tmp')).not.toContain(host.slice('/tmp/'.length));
+  });
+
+  it('takes no directory for its socket that others may write to', async () => {
+    const long = join(dataDir, 'long'.repeat(30));
+    const first = await openEmbedded({ dataDir: long });
+    const host = first.connection.host ?? '';
+    await first[Symbol.asyncDispose]();
+    await mkdir(host);
+    await chmod(host, 0o777);
+    await expect(openEmbedded({ dataDir: long })).rejects.toThrow(
+      /belongs to someone else or is open to others/,
+    );
+    await rm(host, { recursive: true });
+  });
+
+  it('breaks the lock of a process that has died, for one at a time', async () => {
+    const dead = spawn(process.execPath, ['-e', '']);
+    await ended(dead);
+    const lock = join(dataDir, 'postgres.lock');
+    await writeFile(lock, `${dead.pid} 1`);
+    let inside = 0;
+    let most = 0;
+    let done = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        withLock(lock, async () => {
+          most = Math.max(most, ++inside);
+          await sleep(1);
+          inside--;
+          done++;
+        }),
+      ),
+    );
+    expect({ most, done }).toEqual({ most: 1, done: 20 });
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  it('stops nothing but its own server, when that has died and its pid is another process', async () => {
+    const embedded = await openEmbedded({ dataDir });
+    process.kill(embedded.pid, 'SIGKILL');
+    await until(() => !isRunning(embedded.pid));
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    children.push(bystander);
+    const file = join(dataDir, 'postgres', 'postmaster.pid');
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    await writeFile(file, [String(bystander.pid), ...lines.slice(1)].join('\n'));
+    await embedded[Symbol.asyncDispose]();
+    expect(bystander.pid && isRunning(bystander.pid) && bystander.signalCode).toBe(null);
+  });
+
+  it('says at once, with the words of PostgreSQL, why it cannot start', async () => {
+    await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
+    await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
+    await expect(openEmbedded({ dataDir })).rejects.toThrow(/did not start.*not compatible/s);
+    expect(await readdir(join(dataDir, 'attached'))).toEqual([]);
+  });
+
+  it('takes an interrupted initdb for nothing', async () => {
+    await mkdir(join(dataDir, 'postgres.init'));
+    await writeFile(join(dataDir, 'postgres.init', 'PG_VERSION'), '18\n');
+    const embedded = await openEmbedded({ dataDir });
+    expect(await readdir(dataDir)).not.toContain('postgres.init');
+    await embedded[Symbol.asyncDispose]();
+  });
+
+  it('gives PostgreSQL no secrets of the environment', async () => {
+    const owner = await startOwner(false, { ...process.env, SVC_SECRET_OF_TEST: 'x', PGSSLMODE: 'require' });
+    const environment = await readFile(`/proc/${owner.pid}/environ`, 'utf8');
+    expect(environment).toContain('PATH=');
+    expect(environment).not.toContain('SVC_SECRET_OF_TEST');
+  });
+
+  it('survives a Ctrl-C in the terminal', async () => {
+    const owner = await startOwner();
+    const groups = await Promise.all(
+      [owner.pid, owner.child.pid].map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')),
+    );
+    const [server, ours] = groups.map((text) => text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
+    expect(server).not.toBe(ours);
+  });
 });
+
+describe.runIf(process.getuid?.() === 0)(
+  'the embedded PostgreSQL of root, where namespaces are forbidden',
+  () => {
+    /** A PATH on which there is no unshare. */
+    const forbidden = async (): Promise<NodeJS.ProcessEnv> => {
+      const bin = join(dataDir, 'bin');
+      await mkdir(bin);
+      return { ...process.env, PATH: bin };
+    };
+
+    it('runs as nobody, with data and binaries where nobody reaches them, even below a private directory', async () => {
+      const env = await forbidden();
+      await chmod(dataDir, 0o700);
+      const owner = await startOwner(true, env);
+      const shared = dirname(await readlink(join(dataDir, 'postgres')));
+      try {
+        expect((await stat(`/proc/${owner.pid}`)).uid).toBe(65_534);
+        expect(await readlink(`/proc/${owner.pid}/exe`)).toMatch(/^\/var\/lib\/svc\/postgres-bin-/);
+        await until(() => owner.rows.length > 20);
+        process.kill(owner.pid, 'SIGKILL');
+        owner.child.kill('SIGKILL');
+        await ended(owner.child);
+        // Data that is there is found again where namespaces are allowed as well.
+        const next = await openEmbedded({ dataDir });
+        expect(await count(next.connection, owner.rows)).toBe(owner.rows.length);
+        await next[Symbol.asyncDispose]();
+        expect(isRunning(next.pid)).toBe(false);
+      } finally {
+        await rm(shared, { recursive: true, force: true });
+      }
+    });
+
+    it('refuses data that a namespace has written rather than beginning anew', async () => {
+      await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
+      const script = fileURLToPath(new URL('./owner.ts', import.meta.url));
+      const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script, dataDir], {
+        stdio: ['pipe', 'ignore', 'pipe'],
+        env: await forbidden(),
+      });
+      children.push(child);
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      await ended(child);
+      await until(() => said.includes('user namespaces are allowed'));
+      expect((await lstat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
+    });
+  },
+);

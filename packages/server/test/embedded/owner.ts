@@ -1,12 +1,13 @@
 // A process that holds the embedded PostgreSQL open. Says `<postmaster pid>` when it is up; inserts rows for
-// ever, saying each id once it is committed; ends on a line of input.
+// ever, saying each id once it is committed; ends on a line of input, or the end of it.
 import pg from 'pg';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 
 const [dataDir = '', write] = process.argv.slice(2);
 const embedded = await openEmbedded({ dataDir });
 process.stdout.write(`up ${embedded.pid}\n`);
-process.stdin.once('data', () => void embedded[Symbol.asyncDispose]().then(() => process.exit(0)));
+const leave = (): void => void embedded[Symbol.asyncDispose]().then(() => process.exit(0));
+process.stdin.once('data', leave).once('end', leave);
 
 if (write) {
   const client = new pg.Client(embedded.connection);

@@ -16,7 +16,8 @@ const port = 5432;
 export const openAccess = async (dataDir: string, socketDir: string): Promise<Access> => {
   if (process.platform === 'win32') return openLoopback(dataDir);
   return {
-    connection: { host: socketDir, port, user: 'svc', database: 'postgres' },
+    // What PG* variables of our environment say is meant for other servers.
+    connection: { host: socketDir, port, user: 'svc', database: 'postgres', ssl: false },
     initdbArgs: ['-A', 'trust'],
     serverArgs: [
       '-k',
@@ -56,6 +57,7 @@ const openLoopback = async (dataDir: string): Promise<Access> => {
       user: 'svc',
       password: secret.password,
       database: 'postgres',
+      ssl: false,
     },
     initdbArgs: ['-A', 'scram-sha-256', '--pwfile', passwordFile],
     serverArgs: ['-p', String(secret.port), '-c', 'listen_addresses=127.0.0.1'],

@@ -1,6 +1,7 @@
 // The PostgreSQL binaries of the npm package for this platform. npm may not have run the package's install
 // script, so the symbolic links that it would make are made here.
-import { access, constants, cp, lstat, readFile, symlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, constants, cp, lstat, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { Problem } from '@svc/contract/problem';
@@ -11,17 +12,32 @@ export interface Binaries {
   env: NodeJS.ProcessEnv;
 }
 
-/** Throws `unavailable`, with what to do instead, where there are none for this platform. */
-export const findBinaries = async (dataDir: string): Promise<Binaries> => {
-  const folder = await linked(packageFolder(), dataDir);
+/**
+ * Throws `unavailable`, with what to do instead, where there are none for this platform. Works on a copy in
+ * `copies` where it must, and where node_modules may not be written to and lacks the links.
+ */
+export const findBinaries = async (
+  copies: string,
+  { mustCopy }: { mustCopy: boolean },
+): Promise<Binaries> => {
+  const original = packageFolder();
+  const folder = mustCopy || !(await hasLinks(original)) ? await copy(original, copies) : original;
   const native = join(folder, 'native');
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const lib = join(native, 'lib');
   return {
     program: (name) => join(native, 'bin', `${name}${suffix}`),
-    env: { ...process.env, LD_LIBRARY_PATH: lib, DYLD_LIBRARY_PATH: lib, LC_ALL: 'C', TZ: 'UTC' },
+    env: { ...passed(), LD_LIBRARY_PATH: lib, DYLD_LIBRARY_PATH: lib, LC_ALL: 'C', TZ: 'UTC' },
   };
 };
+
+/** What a program needs to run at all. Secrets of our environment are none of PostgreSQL's business. */
+const passed = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      ['PATH', 'SYSTEMROOT', 'TEMP', 'TMP', 'TMPDIR'].includes(name.toUpperCase()),
+    ),
+  );
 
 const packageFolder = (): string => {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -42,39 +58,57 @@ interface Link {
   target: string;
 }
 
-/** The package with its links; a copy in the data directory where node_modules may not be written to. */
-const linked = async (folder: string, dataDir: string): Promise<string> => {
-  const links = JSON.parse(
-    await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
-  ) as Link[];
-  if ((await missing(folder, links)).length === 0) return folder;
+const linksOf = async (folder: string): Promise<Link[]> =>
+  JSON.parse(await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as Link[];
+
+/** Whether the links are there, or could be made. */
+const hasLinks = async (folder: string): Promise<boolean> => {
+  const links = await linksOf(folder);
+  if (await isComplete(folder, links)) return true;
   const isWritable = await access(join(folder, 'native', 'lib'), constants.W_OK).then(
     () => true,
     () => false,
   );
-  const place = isWritable ? folder : join(dataDir, 'postgres-bin');
-  if (!isWritable) await cp(join(folder, 'native'), join(place, 'native'), { recursive: true });
-  for (const { source, target } of await missing(place, links)) {
-    await symlink(relative(dirname(join(place, target)), join(place, source)), join(place, target)).catch(
-      ifNotThere,
+  if (isWritable) await link(folder, links);
+  return isWritable;
+};
+
+const isComplete = async (folder: string, links: Link[]): Promise<boolean> => {
+  const found = await Promise.allSettled(links.map(({ target }) => lstat(join(folder, target))));
+  return found.every(({ status }) => status === 'fulfilled');
+};
+
+const link = async (folder: string, links: Link[]): Promise<void> => {
+  for (const { source, target } of links) {
+    const place = join(folder, target);
+    await symlink(relative(dirname(place), join(folder, source)), place).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error; // there already
+      },
     );
   }
+};
+
+/** Under another name first: a copy that was interrupted is never used, and one in use is never written to. */
+const copy = async (original: string, copies: string): Promise<string> => {
+  const { version } = JSON.parse(await readFile(join(original, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const place = join(copies, `postgres-bin-${version}`);
+  const isThere = (): Promise<boolean> =>
+    stat(place).then(
+      () => true,
+      () => false,
+    );
+  if (await isThere()) return place;
+  const unfinished = `${place}.${randomUUID()}`;
+  await cp(join(original, 'native'), join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true });
+  await link(unfinished, await linksOf(original));
+  try {
+    await rename(unfinished, place);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!(await isThere())) throw error;
+  }
   return place;
-};
-
-const missing = async (folder: string, links: Link[]): Promise<Link[]> => {
-  const present = await Promise.all(
-    links.map(({ target }) =>
-      lstat(join(folder, target)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return links.filter((_, index) => !present[index]);
-};
-
-/** Another process may have made the same link a moment ago. */
-const ifNotThere = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EEXIST') throw error;
 };

@@ -1,30 +1,32 @@
 // A process by its pid and, where the system tells, the time it started: pids are used again.
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 
-/** The start time in clock ticks since boot: field 22 of /proc/<pid>/stat, whose second field may hold spaces. */
-const startOf = async (pid: number): Promise<string> => {
+/** From the state on, the third field: the second may hold spaces. Empty without /proc, or such a process. */
+const statOf = (pid: number): string[] => {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return ''; // no /proc on this system, or no such process: the pid alone has to do
+    return []; // the pid alone has to do
   }
 };
 
-export const identityOf = async (pid: number): Promise<string> => `${pid} ${await startOf(pid)}`;
+/** The start time is in clock ticks since boot. */
+export const identityOf = (pid: number): string => `${pid} ${statOf(pid)[19] ?? ''}`;
 
+/** A zombie has ended: in a container nobody may ever fetch its exit code. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
+  return statOf(pid)[0] !== 'Z';
 };
 
 /** Whether the process that this identity was taken of still runs. */
-export const isAlive = async (identity: string): Promise<boolean> => {
+export const isAlive = (identity: string): boolean => {
   const [pid = '', start = ''] = identity.trim().split(' ');
-  if (!isRunning(Number(pid))) return false;
-  return start === '' || (await startOf(Number(pid))) === start;
+  if (!(Number(pid) > 0) || !isRunning(Number(pid))) return false;
+  return start === '' || identityOf(Number(pid)) === `${pid} ${start}`;
 };

@@ -12,11 +12,16 @@ export interface Unprivileged {
   ids: { uid?: number; gid?: number };
 }
 
-export const findUnprivileged = (): Unprivileged => {
-  const plain: Unprivileged = { wrap: (program, args) => [program, args], ids: {} };
-  if (process.getuid?.() !== 0) return plain;
-  if (spawnSync('unshare', [...unshare, 'true']).status === 0) {
-    return { wrap: (program, args) => ['unshare', [...unshare, program, ...args]], ids: {} };
-  }
-  return { ...plain, ids: { uid: nobody, gid: nobody } };
+/** As we are: not root, or on a system without users. */
+export const ourselves: Unprivileged = { wrap: (program, args) => [program, args], ids: {} };
+
+export const asNobody: Unprivileged = { ...ourselves, ids: { uid: nobody, gid: nobody } };
+
+const inNamespace: Unprivileged = {
+  wrap: (program, args) => ['unshare', [...unshare, program, ...args]],
+  ids: {},
 };
+
+/** Undefined where this system forbids user namespaces, or has no unshare. */
+export const findNamespace = (): Unprivileged | undefined =>
+  spawnSync('unshare', [...unshare, 'true']).status === 0 ? inNamespace : undefined;
