@@ -4,7 +4,8 @@ import { Client } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
 import { startTestServer } from './server.ts';
 
-const project = (name: string): string => fileURLToPath(new URL(`../../../examples/${name}/svc.json`, import.meta.url));
+const project = (name: string): string =>
+  fileURLToPath(new URL(`../../../examples/${name}/svc.json`, import.meta.url));
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('examples/agent', () => {
