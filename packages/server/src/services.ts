@@ -68,7 +68,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const handlers = {
     ...systemHandlers(storage, await serverFacts()),
     ...assistantHandlers(assistants, introspection),
-    ...threadHandlers(threads, states),
+    ...threadHandlers(threads, states, project.compat),
     ...runHandlers(runs),
     ...storeHandlers(new StoreService(storage.items)),
   };

@@ -1,8 +1,8 @@
 import type { runRoutes } from '@svc/contract';
-import { EventFeed, Late, Reply, type Handlers } from '../handlers.ts';
+import { EventFeed, Late, Reply, type Call, type Handlers } from '../handlers.ts';
 import type { Subscription } from '../../events/run-streams.ts';
 import { toRunRequest } from './run-request.ts';
-import { resultText, type Followed, type RunService } from './run-service.ts';
+import { resultText, type Followed, type RunRequest, type RunService } from './run-service.ts';
 
 const feed = (events: Subscription | undefined, asked?: string[]): EventFeed =>
   new EventFeed((sink) => {
@@ -37,48 +37,58 @@ const streamed = (followed: Followed): Reply<EventFeed> =>
     location: `${path(followed.run)}/stream`,
   });
 
-const awaited = ({ run, outcome }: Followed): Reply<Late> => {
-  return new Reply(new Late(outcome.then(resultText)), {
+const awaited = ({ run, outcome }: Followed): Reply<Late> =>
+  new Reply(new Late(outcome.then(resultText)), {
     'content-location': path(run),
     location: `${path(run)}/join`,
   });
-};
 
 /** Garbage is no position, and a position that is none reads like no header: live events only. */
 const lastEventId = (header: string | undefined): number | undefined =>
   header !== undefined && /^-?\d{1,15}$/.test(header) ? Number(header) : undefined;
 
-export const runHandlers = (runs: RunService): Handlers<typeof runRoutes> => ({
-  createRun: async ({ params, body }) => {
-    const run = await runs.create(params.thread_id, toRunRequest(body));
+export const runHandlers = (runs: RunService): Handlers<typeof runRoutes> => {
+  /** A run that its client wants to end with the connection does. */
+  const tie = (followed: Followed, request: RunRequest, call: Call): Followed => {
+    if (request.cancelOnDisconnect) {
+      call.signal.addEventListener('abort', () => runs.abandon(followed.run.run_id), { once: true });
+    }
+    return followed;
+  };
+  const create = async (thread_id: string | null, request: RunRequest) => {
+    const run = await runs.create(thread_id, request);
     return new Reply(run, { 'content-location': path(run) });
-  },
-  streamRun: async ({ params, body }) => streamed(await runs.stream(params.thread_id, toRunRequest(body))),
-  waitRun: async ({ params, body }) => awaited(await runs.wait(params.thread_id, toRunRequest(body))),
-  createStatelessRun: async ({ body }) => {
-    const run = await runs.create(null, toRunRequest(body));
-    return new Reply(run, { 'content-location': path(run) });
-  },
-  streamStatelessRun: async ({ body }) => streamed(await runs.stream(null, toRunRequest(body))),
-  waitStatelessRun: async ({ body }) => awaited(await runs.wait(null, toRunRequest(body))),
-  createRunBatch: async ({ body }) => {
-    const requests = body.map(toRunRequest);
-    return Promise.all(requests.map((request) => runs.create(null, request)));
-  },
-  listRuns: ({ params, query }) => runs.list(params.thread_id, query),
-  getRun: ({ params }) => runs.get(params.thread_id, params.run_id),
-  deleteRun: async ({ params }) => {
-    await runs.delete(params.thread_id, params.run_id);
-  },
-  joinRun: ({ params }) => runs.join(params.thread_id, params.run_id),
-  joinRunStream: async ({ params, query }, call) =>
-    feed(
-      await runs.joinStream(params.thread_id, params.run_id, lastEventId(call.header('last-event-id'))),
-      query.stream_mode,
-    ),
-  joinStatelessRunStream: async ({ params, query }, call) =>
-    feed(
-      await runs.joinStream(null, params.run_id, lastEventId(call.header('last-event-id'))),
-      query.stream_mode,
-    ),
-});
+  };
+  const stream = async (thread_id: string | null, request: RunRequest, call: Call) =>
+    streamed(tie(await runs.stream(thread_id, request), request, call));
+  const wait = async (thread_id: string | null, request: RunRequest, call: Call) =>
+    awaited(tie(await runs.wait(thread_id, request), request, call));
+  return {
+    createRun: ({ params, body }) => create(params.thread_id, toRunRequest(body)),
+    streamRun: ({ params, body }, call) => stream(params.thread_id, toRunRequest(body), call),
+    waitRun: ({ params, body }, call) => wait(params.thread_id, toRunRequest(body), call),
+    createStatelessRun: ({ body }) => create(null, toRunRequest(body)),
+    streamStatelessRun: ({ body }, call) => stream(null, toRunRequest(body), call),
+    waitStatelessRun: ({ body }, call) => wait(null, toRunRequest(body), call),
+    createRunBatch: async ({ body }) => {
+      const requests = body.map(toRunRequest);
+      return Promise.all(requests.map((request) => runs.create(null, request)));
+    },
+    listRuns: ({ params, query }) => runs.list(params.thread_id, query),
+    getRun: ({ params }) => runs.get(params.thread_id, params.run_id),
+    deleteRun: async ({ params }) => {
+      await runs.delete(params.thread_id, params.run_id);
+    },
+    joinRun: ({ params }) => runs.join(params.thread_id, params.run_id),
+    joinRunStream: async ({ params, query }, call) =>
+      feed(
+        await runs.joinStream(params.thread_id, params.run_id, lastEventId(call.header('last-event-id'))),
+        query.stream_mode,
+      ),
+    joinStatelessRunStream: async ({ params, query }, call) =>
+      feed(
+        await runs.joinStream(null, params.run_id, lastEventId(call.header('last-event-id'))),
+        query.stream_mode,
+      ),
+  };
+};

@@ -44,6 +44,7 @@ export const toRunRequest = (body: Body): RunRequest => {
     metadata: body.metadata ?? {},
     multitask_strategy: strategy ?? 'enqueue',
     if_not_exists: ('if_not_exists' in body ? body.if_not_exists : undefined) ?? 'reject',
+    cancelOnDisconnect: body.on_disconnect === 'cancel',
     delayMs: (body.after_seconds ?? 0) * 1000,
     keep: 'on_completion' in body && body.on_completion === 'keep',
     kwargs: {

@@ -19,6 +19,8 @@ export interface RunRequest {
   metadata: Record<string, unknown>;
   multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
   if_not_exists: 'create' | 'reject';
+  /** Whether the run ends with the connection that asked for it. */
+  cancelOnDisconnect: boolean;
   /** Milliseconds before the run may start. */
   delayMs: number;
   /** Stateless runs only: whether the thread that the run made stays. */
@@ -70,6 +72,11 @@ export class RunService {
     const followed = await this.#create(thread_id, request, { awaited: true });
     followed.events.close();
     return followed;
+  }
+
+  /** The client that a run was for has gone: stops its attempt, if it still runs here. */
+  abandon(run_id: string): void {
+    this.#dispatcher.cancel(run_id);
   }
 
   async get(thread_id: string, run_id: string): Promise<Run> {

@@ -25,13 +25,17 @@ const idOf = (before: string | Holder | undefined): string | undefined =>
 export const threadHandlers = (
   threads: ThreadService,
   states: StateService,
+  /** The ways of projects that come with a langgraph.json: search rows carry values and interrupts. */
+  compat: boolean,
 ): Handlers<typeof threadRoutes> => ({
   createThread: ({ body }) => threads.create(body),
   searchThreads: async ({ body }) => {
     const { select, limit, offset, sort_by, sort_order, ...filter } = body;
     const page = { limit, offset, sort_by, sort_order };
-    const found = await threads.search(filter, page, select?.includes('values') ?? false);
-    const rows = found.threads.map((thread) => (select ? pick(thread, select) : omitCostly(thread)));
+    const found = await threads.search(filter, page, select ? select.includes('values') : compat);
+    const rows = found.threads.map((thread) =>
+      select ? pick(thread, select) : compat ? thread : omitCostly(thread),
+    );
     return paginated(rows, found.total, page);
   },
   countThreads: ({ body }) => threads.count(body),
