@@ -1,0 +1,266 @@
+// What a run is given, where it starts, in which order runs of a thread go, and what is streamed of subgraphs.
+import { randomUUID } from 'node:crypto';
+import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from './server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer();
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
+  const all: RunStreamEvent[] = [];
+  for await (const one of stream) all.push(one);
+  return all;
+};
+
+interface Seen {
+  configurable: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  context: unknown;
+}
+
+describe('a run', () => {
+  it('is configured by its assistant, then by itself; the server’s own keys are its own', async () => {
+    const assistant = await client.assistants.create({
+      graph_id: 'probe',
+      config: { configurable: { style: 'terse', language: 'en' } },
+      context: { user: 'ada', plan: 'free' },
+      metadata: { team: 'a' },
+    });
+    const thread_id = await newThread();
+    const forged = {
+      language: 'de',
+      thread_id: 'forged',
+      run_id: 'forged',
+      svc_auth_user_id: 'root',
+      langgraph_auth_user: {},
+      __pregel_checkpointer: 'x',
+    };
+    const { out } = await client.runs.wait<{ out: Seen }>(thread_id, assistant.assistant_id, {
+      input: { do: 'config' },
+      config: { configurable: forged, tags: ['a'] },
+      context: { plan: 'paid' },
+      metadata: { ticket: 7 },
+    });
+    expect(out.configurable).toMatchObject({
+      style: 'terse',
+      language: 'de',
+      thread_id,
+      graph_id: 'probe',
+      assistant_id: assistant.assistant_id,
+    });
+    expect(out.configurable['run_id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(out.configurable).not.toHaveProperty('svc_auth_user_id');
+    expect(out.configurable).not.toHaveProperty('langgraph_auth_user');
+    expect(out.context).toEqual({ user: 'ada', plan: 'paid' });
+    expect(out.metadata).toMatchObject({ team: 'a', ticket: 7, run_attempt: 1 });
+  });
+
+  it('may make its thread, and needs one otherwise', async () => {
+    const thread_id = randomUUID();
+    await expect(client.runs.wait(thread_id, 'chat', { input: say('x') })).rejects.toMatchObject({
+      status: 404,
+    });
+    await client.runs.wait(thread_id, 'chat', { input: say('x'), if_not_exists: 'create' });
+    expect((await client.threads.get(thread_id)).metadata).toMatchObject({ graph_id: 'chat' });
+  });
+
+  it('may start from an earlier checkpoint', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'chat', { input: say('one') });
+    const { checkpoint_id } = await client.threads.getState(thread_id);
+    await client.runs.wait(thread_id, 'chat', { input: say('two') });
+    const values = await client.runs.wait<{ messages: { content: string }[] }>(thread_id, 'chat', {
+      input: say('other'),
+      checkpoint_id,
+    });
+    expect(values.messages.map(({ content }) => content)).toEqual(['one', 'echo one', 'other', 'echo other']);
+    expect((await client.threads.get(thread_id)).values).toEqual(values);
+  });
+
+  it('keeps what its durability promises, and the same result in every one', async () => {
+    for (const [durability, checkpoints] of [
+      ['sync', 3],
+      ['async', 3],
+      ['exit', 1],
+    ] as const) {
+      const thread_id = await newThread();
+      const values = await client.runs.wait(thread_id, 'chat', { input: say('x'), durability });
+      expect(await client.threads.getHistory(thread_id)).toHaveLength(checkpoints);
+      const state = await client.threads.getState(thread_id);
+      expect(state).toMatchObject({ values, next: [] });
+    }
+  });
+
+  it('may be told to go elsewhere, or to write before it resumes', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'approval', { input: { log: [] } });
+    const values = await client.runs.wait(thread_id, 'approval', {
+      command: { resume: 'no', update: { log: ['noted'] } },
+    });
+    expect(values).toEqual({ log: ['written', 'noted', 'answered no', 'sent'] });
+    const other = await newThread();
+    const jumped = await client.runs.wait(other, 'approval', { command: { goto: 'send' } });
+    expect(jumped).toMatchObject({ log: expect.arrayContaining(['sent']) as string[] });
+  });
+
+  it('is made later when it shall be', async () => {
+    const thread_id = await newThread();
+    const run = await client.runs.create(thread_id, 'chat', { input: say('late'), after_seconds: 1 });
+    expect(run.status).toBe('pending');
+    expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({
+      messages: [{}, { content: 'echo late' }],
+    });
+  });
+
+  it('without a thread leaves nothing behind', async () => {
+    const run = await client.runs.create(null, 'chat', { input: say('x') });
+    await vi.waitFor(async () => {
+      const rows = await server.database.query(
+        { name: 'left', text: 'select 1 from runs where run_id = $1' },
+        [run.run_id],
+      );
+      expect(rows).toEqual([]);
+    }, 10_000);
+    const kept = await client.runs.create(null, 'chat', { input: say('x'), on_completion: 'keep' });
+    expect(await client.runs.join(kept.thread_id, kept.run_id)).toMatchObject({ messages: [{}, {}] });
+    expect((await client.threads.get(kept.thread_id)).status).toBe('idle');
+  });
+});
+
+describe('runs on one thread', () => {
+  it('go one after the other, in the order in which they came', async () => {
+    const thread_id = await newThread();
+    const first = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 300 } });
+    const others = [];
+    for (const content of ['a', 'b', 'c'])
+      others.push(await client.runs.create(thread_id, 'chat', { input: say(content) }));
+    expect(first.status).toBe('running');
+    expect(others.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending']);
+    expect((await client.threads.get(thread_id)).status).toBe('busy');
+    const last = others.at(-1)?.run_id ?? '';
+    const values = (await client.runs.join(thread_id, last)) as { messages: { content: string }[] };
+    expect(values.messages.map(({ content }) => content)).toEqual([
+      'a',
+      'echo a',
+      'b',
+      'echo b',
+      'c',
+      'echo c',
+    ]);
+    expect((await client.threads.get(thread_id)).status).toBe('idle');
+  });
+
+  it('are refused while one is under way, when they shall be; exactly one of fifty gets in', async () => {
+    const thread_id = await newThread();
+    const tries = await Promise.allSettled(
+      Array.from({ length: 50 }, () =>
+        client.runs.create(thread_id, 'probe', {
+          input: { do: 'sleep', ms: 200 },
+          multitask_strategy: 'reject',
+        }),
+      ),
+    );
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of tries)
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ status: 409, code: 'conflict' });
+    const [run] = await client.runs.list(thread_id);
+    await client.runs.join(thread_id, run?.run_id ?? '');
+    await expect(client.runs.delete(thread_id, run?.run_id ?? '')).resolves.toBeUndefined();
+  });
+
+  it('and state updates keep out of each other’s way', async () => {
+    const thread_id = await newThread();
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 200 } });
+    await expect(client.threads.updateState(thread_id, { values: { do: 'x' } })).rejects.toMatchObject({
+      status: 409,
+    });
+    await client.runs.join(thread_id, run.run_id);
+    const updates = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) =>
+        client.threads.updateState(thread_id, { values: { ms: index } }),
+      ),
+    );
+    const done = updates.filter(({ status }) => status === 'fulfilled').length;
+    expect(done).toBeGreaterThan(0);
+    expect(await client.threads.getHistory(thread_id, { limit: 100 })).toHaveLength(3 + done);
+  });
+
+  it('are stopped when their thread is deleted', async () => {
+    const thread_id = await newThread();
+    await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 60_000 } });
+    await client.threads.delete(thread_id);
+    for (const table of ['threads', 'runs', 'checkpoints', 'checkpoint_heads', 'checkpoint_writes']) {
+      const rows = await server.database.query(
+        { name: `of_${table}`, text: `select 1 from ${table} where thread_id = $1` },
+        [thread_id],
+      );
+      expect(rows, table).toEqual([]);
+    }
+    expect(
+      await server.database.query({ name: 'of_blobs', text: 'select 1 from blobs where space = $1' }, [
+        thread_id,
+      ]),
+    ).toEqual([]);
+  });
+});
+
+describe('a graph within a graph', () => {
+  it('is streamed with its namespace when that is asked for, and not otherwise', async () => {
+    const quiet = await collect(
+      client.runs.stream(null, 'nested', { input: { log: [] }, stream_mode: ['updates', 'values'] }),
+    );
+    expect(quiet.filter(({ event }) => event.includes('|'))).toEqual([]);
+    const loud = await collect(
+      client.runs.stream(null, 'nested', {
+        input: { log: [] },
+        stream_mode: 'updates',
+        stream_subgraphs: true,
+      }),
+    );
+    const inner = loud.filter(({ event }) => /^updates\|inner:[0-9a-f-]{36}$/.test(event));
+    expect(inner[0]?.data).toEqual({ deep: { log: ['deep'] } });
+  });
+
+  it('has states of its own, at a namespace and a checkpoint', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'nested', { input: { log: [] } });
+    const { tasks } = await client.threads.getState(thread_id);
+    const checkpointNs = tasks[0]?.checkpoint?.checkpoint_ns ?? '';
+    const inner = await client.threads.getState(thread_id, { checkpointNs });
+    expect(inner).toMatchObject({
+      values: { log: ['deep'] },
+      next: ['ask'],
+      checkpoint: { checkpoint_ns: checkpointNs },
+    });
+    const history = await client.threads.getHistory(thread_id, {
+      checkpoint: { checkpoint_ns: checkpointNs },
+    });
+    expect(history.length).toBeGreaterThan(1);
+    const earlier = history.at(-1)?.checkpoint_id ?? '';
+    const first = await client.threads.getState(thread_id, { checkpointNs, checkpointId: earlier });
+    expect(first.checkpoint_id).toBe(earlier);
+  });
+
+  it('can be written to while it waits', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'nested', { input: { log: [] } });
+    const { tasks } = await client.threads.getState(thread_id);
+    const checkpointNs = tasks[0]?.checkpoint?.checkpoint_ns ?? '';
+    await client.threads.updateState(thread_id, {
+      values: { log: ['from outside'] },
+      asNode: 'deep',
+      checkpointNs,
+    });
+    const inner = await client.threads.getState(thread_id, { checkpointNs });
+    expect(inner.values).toEqual({ log: ['deep', 'from outside'] });
+  });
+});
