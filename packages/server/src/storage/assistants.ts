@@ -83,7 +83,7 @@ const statements = {
     name: 'assistants_prune',
     text: `delete from assistants a
       where a.metadata @> '{"created_by":"system"}' and not (a.graph_id = any ($1::text[]))
-        and not exists (select 1 from runs r where r.assistant_id = a.assistant_id)`,
+        and not exists (select 1 from runs r where r.assistant_id = a.assistant_id and r.status in ('pending', 'running'))`,
   },
 };
 
@@ -152,7 +152,7 @@ export const assistantStorage = (db: Database) => ({
     return (await db.query(statements.delete, [assistant_id])).length > 0;
   },
 
-  /** Removes default assistants of graphs that are no more, save those that runs refer to. */
+  /** Removes default assistants of graphs that are no more, save those with runs in flight. */
   async pruneDefaults(graph_ids: string[]): Promise<void> {
     await db.query(statements.prune, [graph_ids]);
   },

@@ -101,7 +101,7 @@ const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const allRows = 1_000_000;
 
 const statements = {
-  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1::json) as lost' },
+  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7) as lost' },
   get: {
     name: 'checkpoints_get',
     text: `select ${columns}, ${writes} from checkpoints c
@@ -159,7 +159,12 @@ export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
 export const checkpointStorage = (db: Database) => ({
   /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
   async commit(batch: CheckpointBatch): Promise<string[]> {
-    const [row] = await db.query<{ lost: string[] }>(statements.commit, [JSON.stringify(batch)]);
+    // A list of each kind: PostgreSQL reads a json value anew for every part that is taken from it.
+    const { owners, heads, blobs, checkpoints, writes: made, shapes, endings } = batch;
+    const lists = [owners, heads, blobs, checkpoints, made, shapes, endings].map((list) =>
+      JSON.stringify(list),
+    );
+    const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);
     return row?.lost ?? [];
   },
 

@@ -106,9 +106,8 @@ CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
-CREATE INDEX runs_assistant ON svc.runs USING btree (assistant_id)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
-CREATE INDEX runs_leased ON svc.runs USING btree (lease_until) WHERE (status = 'running'::text)
+CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
 CREATE INDEX runs_pending ON svc.runs USING btree (not_before, created_at) WHERE (status = 'pending'::text)
 CREATE UNIQUE INDEX runs_pkey ON svc.runs USING btree (run_id)
@@ -120,14 +119,14 @@ CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_op
 CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
 CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
 CREATE INDEX threads_metadata ON svc.threads USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WHERE (status <> 'idle'::text)
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
-CREATE INDEX threads_status ON svc.threads USING btree (status, updated_at)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
 
 -- functions
 claim_runs(p_count integer, p_lease interval, p_attempts integer) returns SETOF runs
-commit_batch(p_batch json) returns uuid[]
+commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_endings json) returns uuid[]
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
 create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid)
 delete_checkpoints(p_thread_id uuid) returns void

@@ -49,7 +49,8 @@ create table threads (
 create index threads_created on threads (created_at, thread_id);
 create index threads_updated on threads (updated_at, thread_id);
 create index threads_state_updated on threads (state_updated_at, thread_id);
-create index threads_status on threads (status, updated_at);
+-- Most threads are idle: who asks for those walks an index of times, and no idle thread pays for this one.
+create index threads_not_idle on threads (status, updated_at) where status <> 'idle';
 create index threads_blob_space on threads (blob_space);
 create index threads_metadata on threads using gin (metadata jsonb_path_ops) with (fastupdate = off);
 
@@ -78,8 +79,7 @@ create unique index runs_one_running on runs (thread_id) where status = 'running
 create index runs_thread on runs (thread_id, created_at, run_id);
 create index runs_in_flight on runs (thread_id, created_at, run_id) where status in ('pending', 'running');
 create index runs_pending on runs (not_before, created_at) where status = 'pending';
-create index runs_leased on runs (lease_until) where status = 'running';
-create index runs_assistant on runs (assistant_id);
+create index runs_of_assistant on runs (assistant_id) where status in ('pending', 'running');
 
 create table checkpoints (
   thread_id     uuid    not null,

@@ -17,6 +17,8 @@ declare
   v_run runs%rowtype;
   v_temporary boolean := p_thread_id is null;
   v_claim boolean := p_claim;
+  v_is_new boolean := false;
+  v_named jsonb;
 begin
   select * into v_assistant from assistants a where a.assistant_id = p_assistant_id;
   if not found then
@@ -25,6 +27,7 @@ begin
     return;
   end if;
 
+  v_named := jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id);
   if not v_temporary then
     select * into v_thread from threads t where t.thread_id = p_thread_id for update;
     if not found then
@@ -33,10 +36,16 @@ begin
         return next;
         return;
       end if;
-      insert into threads (thread_id, blob_space) values (p_thread_id, p_thread_id) on conflict do nothing;
-      select * into v_thread from threads t where t.thread_id = p_thread_id for update;
+      -- As the run will leave it: the update below is for threads that were there before.
+      insert into threads (thread_id, blob_space, status, metadata)
+      values (p_thread_id, p_thread_id, 'busy', v_named)
+      on conflict do nothing returning * into v_thread;
+      v_is_new := found;
+      if not v_is_new then
+        select * into v_thread from threads t where t.thread_id = p_thread_id for update;
+      end if;
     end if;
-    if exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then
+    if not v_is_new and exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then
       if p_strategy = 'reject' then
         outcome := 'busy';
         return next;
@@ -54,10 +63,9 @@ begin
           now() + p_delay, clock_timestamp()) -- not now(): the order of a thread's runs is the order of its lock
   returning * into v_run;
 
-  if not v_temporary then
+  if not v_temporary and not v_is_new then
     update threads t
-    set status = 'busy', updated_at = now(),
-        metadata = t.metadata || jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id)
+    set status = 'busy', updated_at = now(), metadata = t.metadata || v_named
     where t.thread_id = p_thread_id
     returning * into v_thread;
   end if;
@@ -129,10 +137,11 @@ language sql as $$
   where t.thread_id = p_thread_id
 $$;
 
--- One flush of an executor: everything that its runs (and state updates) have to store, as one JSON document.
+-- One flush of an executor: everything that its runs (and state updates) have to store, a JSON list of each kind.
 -- Each item names its owner, a run under a lease or a state update; an owner that has lost its right writes
 -- nothing at all. Returns the owners that have.
-create function commit_batch(p_batch json) returns uuid[]
+create function commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json,
+                             p_shapes json, p_endings json) returns uuid[]
 language plpgsql as $$
 declare
   v_held uuid[];
@@ -140,13 +149,13 @@ declare
   v_item record;
 begin
   select coalesce(array_agg(o.owner), '{}') into v_owners
-  from json_to_recordset(p_batch->'owners') as o(owner uuid);
+  from json_to_recordset(p_owners) as o(owner uuid);
 
   -- Runs: the lease token must be the newest. The share lock keeps it so until this commits.
   select coalesce(array_agg(s.run_id), '{}') into v_held
   from (
     select r.run_id
-    from json_to_recordset(p_batch->'owners') as o(owner uuid, lease_token bigint)
+    from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
     join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status = 'running'
     order by r.run_id
     for share of r
@@ -155,7 +164,7 @@ begin
   -- State updates: nothing may run or wait on the thread.
   for v_item in
     select o.owner, o.thread_id
-    from json_to_recordset(p_batch->'owners') as o(owner uuid, thread_id uuid)
+    from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid)
     where o.thread_id is not null order by o.thread_id
   loop
     perform 1 from threads t where t.thread_id = v_item.thread_id for update;
@@ -168,7 +177,7 @@ begin
 
   for v_item in
     select h.owner, h.thread_id, h.checkpoint_ns, h.checkpoint_id, h.expected
-    from json_to_recordset(p_batch->'heads')
+    from json_to_recordset(p_heads)
       as h(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, expected uuid)
     where h.owner = any (v_held)
   loop
@@ -187,13 +196,13 @@ begin
 
   insert into blobs (space, hash, refs, payload)
   select b.space, b.hash, b.refs, b.payload
-  from json_to_recordset(p_batch->'blobs') as b(owner uuid, space uuid, hash uuid, refs uuid[], payload text)
+  from json_to_recordset(p_blobs) as b(owner uuid, space uuid, hash uuid, refs uuid[], payload text)
   where b.owner = any (v_held)
   on conflict do nothing;
 
   insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body, channels, wrote, shape)
   select c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape
-  from json_to_recordset(p_batch->'checkpoints')
+  from json_to_recordset(p_checkpoints)
     as c(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, parent_id uuid, run_id uuid,
          metadata text, body text, channels text, wrote text, shape text)
   where c.owner = any (v_held)
@@ -203,7 +212,7 @@ begin
 
   insert into checkpoint_writes as w (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, task_path, ref)
   select n.thread_id, n.checkpoint_ns, n.checkpoint_id, n.task_id, n.idx, n.channel, n.task_path, n.ref
-  from json_to_recordset(p_batch->'writes')
+  from json_to_recordset(p_writes)
     as n(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, task_id text, idx integer,
          channel text, task_path text, ref text)
   where n.owner = any (v_held)
@@ -211,9 +220,9 @@ begin
   set channel = excluded.channel, ref = excluded.ref
   where w.idx < 0; -- negative: error, interrupt, resume; the newest counts. Others never change.
 
-  if json_array_length(p_batch->'shapes') > 0 then
+  if json_array_length(p_shapes) > 0 then
     update checkpoints c set shape = s.shape
-    from json_to_recordset(p_batch->'shapes')
+    from json_to_recordset(p_shapes)
       as s(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, shape text)
     where s.owner = any (v_held) and c.thread_id = s.thread_id and c.checkpoint_ns = s.checkpoint_ns
       and c.checkpoint_id = s.checkpoint_id;
@@ -221,7 +230,7 @@ begin
 
   for v_item in
     select e.owner, e.thread_id, e.status, e.ending, e.interrupts, e.error, e.temporary
-    from json_to_recordset(p_batch->'endings')
+    from json_to_recordset(p_endings)
       as e(owner uuid, thread_id uuid, status text, ending text, interrupts text, error text, temporary boolean)
     where e.owner = any (v_held)
   loop
