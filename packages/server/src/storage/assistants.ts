@@ -41,19 +41,19 @@ const statements = {
       select ${columns} from created`,
   },
   get: { name: 'assistants_get', text: `select ${columns} from assistants where assistant_id = $1` },
-  // Null keeps what is there; metadata is merged. The row lock makes the next version number ours alone.
+  lock: {
+    name: 'assistants_lock',
+    text: 'select description from assistants where assistant_id = $1 for update',
+  },
+  // Null keeps what is there; metadata is merged.
   update: {
     name: 'assistants_update',
-    text: `with locked as (
-        select assistant_id from assistants where assistant_id = $1 for update
-      ), next as (
-        select max(v.version) + 1 as version from assistant_versions v join locked using (assistant_id)
-      ), updated as (
+    text: `with updated as (
         update assistants a set graph_id = coalesce($2, a.graph_id), name = coalesce($3, a.name),
           description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
           context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
-          version = next.version, updated_at = now()
-        from next where a.assistant_id = $1 and next.version is not null returning a.*
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
+        where a.assistant_id = $1 returning a.*
       ), version as (
         insert into assistant_versions (${versioned}) select ${versioned} from updated
       )
@@ -79,11 +79,11 @@ const statements = {
       and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
       returning assistant_id`,
   },
-  prune: {
-    name: 'assistants_prune',
-    text: `delete from assistants a
-      where a.metadata @> '{"created_by":"system"}' and not (a.graph_id = any ($1::text[]))
-        and not exists (select 1 from runs r where r.assistant_id = a.assistant_id and r.status in ('pending', 'running'))`,
+  leftovers: {
+    name: 'assistants_leftovers',
+    text: `select assistant_id, graph_id from assistants
+      where metadata @> '{"created_by":"system"}' and not (graph_id = any ($1::text[]))
+      order by created_at, assistant_id limit $2`,
   },
 };
 
@@ -102,6 +102,30 @@ const conditions = ({ metadata, graph_id, name }: AssistantFilter): Expression<S
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
+/** Locks first: a statement that waits still counts the versions as they were when it began. */
+const update = (
+  db: Database,
+  assistant_id: string,
+  patch: AssistantPatch,
+  wants: (locked: Pick<AssistantRow, 'description'>) => boolean,
+): Promise<AssistantRow | undefined> =>
+  db.transact(async (tx) => {
+    const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [assistant_id]);
+    if (!locked || !wants(locked)) return undefined;
+    const { graph_id, name, description, config, context, metadata } = patch;
+    const rows = await tx.query<AssistantRow>(statements.update, [
+      assistant_id,
+      graph_id ?? null,
+      name ?? null,
+      description !== undefined,
+      description ?? null,
+      json(config),
+      json(context),
+      json(metadata),
+    ]);
+    return rows[0];
+  });
+
 export const assistantStorage = (db: Database) => ({
   /** The new row, or undefined when the id is taken. */
   async create(assistant: NewAssistant): Promise<AssistantRow | undefined> {
@@ -115,19 +139,12 @@ export const assistantStorage = (db: Database) => ({
   },
 
   /** Makes a new version and the row a copy of it; undefined when there is no such assistant. */
-  async update(assistant_id: string, patch: AssistantPatch): Promise<AssistantRow | undefined> {
-    const { graph_id, name, description, config, context, metadata } = patch;
-    const rows = await db.query<AssistantRow>(statements.update, [
-      assistant_id,
-      graph_id ?? null,
-      name ?? null,
-      description !== undefined,
-      description ?? null,
-      json(config),
-      json(context),
-      json(metadata),
-    ]);
-    return rows[0];
+  update: (assistant_id: string, patch: AssistantPatch): Promise<AssistantRow | undefined> =>
+    update(db, assistant_id, patch, () => true),
+
+  /** Makes a new version only if the description is another one: of several servers that start, one does. */
+  async describe(assistant_id: string, description: string | null): Promise<void> {
+    await update(db, assistant_id, { description }, (locked) => locked.description !== description);
   },
 
   async setLatest(assistant_id: string, version: number): Promise<AssistantRow | undefined> {
@@ -152,10 +169,12 @@ export const assistantStorage = (db: Database) => ({
     return (await db.query(statements.delete, [assistant_id])).length > 0;
   },
 
-  /** Removes default assistants of graphs that are no more, save those with runs in flight. */
-  async pruneDefaults(graph_ids: string[]): Promise<void> {
-    await db.query(statements.prune, [graph_ids]);
-  },
+  /** Assistants, oldest first, that say of themselves that the system made them, of none of these graphs. */
+  leftovers: (
+    graph_ids: string[],
+    limit: number,
+  ): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
+    db.query(statements.leftovers, [graph_ids, limit]),
 
   search(
     filter: AssistantFilter,

@@ -269,12 +269,15 @@ begin
 end
 $$;
 
--- False when there was no such thread.
+-- False when there was no such thread. Runs first: that waits for flushes which hold them, and whose checkpoints the
+-- statements after it then see. Run before thread is also the order in which a flush locks.
 create function delete_thread(p_thread_id uuid) returns boolean
 language plpgsql as $$
 begin
-  perform delete_checkpoints(p_thread_id);
+  if not exists (select 1 from threads t where t.thread_id = p_thread_id) then return false; end if;
   delete from runs r where r.thread_id = p_thread_id;
+  perform delete_checkpoints(p_thread_id);
+  delete from runs r where r.thread_id = p_thread_id; -- made before the thread was locked
   delete from threads t where t.thread_id = p_thread_id;
   return found;
 end
