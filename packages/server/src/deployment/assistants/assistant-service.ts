@@ -20,13 +20,18 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
 
 const madeBySystem = { created_by: 'system' };
 
+/** How many assistants of graphs that left the configuration are looked at on one start. */
+const leftoversMax = 1_000;
+
 export class AssistantService {
   readonly #storage: Storage;
   readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
+  readonly #defaultIds: ReadonlySet<string>;
 
   constructor(storage: Storage, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
     this.#storage = storage;
     this.#graphs = graphs;
+    this.#defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));
   }
 
   /** Gives every graph its default assistant. Servers that start at once do no harm to each other. */
@@ -46,9 +51,14 @@ export class AssistantService {
       if (await assistants.create(assistant)) continue;
       const present = await assistants.find(assistant_id);
       if (present && present.description !== description)
-        await assistants.update(assistant_id, { description });
+        await assistants.describe(assistant_id, description);
     }
-    await assistants.pruneDefaults([...this.#graphs.keys()]);
+    // Metadata alone proves nothing, since clients copy it. Those with runs in flight stay for another start.
+    for (const { assistant_id, graph_id } of await assistants.leftovers(
+      [...this.#graphs.keys()],
+      leftoversMax,
+    ))
+      if (assistant_id === defaultAssistantId(graph_id)) await assistants.delete(assistant_id);
   }
 
   async create(request: AssistantRequest): Promise<AssistantRow> {
@@ -102,8 +112,8 @@ export class AssistantService {
   }
 
   async delete(idOrGraphId: string, deleteThreads: boolean): Promise<void> {
-    const { assistant_id, metadata } = await this.get(idOrGraphId);
-    if (metadata['created_by'] === 'system') {
+    const { assistant_id } = await this.get(idOrGraphId);
+    if (this.#defaultIds.has(assistant_id)) {
       throw new Problem(
         'conflict',
         'A default assistant belongs to its graph: remove the graph from the configuration instead',
