@@ -1,4 +1,5 @@
 // What can be said of a graph without running it: its drawing and its schemas.
+import { messagesStateReducer } from '@langchain/langgraph';
 import {
   getConfigTypeSchema,
   getInputTypeSchema,
@@ -29,12 +30,11 @@ const drawing = async (graph: Graph, { config, xray = false }: IntrospectOrder):
 };
 
 const schemas = (graph: Graph) => {
-  const state = derive(() => getStateTypeSchema(graph)) ?? channelSchema(graph);
   const config = derive(() => getConfigTypeSchema(graph));
   return {
-    input_schema: derive(() => getInputTypeSchema(graph)) ?? state,
-    output_schema: derive(() => getOutputTypeSchema(graph)) ?? state,
-    state_schema: state,
+    input_schema: derive(() => getInputTypeSchema(graph)) ?? channelSchema(graph, inputKeys(graph)),
+    output_schema: derive(() => getOutputTypeSchema(graph)) ?? channelSchema(graph, graph.outputChannels),
+    state_schema: derive(() => getStateTypeSchema(graph)) ?? channelSchema(graph, graph.streamChannelsAsIs),
     config_schema: config,
     context_schema: config,
   };
@@ -50,15 +50,36 @@ const derive = (from: () => unknown): Schema => {
   }
 };
 
+/** What the library keeps of the definitions that a graph was built from, and publishes no type for. */
+interface Built {
+  builder?: { _inputDefinition?: unknown; _schemaDefinitions?: Map<unknown, object> };
+}
+
+/** A compiled graph has one input channel; which keys it takes, only its builder knows. */
+const inputKeys = (graph: Graph): unknown => {
+  const { builder } = graph as Built;
+  const definition = builder?._schemaDefinitions?.get(builder._inputDefinition);
+  return definition ? Object.keys(definition) : graph.streamChannelsAsIs;
+};
+
 /** For states without schemas at run time: at least the names of their channels. */
-const channelSchema = (graph: Graph): Schema => {
-  const keys = graph.streamChannelsAsIs;
+const channelSchema = (graph: Graph, keys: unknown): Schema => {
   if (!Array.isArray(keys)) return null;
-  const properties = Object.fromEntries(keys.map((key) => [String(key), key === 'messages' ? messages : {}]));
+  const channels = graph.channels as Record<string, unknown>;
+  const properties = Object.fromEntries(
+    keys.map((key) => [String(key), holdsMessages(String(key), channels[key]) ? messages : {}]),
+  );
   return { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties };
 };
 
 const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };
+
+/** By its reducer; or by its name, if what it reduces is a list: many graphs join their messages themselves. */
+const holdsMessages = (name: string, channel: unknown): boolean => {
+  const { operator, value } = (channel ?? {}) as { operator?: unknown; value?: unknown };
+  if (operator === messagesStateReducer) return true;
+  return name === 'messages' && operator !== undefined && Array.isArray(value);
+};
 
 /** Both the long and the short names of the schemas: clients read either. */
 const subgraphs = async (graph: Graph, { namespace, recurse = false }: IntrospectOrder): Promise<unknown> => {

@@ -1,0 +1,200 @@
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import type { BaseMessage } from '@langchain/core/messages';
+import {
+  Annotation,
+  entrypoint,
+  MessagesAnnotation,
+  messagesStateReducer,
+  MessagesValue,
+  MessagesZodState,
+  START,
+  StateGraph,
+  StateSchema,
+} from '@langchain/langgraph';
+import { createReactAgent } from '@langchain/langgraph/prebuilt';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod/v3';
+import type { Graph } from '../../src/runtime/executor/graph-registry.ts';
+import { introspect } from '../../src/runtime/executor/introspection.ts';
+import type { IntrospectOrder } from '../../src/runtime/protocol.ts';
+
+type Properties = Record<string, unknown>;
+type Named = 'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema';
+type Schemas = Record<Named, { properties: Properties } | null>;
+
+const nothing = () => ({});
+const ask = (graph: unknown, order: Omit<IntrospectOrder, 'graph_id' | 'config'>): Promise<unknown> =>
+  introspect(graph as Graph, { graph_id: 'g', config: {}, ...order });
+const schemasOf = async (graph: unknown): Promise<Schemas> =>
+  (await ask(graph, { what: 'schemas' })) as Schemas;
+const namesOf = (schema: { properties: Properties } | null): string[] =>
+  Object.keys(schema?.properties ?? {});
+
+const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };
+
+const leaf = new StateGraph(MessagesAnnotation)
+  .addNode('think', nothing)
+  .addNode('say', nothing)
+  .addEdge(START, 'think')
+  .addEdge('think', 'say')
+  .compile();
+const middle = new StateGraph(MessagesAnnotation)
+  .addNode('prepare', nothing)
+  .addNode('leaf', leaf)
+  .addEdge(START, 'prepare')
+  .addEdge('prepare', 'leaf')
+  .compile();
+const outer = new StateGraph(MessagesAnnotation).addNode('middle', middle).addEdge(START, 'middle').compile();
+
+describe('the schemas of a graph', () => {
+  it('name the channels of an annotation, and say which hold messages', async () => {
+    const { input_schema, output_schema, state_schema, config_schema } = await schemasOf(leaf);
+    for (const schema of [input_schema, output_schema, state_schema])
+      expect(schema).toMatchObject({ type: 'object', properties: { messages } });
+    expect(config_schema).toBeNull();
+  });
+
+  it('know messages by their reducer, or by their name when they are a list', async () => {
+    const concat = (before: BaseMessage[], after: BaseMessage[]) => before.concat(after);
+    const Renamed = Annotation.Root({
+      chat: Annotation({ reducer: messagesStateReducer, default: () => [] }),
+      messages: Annotation<string>,
+    });
+    const Joined = Annotation.Root({ messages: Annotation({ reducer: concat, default: () => [] }) });
+    const renamed = new StateGraph(Renamed).addNode('a', nothing).addEdge(START, 'a').compile();
+    const joined = new StateGraph(Joined).addNode('a', nothing).addEdge(START, 'a').compile();
+    expect((await schemasOf(renamed)).state_schema?.properties).toEqual({ chat: messages, messages: {} });
+    expect((await schemasOf(joined)).state_schema?.properties).toEqual({ messages });
+  });
+
+  it('keep apart what goes in, what comes out and what stays inside', async () => {
+    const graph = new StateGraph({
+      stateSchema: Annotation.Root({
+        asked: Annotation<string>,
+        said: Annotation<string>,
+        secret: Annotation<string>,
+      }),
+      input: Annotation.Root({ asked: Annotation<string> }),
+      output: Annotation.Root({ said: Annotation<string> }),
+    })
+      .addNode('a', nothing)
+      .addEdge(START, 'a')
+      .compile();
+    const { input_schema, output_schema, state_schema } = await schemasOf(graph);
+    expect(namesOf(input_schema)).toEqual(['asked']);
+    expect(namesOf(output_schema)).toEqual(['said']);
+    expect(namesOf(state_schema).toSorted()).toEqual(['asked', 'said', 'secret']);
+  });
+
+  it('are those of zod 4, with the context as configuration', async () => {
+    const State = z.object({
+      messages: MessagesZodState.shape.messages,
+      count: z.number().describe('how many'),
+    });
+    const Plain = State.pick({ count: true });
+    const Context = z.object({ model: z.string() });
+    const graph = new StateGraph(Plain, Context).addNode('a', nothing).addEdge(START, 'a').compile();
+    const { state_schema, config_schema, context_schema } = await schemasOf(graph);
+    expect(state_schema?.properties).toEqual({ count: { type: 'number', description: 'how many' } });
+    expect(config_schema?.properties).toEqual({ model: { type: 'string' } });
+    expect(context_schema).toEqual(config_schema);
+    const chat = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    expect((await schemasOf(chat)).state_schema?.properties['messages']).toMatchObject({
+      langgraph_type: 'messages',
+    });
+  });
+
+  it('are those of zod 3', async () => {
+    // The library takes it at run time, whatever its types say.
+    const State = z3.object({ count: z3.number() }) as unknown as z.ZodObject<{ count: z.ZodNumber }>;
+    const graph = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    expect((await schemasOf(graph)).state_schema?.properties).toEqual({ count: { type: 'number' } });
+  });
+
+  it('are those of a StateSchema', async () => {
+    const State = new StateSchema({ messages: MessagesValue, count: z.number().default(0) });
+    const graph = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    expect((await schemasOf(graph)).state_schema?.properties).toMatchObject({
+      messages: { langgraph_type: 'messages' },
+      count: { type: 'number' },
+    });
+  });
+
+  it('fall back to names when a part has no JSON Schema', async () => {
+    const graph = new StateGraph(z.object({ count: z.number(), since: z.date() }))
+      .addNode('a', nothing)
+      .addEdge(START, 'a')
+      .compile();
+    expect((await schemasOf(graph)).state_schema?.properties).toEqual({ count: {}, since: {} });
+  });
+
+  it('are those of a prebuilt agent', async () => {
+    const agent = createReactAgent({ llm: new FakeListChatModel({ responses: ['hi'] }), tools: [] });
+    expect((await schemasOf(agent)).input_schema?.properties).toMatchObject({
+      messages: { langgraph_type: 'messages' },
+    });
+  });
+
+  it('are null for a function, which has no channels to speak of', async () => {
+    const graph = entrypoint({ name: 'add' }, async (n: number) => Promise.resolve(n + 1));
+    expect(await ask(graph, { what: 'schemas' })).toEqual({
+      graph_id: 'g',
+      input_schema: null,
+      output_schema: null,
+      state_schema: null,
+      config_schema: null,
+      context_schema: null,
+    });
+  });
+});
+
+describe('the drawing of a graph', () => {
+  const idsAt = async (xray?: boolean | number): Promise<string[]> => {
+    const drawing = await ask(outer, { what: 'graph', ...(xray === undefined ? {} : { xray }) });
+    return (drawing as { nodes: { id: string }[] }).nodes.map(({ id }) => id);
+  };
+
+  it('has nodes and edges that survive JSON', async () => {
+    const drawing = await ask(leaf, { what: 'graph' });
+    expect(JSON.parse(JSON.stringify(drawing))).toEqual(drawing);
+    expect(drawing).toMatchObject({
+      nodes: [
+        { id: '__start__', type: 'schema' },
+        { id: 'think', type: 'runnable', data: { name: 'think' } },
+        { id: 'say', type: 'runnable' },
+        { id: '__end__', type: 'schema' },
+      ],
+    });
+    const { edges } = drawing as { edges: unknown[] };
+    expect(edges).toContainEqual(expect.objectContaining({ source: 'think', target: 'say' }));
+  });
+
+  it('looks into subgraphs as deep as asked', async () => {
+    expect(await idsAt()).toEqual(['__start__', 'middle', '__end__']);
+    expect(await idsAt(1)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf']));
+    expect(await idsAt(true)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf:say']));
+  });
+});
+
+describe('the subgraphs of a graph', () => {
+  const names = async (order: { namespace?: string; recurse?: boolean }): Promise<string[]> =>
+    Object.keys((await ask(outer, { what: 'subgraphs', ...order })) as object);
+
+  it('are named by their path of nodes', async () => {
+    expect(await names({})).toEqual(['middle']);
+    expect((await names({ recurse: true })).toSorted()).toEqual(['middle', 'middle|leaf']);
+    expect(await names({ namespace: 'middle|leaf', recurse: true })).toEqual(['middle|leaf']);
+    expect(await names({ namespace: 'nobody' })).toEqual([]);
+  });
+
+  it('have their schemas under long and short names', async () => {
+    const { middle: found } = (await ask(outer, { what: 'subgraphs' })) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    expect(found).toMatchObject({ state_schema: { properties: { messages } }, config_schema: null });
+    for (const name of ['input', 'output', 'state', 'config'])
+      expect(found?.[name]).toEqual(found?.[`${name}_schema`]);
+  });
+});
