@@ -1,0 +1,58 @@
+import { Problem } from '@svc/contract/problem';
+import { describe, expect, it } from 'vitest';
+import type { IntrospectOrder } from '../../runtime/protocol.ts';
+import type { AssistantRow } from '../../storage/assistants.ts';
+import { IntrospectionService } from './introspection-service.ts';
+
+const assistant: AssistantRow = {
+  assistant_id: 'fe096781-5601-53d2-b2f6-0d3403f7e9ca',
+  graph_id: 'agent',
+  name: 'agent',
+  description: null,
+  config: {},
+  context: {},
+  metadata: {},
+  version: 1,
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+};
+
+/** An executor that counts what it is asked; `answer` says what to each. */
+const counting = (answer: (count: number, order: IntrospectOrder) => Promise<unknown>) => {
+  const orders: IntrospectOrder[] = [];
+  const service = new IntrospectionService({
+    introspect: (order) => answer(orders.push(order), order),
+  });
+  return { orders, service };
+};
+
+describe('what is known of a graph', () => {
+  it('is asked once for each question and version', async () => {
+    const { orders, service } = counting((count) => Promise.resolve(count));
+    const schemas = { what: 'schemas' } as const;
+    expect(await Promise.all([service.ask(assistant, schemas), service.ask(assistant, schemas)])).toEqual([
+      1, 1,
+    ]);
+    expect(await service.ask(assistant, { what: 'graph', xray: 1 })).toBe(2);
+    expect(await service.ask(assistant, { what: 'graph', xray: 2 })).toBe(3);
+    expect(await service.ask({ ...assistant, version: 2 }, schemas)).toBe(4);
+    expect(orders.map(({ what }) => what)).toEqual(['schemas', 'graph', 'graph', 'schemas']);
+  });
+
+  it('is not the memory of a failure, which comes through as it is', async () => {
+    const broken = new Problem('invalid', 'Graph "agent" cannot be loaded');
+    const { service } = counting((count) => (count === 1 ? Promise.reject(broken) : Promise.resolve(count)));
+    await expect(service.ask(assistant, { what: 'schemas' })).rejects.toBe(broken);
+    expect(await service.ask(assistant, { what: 'schemas' })).toBe(2);
+  });
+
+  it('is forgotten, oldest first, when it becomes too much', async () => {
+    const { orders, service } = counting((count) => Promise.resolve(count));
+    const ask = (n: number) => service.ask(assistant, { what: 'subgraphs', namespace: `n${n}` });
+    for (let n = 0; n <= 200; n++) await ask(n);
+    await ask(200);
+    expect(orders).toHaveLength(201);
+    await ask(0);
+    expect(orders).toHaveLength(202);
+  });
+});
