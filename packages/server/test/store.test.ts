@@ -1,10 +1,12 @@
 // The long-term store: as graphs see it, compared with the engine's in-memory store, and its limits over HTTP.
 import { InMemoryStore, type BaseStore } from '@langchain/langgraph-checkpoint';
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcStore } from '../src/runtime/executor/svc-store.ts';
 import { storeItemStorage } from '../src/storage/store-items.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
+import { startTestServer, type TestServer } from './server.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -24,6 +26,32 @@ const plain = (items: { namespace: string[]; key: string; value: unknown }[]) =>
     .map((item) => ({ namespace: item.namespace, key: item.key, value: item.value }))
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
+const isSame = (one: string[], other: string[]): boolean =>
+  one.length === other.length && one.every((label, at) => label === other[at]);
+
+const n = fc.integer({ min: 0, max: 5 });
+const filter = fc.oneof(
+  fc.tuple(fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte'), n).map(([operator, operand]) => ({
+    n: { [operator]: operand },
+  })),
+  fc.tuple(fc.constantFrom('$in', '$nin'), fc.array(n, { maxLength: 3 })).map(([operator, operand]) => ({
+    n: { [operator]: operand },
+  })),
+  fc.record({ n, text: fc.constantFrom('x', 'z') }),
+  fc.constantFrom(
+    { missing: { $ne: 1 } },
+    { missing: { $nin: [1] } },
+    { missing: 1 },
+    { missing: undefined },
+  ),
+);
+
+/** Reads of a batch see what was there before it, and the last write of a key counts. */
+const operation = fc.oneof(
+  fc.record({ namespace, key }),
+  fc.record({ namespace, key, value: fc.option(value) }),
+);
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(namespace, key, value).map(
     ([ns, k, v]): Step =>
@@ -40,21 +68,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       async (store) =>
         (await store.get(ns, k))?.value ?? null,
   ),
-  fc
-    .tuple(
-      namespace,
-      fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte'),
-      fc.integer({ min: 0, max: 5 }),
-    )
-    // The whole namespace: the other store takes prefixes by letters, ours by labels.
-    .map(([ns, operator, n]): Step => async (store) => {
-      const found = await store.search(ns, { filter: { n: { [operator]: n } }, limit: 100 });
-      return plain(
-        found.filter(
-          (item) => item.namespace.length === ns.length && item.namespace.every((one, at) => one === ns[at]),
+  fc.tuple(namespace, filter).map(
+    ([ns, wanted]): Step =>
+      async (store) =>
+        // The whole namespace: the other store takes prefixes by letters, ours by labels.
+        plain(
+          (await store.search(ns, { filter: wanted, limit: 100 })).filter((item) =>
+            isSame(item.namespace, ns),
+          ),
         ),
-      );
-    }),
+  ),
+  fc.array(operation, { maxLength: 5 }).map(
+    (operations): Step =>
+      async (store) =>
+        (await store.batch(operations)).map((result) => (result as { value: unknown } | null)?.value ?? null),
+  ),
 );
 
 describe('the store of a graph', () => {
@@ -95,12 +123,64 @@ describe('the store of a graph', () => {
     expect(await store.listNamespaces({ suffix: ['deep'] })).toEqual([['users', '1', 'deep']]);
   });
 
-  it('refuses what it could not give back', async () => {
-    const store = new SvcStore(storeItemStorage(database));
-    await expect(store.put(['a'], 'k', { deep: { nul: 'a\u0000b' } })).rejects.toThrow(
-      /value\.deep\.nul holds NUL/,
+  it('finds namespaces by front, back, wildcard and depth as the engine’s own store does', async () => {
+    const part = fc.option(fc.array(fc.oneof(label, fc.constant('*')), { minLength: 1, maxLength: 3 }), {
+      nil: undefined,
+    });
+    const search = fc.record({ prefix: part, suffix: part, maxDepth: fc.constantFrom(undefined, 1, 2, 3) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(namespace, { maxLength: 8 }),
+        search,
+        async (namespaces, { prefix, suffix, maxDepth }) => {
+          await database.script('truncate store_items');
+          const stores: BaseStore[] = [new SvcStore(storeItemStorage(database)), new InMemoryStore()];
+          const options = {
+            ...(prefix && { prefix }),
+            ...(suffix && { suffix }),
+            ...(maxDepth !== undefined && { maxDepth }),
+          };
+          const [ours, theirs] = await Promise.all(
+            stores.map(async (store) => {
+              for (const ns of namespaces) await store.put(ns, 'k', {});
+              const found = await store.listNamespaces(options);
+              return found.map((ns) => ns.join('/')).toSorted();
+            }),
+          );
+          expect(ours).toEqual(theirs);
+        },
+      ),
+      { numRuns: 60 },
     );
-    await expect(store.put(['a'], 'k', { big: 1n })).rejects.toThrow(/value\.big is a bigint/);
+  });
+
+  it('writes all of a batch or nothing', async () => {
+    await database.script('truncate store_items');
+    const store = new SvcStore(storeItemStorage(database));
+    await store.put(['a'], 'old', { n: 1 });
+    const refused = store.batch([
+      { namespace: ['a'], key: 'old', value: null },
+      { namespace: ['a'], key: 'new', value: { n: 1n } },
+    ]);
+    await expect(refused).rejects.toThrow(/value\.n is a bigint/);
+    expect(await store.get(['a'], 'old')).toMatchObject({ value: { n: 1 } });
+  });
+
+  it('takes batches that cross', async () => {
+    const store = new SvcStore(storeItemStorage(database));
+    const keys = Array.from({ length: 40 }, (_, at) => `k${at}`);
+    await Promise.all(
+      Array.from({ length: 12 }, (_, round) =>
+        store.batch(
+          (round % 2 ? keys : keys.toReversed()).map((one, at) => ({
+            namespace: ['crossing'],
+            key: one,
+            value: (at + round) % 3 === 0 ? null : { round },
+          })),
+        ),
+      ),
+    );
+    expect(await store.search(['crossing'], { limit: 100 })).not.toHaveLength(0);
   });
 
   it('finds below a prefix by the index, at 100,000 rows', async () => {
@@ -119,5 +199,92 @@ describe('the store of a graph', () => {
     );
     const store = new SvcStore(storeItemStorage(database));
     expect(await store.search(['users', '42'], { limit: 100 })).toHaveLength(20);
+  });
+});
+
+describe('the store over HTTP', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const put = (body: object) =>
+    server.call('PUT', '/store/items', { namespace: ['a'], key: 'k', value: {}, ...body });
+
+  it('keeps, gives, replaces and forgets an item', async () => {
+    expect(await put({ namespace: ['users', '1'], value: { n: 1 } })).toMatchObject({
+      status: 204,
+      body: '',
+    });
+    expect(await put({ namespace: ['users', '1'], value: { n: 2 } })).toMatchObject({ status: 204 });
+    const path = '/store/items?namespace=users.1&key=k';
+    expect((await server.call('GET', path)).body).toMatchObject({
+      namespace: ['users', '1'],
+      key: 'k',
+      value: { n: 2 },
+    });
+    const found = await server.call('POST', '/store/items/search', {
+      namespace_prefix: ['users'],
+      filter: { n: 2 },
+    });
+    expect(found.body).toMatchObject({ items: [{ key: 'k', value: { n: 2 } }] });
+    const gone = { namespace: ['users', '1'], key: 'k' };
+    expect((await server.call('DELETE', '/store/items', gone)).status).toBe(204);
+    expect((await server.call('DELETE', '/store/items', gone)).status).toBe(204);
+    expect(await server.call('GET', path)).toMatchObject({ status: 200, body: null });
+  });
+
+  it('is the store that graphs have', async () => {
+    const run = await server.call('POST', '/runs/wait', { assistant_id: 'probe', input: { do: 'remember' } });
+    expect(run.body).toMatchObject({ out: { text: 'from the graph' } });
+    expect((await server.call('GET', '/store/items?namespace=notes&key=one')).body).toMatchObject({
+      value: { text: 'from the graph' },
+    });
+  });
+
+  it('lists namespaces cut to a depth, once each', async () => {
+    for (const namespace of [
+      ['depth', 'a', 'x'],
+      ['depth', 'a', 'y'],
+      ['depth', 'b'],
+    ])
+      await put({ namespace });
+    const list = async (body: object) =>
+      (await server.call('POST', '/store/namespaces', body)).body as { namespaces: string[][] };
+    expect((await list({ prefix: ['depth'], max_depth: 2 })).namespaces).toEqual([
+      ['depth', 'a'],
+      ['depth', 'b'],
+    ]);
+    expect((await list({ prefix: ['depth'], suffix: ['*', 'y'] })).namespaces).toEqual([['depth', 'a', 'y']]);
+  });
+
+  const random = (bytes: number): string => randomBytes(bytes / 2).toString('hex');
+  const labels = (count: number) => Array.from({ length: count }, () => random(128));
+
+  it.each([
+    ['more labels than an index row holds', { namespace: labels(13) }, 422],
+    ['an empty namespace', { namespace: [] }, 422],
+    ['a label with a dot', { namespace: ['a.b'] }, 422],
+    ['a key of more than 512 bytes', { key: 'ü'.repeat(300) }, 422],
+    ['a value of more than a megabyte', { value: { a: 'x'.repeat(1_000_001) } }, 413],
+    ['a value that is a list', { value: [1] }, 422],
+  ])('refuses %s', async (_, body, status) => {
+    expect((await put(body)).status).toBe(status);
+  });
+
+  it('takes the longest key there is', async () => {
+    expect((await put({ namespace: labels(12), key: random(512) })).status).toBe(204);
+  });
+
+  it.each([
+    ['$in', { n: { $in: 1 } }, /\$in of n takes a list/],
+    ['$regex', { n: { $regex: 'x' } }, /\$regex is no operator/],
+  ])('refuses a filter by %s that means nothing', async (_, wanted, sentence) => {
+    const answer = await server.call('POST', '/store/items/search', { filter: wanted });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: expect.stringMatching(sentence) as string },
+    });
   });
 });

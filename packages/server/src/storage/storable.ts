@@ -1,34 +1,98 @@
-// What a jsonb column can hold. Clients' JSON was checked on the way in; a graph may hand over anything.
-import { invalid } from '@svc/contract/problem';
+// What the store can hold and give back unchanged. Clients' JSON was checked on the way in; a graph may hand
+// over anything.
+import { invalid, Problem } from '@svc/contract/problem';
 
 const depthMax = 100;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Throws `invalid` naming the place when the value cannot be stored as it is. */
-export const assertStorable = (value: unknown, path: (string | number)[] = ['value']): void => {
-  const fail = (what: string): never => {
-    throw invalid(path, `${path.join('.')} ${what}`);
-  };
+/** Bytes of UTF-8. Namespace and key together are an index row, which PostgreSQL bounds at 2,704 bytes. */
+const bytesMax = { label: 128, namespace: 1_536, key: 512, value: 1_000_000 };
+const labelsMax = 32;
+
+type Path = readonly (string | number)[];
+
+const fail = (path: Path, what: string): never => {
+  throw invalid([...path], `${path.join('.')} ${what}`);
+};
+
+const assertText = (text: string, path: Path): void => {
+  if (text.includes('\u0000') || loneSurrogate.test(text))
+    fail(path, 'holds NUL or a lone surrogate, which the store cannot keep');
+};
+
+const assertName = (name: unknown, max: number, path: Path): number => {
+  if (typeof name !== 'string' || name === '') return fail(path, 'must be a text that is not empty');
+  assertText(name, path);
+  const bytes = Buffer.byteLength(name);
+  if (bytes > max) fail(path, `has ${bytes} bytes; ${max} is the limit`);
+  return bytes;
+};
+
+/** Throws `invalid` when no item can have this key. */
+export const assertStorableKey = ({ namespace, key }: { namespace: string[]; key: string }): void => {
+  const path = ['namespace'];
+  if (namespace.length === 0) fail(path, 'must have a label');
+  if (namespace.length > labelsMax) fail(path, `has ${namespace.length} labels; ${labelsMax} is the limit`);
+  let bytes = 0;
+  for (const [index, label] of namespace.entries()) {
+    bytes += assertName(label, bytesMax.label, ['namespace', index]);
+    if (label.includes('.')) fail(['namespace', index], 'must not contain a dot');
+  }
+  if (bytes > bytesMax.namespace)
+    fail(path, `has ${bytes} bytes in all its labels; ${bytesMax.namespace} is the limit`);
+  assertName(key, bytesMax.key, ['key']);
+};
+
+/** The value as JSON text; throws `invalid` naming the place where something would be lost. */
+export const storableText = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    fail(['value'], 'must be an object');
+  assertStorable(value, ['value']);
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > bytesMax.value) {
+    const problem = `The value has ${bytes} bytes of JSON; ${bytesMax.value} is the limit`;
+    throw new Problem('too_large', problem);
+  }
+  return text;
+};
+
+/** What JSON.stringify would take in its place: dates and messages say themselves what they become. */
+const replaced = (value: unknown, path: Path): unknown => {
+  if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value;
+  return typeof value.toJSON === 'function' ? (value.toJSON(String(path.at(-1))) as unknown) : value;
+};
+
+const assertStorable = (given: unknown, path: Path): void => {
+  const value = replaced(given, path);
   switch (typeof value) {
     case 'bigint':
     case 'function':
     case 'symbol':
-      return fail(`is a ${typeof value}, which JSON cannot hold`);
-    case 'boolean':
+      return fail(path, `is a ${typeof value}, which JSON cannot hold`);
     case 'number':
-    case 'undefined':
+      if (!Number.isFinite(value)) fail(path, `is ${value}, which JSON cannot hold`);
       return;
     case 'string':
-      if (value.includes('\u0000') || loneSurrogate.test(value))
-        fail('holds NUL or a lone surrogate, which the store cannot keep');
-      return;
+      return assertText(value, path);
     case 'object':
-      if (value === null) return;
-      if (path.length > depthMax) fail(`is nested deeper than ${depthMax}, or in a circle`);
-      for (const [key, child] of Object.entries(value)) {
-        assertStorable(key, [...path, key]);
-        assertStorable(child, [...path, key]);
-      }
+      if (value !== null) assertObject(value, path);
       return;
+    case 'boolean':
+    case 'undefined':
+      return;
+  }
+};
+
+const isLossy = (value: object): boolean =>
+  value instanceof Map || value instanceof Set || value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+
+const assertObject = (value: object, path: Path): void => {
+  if (path.length > depthMax) fail(path, `is nested deeper than ${depthMax}, or in a circle`);
+  if (isLossy(value)) fail(path, `is a ${value.constructor.name}, which JSON cannot hold`);
+  for (const [key, child] of Object.entries(value)) {
+    const place = [...path, key];
+    assertText(key, place);
+    assertStorable(child, place);
   }
 };

@@ -3,6 +3,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { invalid } from '@svc/contract/problem';
 import type { Database } from './database.ts';
+import { assertStorableKey, storableText } from './storable.ts';
 import type { StoreItemTable } from './tables.ts';
 
 export type StoreItemRow = StoreItemTable;
@@ -12,24 +13,37 @@ export interface ItemKey {
   key: string;
 }
 
+export interface ItemWrite extends ItemKey {
+  /** Null removes the item. */
+  value: Record<string, unknown> | null;
+}
+
 export interface ItemSearch {
   prefix: string[];
-  /** Key to the value it equals, or to operators: $eq, $ne, $gt, $gte, $lt, $lte. */
+  /** Key to the value it equals, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
   filter?: Record<string, unknown> | undefined;
   limit: number;
   offset: number;
 }
 
-export interface NamespaceSearch {
+export interface NamespaceMatch {
+  at: 'front' | 'back';
   /** `*` stands for any one label. */
-  prefix?: string[] | undefined;
-  suffix?: string[] | undefined;
+  labels: string[];
+}
+
+export interface NamespaceSearch {
+  /** All of them must match. */
+  matches: NamespaceMatch[];
   max_depth?: number | undefined;
   limit: number;
   offset: number;
 }
 
 const columns = 'namespace, key, value, created_at, updated_at';
+
+/** First half of the keys of advisory locks, so that other uses of these do not meet ours. */
+const batchLocks = 0x73746f72;
 
 const statements = {
   get: { name: 'items_get', text: `select ${columns} from store_items where namespace = $1 and key = $2` },
@@ -39,6 +53,29 @@ const statements = {
       on conflict (namespace, key) do update set value = excluded.value, updated_at = clock_timestamp()`,
   },
   delete: { name: 'items_delete', text: 'delete from store_items where namespace = $1 and key = $2' },
+  // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
+  // not do, since those to come cannot be locked.
+  lock: {
+    name: 'items_lock',
+    text: `select pg_advisory_xact_lock(${batchLocks}, bucket) from (
+        select distinct hashtext(namespace || key) & 63 as bucket
+        from unnest($1::text[], $2::text[]) as g(namespace, key) order by bucket
+      ) buckets`,
+  },
+  // A namespace is JSON text here: lists of different lengths make no array. No key may come twice.
+  write: {
+    name: 'items_write',
+    text: `with given as materialized (
+        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value
+        from unnest($1::text[], $2::text[], $3::text[]) as g(n, key, value)
+      ), removed as (
+        delete from store_items i using given g
+        where g.value is null and i.namespace = g.namespace and i.key = g.key
+      )
+      insert into store_items (namespace, key, value)
+      select namespace, key, value from given where value is not null
+      on conflict (namespace, key) do update set value = excluded.value, updated_at = clock_timestamp()`,
+  },
 };
 
 export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
@@ -54,17 +91,7 @@ const below = (prefix: string[]): Expression<SqlBool>[] => {
   return [sql<SqlBool>`namespace >= ${prefix}::text[]`, sql<SqlBool>`namespace < ${end}::text[]`];
 };
 
-const comparisons: Record<
-  string,
-  (field: Expression<unknown>, value: Expression<unknown>) => Expression<SqlBool>
-> = {
-  $eq: (field, value) => sql`${field} = ${value}`,
-  $ne: (field, value) => sql`${field} is distinct from ${value}`,
-  $gt: (field, value) => sql`${field} > ${value}`,
-  $gte: (field, value) => sql`${field} >= ${value}`,
-  $lt: (field, value) => sql`${field} < ${value}`,
-  $lte: (field, value) => sql`${field} <= ${value}`,
-};
+type Compare = (field: Expression<unknown>, operand: unknown) => Expression<SqlBool>;
 
 const isOperators = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.keys(value).some((key) => key.startsWith('$'));
@@ -72,49 +99,104 @@ const isOperators = (value: unknown): value is Record<string, unknown> =>
 const jsonb = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`;
 
 /** Order is only defined among values of one kind: a number is never greater than a text. */
-const sameKind = (field: Expression<unknown>, value: Expression<unknown>): Expression<SqlBool> =>
-  sql`jsonb_typeof(${field}) = jsonb_typeof(${value})`;
+const ordered =
+  (compare: (field: Expression<unknown>, operand: Expression<unknown>) => Expression<SqlBool>): Compare =>
+  (field, operand) =>
+    sql`(jsonb_typeof(${field}) = jsonb_typeof(${jsonb(operand)}) and ${compare(field, jsonb(operand))})`;
+
+const anyOf = (field: Expression<unknown>, operand: unknown): Expression<SqlBool> =>
+  sql`coalesce(${field} = any (array(select jsonb_array_elements(${jsonb(operand)}))), false)`;
+
+/** What a key that is missing makes of each: equal to nothing, and different from everything. */
+const comparisons: Record<string, Compare> = {
+  $eq: (field, operand) => sql`${field} = ${jsonb(operand)}`,
+  $ne: (field, operand) => sql`${field} is distinct from ${jsonb(operand)}`,
+  $gt: ordered((field, operand) => sql`${field} > ${operand}`),
+  $gte: ordered((field, operand) => sql`${field} >= ${operand}`),
+  $lt: ordered((field, operand) => sql`${field} < ${operand}`),
+  $lte: ordered((field, operand) => sql`${field} <= ${operand}`),
+  $in: anyOf,
+  $nin: (field, operand) => sql`not ${anyOf(field, operand)}`,
+};
+
+const takesList = new Set(['$in', '$nin']);
+
+/** The same once more, in the form that the index of values knows; it is of no use for empty objects and lists. */
+const indexed = (key: string, wanted: unknown): Expression<SqlBool>[] =>
+  typeof wanted === 'object' && wanted !== null ? [] : [sql<SqlBool>`value @> ${jsonb({ [key]: wanted })}`];
 
 const condition = (key: string, wanted: unknown): Expression<SqlBool>[] => {
   const field = sql`value -> ${key}`;
-  if (!isOperators(wanted)) return [sql<SqlBool>`${field} = ${jsonb(wanted)}`];
-  return Object.entries(wanted).flatMap(([operator, operand]) => {
+  if (wanted === undefined) return [sql<SqlBool>`${field} is null`];
+  const operators = isOperators(wanted) ? wanted : { $eq: wanted };
+  return Object.entries(operators).flatMap(([operator, operand]) => {
+    const place = ['body', 'filter', key, operator];
     const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
     if (!compare) {
       const known = Object.keys(comparisons).join(', ');
-      throw invalid(['body', 'filter', key, operator], `${operator} is no operator; there are ${known}`);
+      throw invalid(place, `${operator} is no operator; there are ${known}`);
     }
-    const compared = compare(field, jsonb(operand));
-    return operator === '$eq' || operator === '$ne'
-      ? [compared]
-      : [sameKind(field, jsonb(operand)), compared];
+    if (operand === undefined) throw invalid(place, `${operator} of ${key} has nothing to compare with`);
+    if (takesList.has(operator) && !Array.isArray(operand))
+      throw invalid(place, `${operator} of ${key} takes a list`);
+    return [...(operator === '$eq' ? indexed(key, operand) : []), compare(field, operand)];
   });
 };
 
-/** `*` matches any label; the positions count from the front, or from the back for a suffix. */
-const matching = (labels: string[], from: 'front' | 'back'): Expression<SqlBool>[] => [
-  sql<SqlBool>`cardinality(namespace) >= ${labels.length}`,
-  ...labels.flatMap((label, index) => {
-    if (label === '*') return [];
-    const position =
-      from === 'front'
-        ? sql`${index + 1}::int`
-        : sql`cardinality(namespace) - ${labels.length - index - 1}::int`;
-    return [sql<SqlBool>`namespace[${position}] = ${label}`];
-  }),
-];
+/** The labels before the first `*` of what stands at the front: these an index can find. */
+const fixed = ({ at, labels }: NamespaceMatch): string[] => {
+  if (at === 'back') return [];
+  const wildcard = labels.indexOf('*');
+  return wildcard === -1 ? labels : labels.slice(0, wildcard);
+};
+
+/** `*` matches any label; the positions count from the front, or from the back. */
+const matching = (match: NamespaceMatch): Expression<SqlBool>[] => {
+  const { at, labels } = match;
+  const found = fixed(match);
+  if (at === 'front' && found.length === labels.length) return below(found);
+  return [
+    ...below(found),
+    sql<SqlBool>`cardinality(namespace) >= ${labels.length}`,
+    ...labels.flatMap((label, index) => {
+      if (label === '*') return [];
+      const position =
+        at === 'front'
+          ? sql`${index + 1}::int`
+          : sql`cardinality(namespace) - ${labels.length - index - 1}::int`;
+      return [sql<SqlBool>`namespace[${position}] = ${label}`];
+    }),
+  ];
+};
 
 export const storeItemStorage = (db: Database) => ({
   async find({ namespace, key }: ItemKey): Promise<StoreItemRow | undefined> {
     return (await db.query<StoreItemRow>(statements.get, [namespace, key]))[0];
   },
 
-  async put({ namespace, key }: ItemKey, value: Record<string, unknown>): Promise<void> {
-    await db.query(statements.put, [namespace, key, JSON.stringify(value)]);
-  },
-
-  async delete({ namespace, key }: ItemKey): Promise<void> {
-    await db.query(statements.delete, [namespace, key]);
+  /** All of them or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
+  async write(writes: ItemWrite[]): Promise<void> {
+    const items = writes.map(({ namespace, key, value }) => {
+      if (value !== null) assertStorableKey({ namespace, key });
+      return { namespace, key, value: value === null ? null : storableText(value) };
+    });
+    const [only, ...others] = items;
+    if (!only) return;
+    if (others.length === 0) {
+      const { namespace, key, value } = only;
+      if (value === null) await db.query(statements.delete, [namespace, key]);
+      else await db.query(statements.put, [namespace, key, value]);
+      return;
+    }
+    const values = [
+      items.map(({ namespace }) => JSON.stringify(namespace)),
+      items.map(({ key }) => key),
+      items.map(({ value }) => value),
+    ];
+    await db.transact(async (tx) => {
+      await tx.query(statements.lock, values.slice(0, 2));
+      await tx.query(statements.write, values);
+    });
   },
 
   /** Newest update first. */
@@ -135,20 +217,8 @@ export const storeItemStorage = (db: Database) => ({
       .execute();
   },
 
-  async listNamespaces({
-    prefix = [],
-    suffix = [],
-    max_depth,
-    limit,
-    offset,
-  }: NamespaceSearch): Promise<string[][]> {
-    const wildcard = prefix.indexOf('*');
-    const fixed = wildcard === -1 ? prefix : prefix.slice(0, wildcard);
-    const conditions = [
-      ...below(fixed),
-      ...(wildcard === -1 ? [] : matching(prefix, 'front')),
-      ...(suffix.length === 0 ? [] : matching(suffix, 'back')),
-    ];
+  async listNamespaces({ matches, max_depth, limit, offset }: NamespaceSearch): Promise<string[][]> {
+    const conditions = matches.flatMap(matching);
     const namespace =
       max_depth === undefined ? sql<string[]>`namespace` : sql<string[]>`namespace[1:${max_depth}::int]`;
     const rows = await db.kysely

@@ -4,7 +4,8 @@ import type { StoreService } from './store-service.ts';
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
   putItem: async ({ body }) => {
-    await store.put(body, body.value);
+    const { namespace, key, value } = body;
+    await store.put({ namespace, key }, value);
   },
   getItem: ({ query }) => store.find({ namespace: query.namespace ?? [], key: query.key }),
   deleteItem: async ({ body }) => {

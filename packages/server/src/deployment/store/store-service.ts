@@ -1,15 +1,17 @@
 // The long-term store, as clients see it.
-import { Problem } from '@svc/contract/problem';
 import type {
   ItemKey,
   ItemSearch,
+  NamespaceMatch,
   NamespaceSearch,
   StoreItemRow,
   StoreItemStorage,
 } from '../../storage/store-items.ts';
 
-/** Characters of JSON. */
-const valueMax = 1_000_000;
+type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
+  prefix?: string[] | undefined;
+  suffix?: string[] | undefined;
+};
 
 export class StoreService {
   readonly #items: StoreItemStorage;
@@ -18,11 +20,8 @@ export class StoreService {
     this.#items = items;
   }
 
-  async put(key: ItemKey, value: Record<string, unknown>): Promise<void> {
-    const size = JSON.stringify(value).length;
-    if (size > valueMax)
-      throw new Problem('too_large', `The value has ${size} characters of JSON; ${valueMax} is the limit`);
-    await this.#items.put(key, value);
+  put(key: ItemKey, value: Record<string, unknown>): Promise<void> {
+    return this.#items.write([{ ...key, value }]);
   }
 
   async find(key: ItemKey): Promise<StoreItemRow | null> {
@@ -30,14 +29,18 @@ export class StoreService {
   }
 
   delete(key: ItemKey): Promise<void> {
-    return this.#items.delete(key);
+    return this.#items.write([{ ...key, value: null }]);
   }
 
   search(search: ItemSearch): Promise<StoreItemRow[]> {
     return this.#items.search(search);
   }
 
-  listNamespaces(search: NamespaceSearch): Promise<string[][]> {
-    return this.#items.listNamespaces(search);
+  /** `*` in prefix and suffix stands for any one label. */
+  listNamespaces({ prefix, suffix, ...page }: NamespaceRequest): Promise<string[][]> {
+    const matches: NamespaceMatch[] = [];
+    if (prefix) matches.push({ at: 'front', labels: prefix });
+    if (suffix) matches.push({ at: 'back', labels: suffix });
+    return this.#items.listNamespaces({ ...page, matches });
   }
 }

@@ -9,7 +9,6 @@ import {
   type PutOperation,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint';
-import { assertStorable } from '../../storage/storable.ts';
 import type { StoreItemRow, StoreItemStorage } from '../../storage/store-items.ts';
 
 const namespacesMax = 10_000;
@@ -34,7 +33,9 @@ export class SvcStore extends BaseStore {
         return this.#read(operation);
       }),
     );
-    await Promise.all([...puts.values()].map((put) => this.#put(put)));
+    await this.#items.write(
+      [...puts.values()].map(({ namespace, key, value }) => ({ namespace, key, value })),
+    );
     return results as OperationResults<Op>;
   }
 
@@ -49,21 +50,15 @@ export class SvcStore extends BaseStore {
       return row ? toItem(row) : null;
     }
     const { matchConditions = [], maxDepth, limit, offset } = operation;
-    const pathOf = (type: 'prefix' | 'suffix') =>
-      matchConditions.find(({ matchType }) => matchType === type)?.path;
     return this.#items.listNamespaces({
-      prefix: pathOf('prefix'),
-      suffix: pathOf('suffix'),
+      matches: matchConditions.map(({ matchType, path }) => ({
+        at: matchType === 'prefix' ? 'front' : 'back',
+        labels: path,
+      })),
       max_depth: maxDepth,
       limit: limit ?? namespacesMax,
       offset: offset ?? 0,
     });
-  }
-
-  async #put({ namespace, key, value }: PutOperation): Promise<void> {
-    if (value === null) return this.#items.delete({ namespace, key });
-    assertStorable(value);
-    await this.#items.put({ namespace, key }, value);
   }
 }
 
