@@ -170,6 +170,19 @@ describe('the drawing of a graph', () => {
     expect(edges).toContainEqual(expect.objectContaining({ source: 'think', target: 'say' }));
   });
 
+  it('names its nodes in texts, even those of a function', async () => {
+    const drawing = await ask(
+      entrypoint({ name: 'add' }, (n: number) => Promise.resolve(n + 1)),
+      { what: 'graph' },
+    );
+    const { nodes, edges } = drawing as { nodes: { id: unknown }[]; edges: Record<string, unknown>[] };
+    expect(nodes.map(({ id }) => id)).toEqual(['0', '1', '2']);
+    expect(edges).toEqual([
+      { source: '0', target: '1' },
+      { source: '1', target: '2' },
+    ]);
+  });
+
   it('looks into subgraphs as deep as asked', async () => {
     expect(await idsAt()).toEqual(['__start__', 'middle', '__end__']);
     expect(await idsAt(1)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf']));
@@ -186,6 +199,16 @@ describe('the subgraphs of a graph', () => {
     expect((await names({ recurse: true })).toSorted()).toEqual(['middle', 'middle|leaf']);
     expect(await names({ namespace: 'middle|leaf', recurse: true })).toEqual(['middle|leaf']);
     expect(await names({ namespace: 'nobody' })).toEqual([]);
+    expect(await names({ namespace: 'mid', recurse: true })).toEqual([]);
+  });
+
+  it('are found at any depth by their namespace, with what lies below when asked for', async () => {
+    expect(await names({ namespace: 'middle|leaf' })).toEqual(['middle|leaf']);
+    expect(await names({ namespace: 'middle' })).toEqual(['middle']);
+    expect((await names({ namespace: 'middle', recurse: true })).toSorted()).toEqual([
+      'middle',
+      'middle|leaf',
+    ]);
   });
 
   it('have their schemas under long and short names', async () => {

@@ -39,6 +39,13 @@ describe('what is known of a graph', () => {
     expect(orders.map(({ what }) => what)).toEqual(['schemas', 'graph', 'graph', 'schemas']);
   });
 
+  it('is not what was known of an assistant that had the same id before', async () => {
+    const { service } = counting((_, { graph_id }) => Promise.resolve(graph_id));
+    expect(await service.ask(assistant, { what: 'schemas' })).toBe('agent');
+    const again = { ...assistant, graph_id: 'other', created_at: '2026-01-02T00:00:00Z' };
+    expect(await service.ask(again, { what: 'schemas' })).toBe('other');
+  });
+
   it('is not the memory of a failure, which comes through as it is', async () => {
     const broken = new Problem('invalid', 'Graph "agent" cannot be loaded');
     const { service } = counting((count) => (count === 1 ? Promise.reject(broken) : Promise.resolve(count)));

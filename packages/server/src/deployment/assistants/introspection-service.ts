@@ -18,8 +18,9 @@ export class IntrospectionService {
 
   /** Throws `invalid` with the reason when the graph cannot be loaded. */
   async ask(assistant: AssistantRow, question: Question): Promise<unknown> {
-    const { assistant_id, graph_id, version, config } = assistant;
-    const key = JSON.stringify([assistant_id, version, question]);
+    const { assistant_id, graph_id, version, config, created_at } = assistant;
+    // One that was deleted and made again counts its versions anew.
+    const key = JSON.stringify([assistant_id, created_at, version, question]);
     const known = this.#answers.get(key);
     if (known) return known;
     const answer = this.#pool.introspect({

@@ -11,6 +11,12 @@ import type { Graph } from './graph-registry.ts';
 
 type Schema = Record<string, unknown> | null;
 
+/** The library numbers the nodes of a graph that is one function; clients know texts. */
+interface Drawing {
+  nodes: { id: string | number }[];
+  edges: { source: string | number; target: string | number }[];
+}
+
 /** Throws only when the graph itself fails; a schema that cannot be derived is null. */
 export const introspect = async (graph: Graph, order: IntrospectOrder): Promise<unknown> => {
   switch (order.what) {
@@ -26,7 +32,11 @@ export const introspect = async (graph: Graph, order: IntrospectOrder): Promise<
 const drawing = async (graph: Graph, { config, xray = false }: IntrospectOrder): Promise<unknown> => {
   const drawable = await graph.getGraphAsync({ ...config, xray } as never);
   // A round trip through JSON: nodes hold classes, which would not travel between processes.
-  return JSON.parse(JSON.stringify(drawable.toJSON())) as unknown;
+  const { nodes, edges } = JSON.parse(JSON.stringify(drawable.toJSON())) as Drawing;
+  return {
+    nodes: nodes.map((node) => ({ ...node, id: String(node.id) })),
+    edges: edges.map((edge) => ({ ...edge, source: String(edge.source), target: String(edge.target) })),
+  };
 };
 
 const schemas = (graph: Graph) => {
@@ -81,10 +91,18 @@ const holdsMessages = (name: string, channel: unknown): boolean => {
   return name === 'messages' && operator !== undefined && Array.isArray(value);
 };
 
+/** Of a namespace, the graph there; else those one node away; with `recurse`, whatever lies below too. */
+const isAsked = (name: string, namespace: string | undefined, recurse: boolean): boolean => {
+  if (namespace === undefined) return recurse || !name.includes('|');
+  return name === namespace || (recurse && name.startsWith(`${namespace}|`));
+};
+
 /** Both the long and the short names of the schemas: clients read either. */
 const subgraphs = async (graph: Graph, { namespace, recurse = false }: IntrospectOrder): Promise<unknown> => {
   const found: Record<string, unknown> = {};
-  for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
+  // All of them, since the library finds what lies deeper only on the way of a recursion.
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
+    if (!isAsked(name, namespace, recurse)) continue;
     const { input_schema, output_schema, state_schema, config_schema, context_schema } = schemas(
       subgraph as Graph,
     );
