@@ -7,7 +7,7 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 /** Bytes of UTF-8. Namespace and key together are an index row, which PostgreSQL bounds at 2,704 bytes. */
 const bytesMax = { label: 128, namespace: 1_536, key: 512, value: 1_000_000 };
-const labelsMax = 32;
+export const labelsMax = 32;
 
 type Path = readonly (string | number)[];
 

@@ -3,7 +3,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { invalid } from '@svc/contract/problem';
 import type { Database } from './database.ts';
-import { assertStorableKey, storableText } from './storable.ts';
+import { assertStorableKey, labelsMax, storableText } from './storable.ts';
 import type { StoreItemTable } from './tables.ts';
 
 export type StoreItemRow = StoreItemTable;
@@ -150,24 +150,40 @@ const fixed = ({ at, labels }: NamespaceMatch): string[] => {
   return wildcard === -1 ? labels : labels.slice(0, wildcard);
 };
 
-/** `*` matches any label; the positions count from the front, or from the back. */
-const matching = (match: NamespaceMatch): Expression<SqlBool>[] => {
-  const { at, labels } = match;
-  const found = fixed(match);
-  if (at === 'front' && found.length === labels.length) return below(found);
+/** What the index cannot find. `*` matches any label; the positions count from the front, or from the back. */
+const matching = ({ at, labels }: NamespaceMatch): Expression<SqlBool>[] => {
+  if (at === 'front' && !labels.includes('*')) return [];
   return [
-    ...below(found),
-    sql<SqlBool>`cardinality(namespace) >= ${labels.length}`,
+    sql<SqlBool>`cardinality(labels) >= ${labels.length}`,
     ...labels.flatMap((label, index) => {
       if (label === '*') return [];
       const position =
         at === 'front'
           ? sql`${index + 1}::int`
-          : sql`cardinality(namespace) - ${labels.length - index - 1}::int`;
-      return [sql<SqlBool>`namespace[${position}] = ${label}`];
+          : sql`cardinality(labels) - ${labels.length - index - 1}::int`;
+      return [sql<SqlBool>`labels[${position}] = ${label}`];
     }),
   ];
 };
+
+const all = (conditions: Expression<SqlBool>[]) => sql.join([sql`true`, ...conditions], sql` and `);
+
+/**
+ * The distinct namespaces cut to a depth, in order, by one look into the index for each: from one to the least
+ * that can come after it. How many items lie in them makes no difference.
+ */
+const walk = (range: Expression<SqlBool>[], depth: number) => sql`
+  with recursive walk as (
+    (select namespace[1:${depth}::int] as labels from store_items where ${all(range)} order by namespace limit 1)
+    union all
+    select next.labels from walk, lateral (
+      select namespace[1:${depth}::int] as labels from store_items
+      where namespace >= case when cardinality(walk.labels) < ${depth}::int then walk.labels || ''::text
+          else walk.labels[1:${depth}::int - 1] || (walk.labels[${depth}::int] || chr(1)) end
+        and ${all(range)}
+      order by namespace limit 1
+    ) next
+  )`;
 
 export const storeItemStorage = (db: Database) => ({
   async find({ namespace, key }: ItemKey): Promise<StoreItemRow | undefined> {
@@ -217,19 +233,18 @@ export const storeItemStorage = (db: Database) => ({
       .execute();
   },
 
+  /** In the order of their labels' bytes. */
   async listNamespaces({ matches, max_depth, limit, offset }: NamespaceSearch): Promise<string[][]> {
-    const conditions = matches.flatMap(matching);
-    const namespace =
-      max_depth === undefined ? sql<string[]>`namespace` : sql<string[]>`namespace[1:${max_depth}::int]`;
-    const rows = await db.kysely
-      .selectFrom('store_items')
-      .select(namespace.as('labels'))
-      .distinct()
-      .where((eb) => eb.and(conditions))
-      .orderBy('labels')
-      .limit(limit)
-      .offset(offset)
-      .execute();
-    return rows.map((row) => row.labels);
+    const range = matches.flatMap((match) => below(fixed(match)));
+    const filters = matches.flatMap(matching);
+    const depth = max_depth ?? labelsMax;
+    // What is filtered is filtered by all its labels, and then cut.
+    const namespaces =
+      filters.length === 0
+        ? sql`${walk(range, depth)} select labels from walk`
+        : sql`${walk(range, labelsMax)}
+            select distinct labels[1:${depth}::int] as labels from walk where ${all(filters)} order by labels`;
+    const page = sql<{ labels: string[] }>`${namespaces} limit ${limit} offset ${offset}`;
+    return (await page.execute(db.kysely)).rows.map((row) => row.labels);
   },
 });
