@@ -89,21 +89,29 @@ const relocate = (node: unknown, nameOf: (name: string) => string): unknown => {
 const withoutId = (schema: Schema): Schema =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'id'));
 
-const parameters = (route: RouteShape, components: Components): Schema[] =>
-  (['params', 'query'] as const).flatMap((place) => {
+const parameters = (route: RouteShape, components: Components): Schema[] => [
+  ...(['params', 'query'] as const).flatMap((place) => {
     const shape = route[place]?.shape ?? {};
     return Object.entries(shape).map(([name, schema]) => {
       const json = components.of(schema as z.ZodType, 'input');
       const isRequired = place === 'params' || !(schema as z.ZodType).safeParse(undefined).success;
       return { name, in: place === 'params' ? 'path' : 'query', required: isRequired, schema: json };
     });
-  });
+  }),
+  ...Object.entries(route.requestHeaders ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  })),
+];
 
 const contentTypes = {
   json: 'application/json',
   late: 'application/json',
   sse: 'text/event-stream',
   html: 'text/html',
+  text: 'text/plain',
 };
 
 const success = (route: RouteShape, components: Components): Schema => {
@@ -145,7 +153,9 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
   operationId: name,
   summary: route.summary,
   tags: [route.tag],
-  ...(route.params || route.query ? { parameters: parameters(route, components) } : {}),
+  ...(route.params || route.query || route.requestHeaders
+    ? { parameters: parameters(route, components) }
+    : {}),
   ...(route.body
     ? {
         requestBody: {

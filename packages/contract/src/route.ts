@@ -27,9 +27,11 @@ export interface RouteShape {
   /**
    * How the response travels: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose
    * head is sent at once and whose body follows when a run ends (newlines keep the connection alive meanwhile);
-   * `html`, a page.
+   * `html`, a page; `text`, plain text.
    */
-  kind?: 'json' | 'sse' | 'late' | 'html';
+  kind?: 'json' | 'sse' | 'late' | 'html' | 'text';
+  /** Request headers worth documenting: name to description. */
+  requestHeaders?: Record<string, string>;
   /** Response headers worth documenting: name to description. */
   headers?: Record<string, string>;
   /** Error codes this operation answers beside those that every operation can. */

@@ -1,8 +1,9 @@
 // A whole server: database, services, HTTP; and back down again in reverse order.
-import { deploymentRoutes } from '@svc/contract';
+import { deploymentRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
+import type { Handlers } from './deployment/handlers.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
 import { createServices } from './services.ts';
@@ -19,6 +20,11 @@ export interface ServerOptions {
 export interface RunningServer extends AsyncDisposable {
   url: string;
   graphs: string[];
+  /**
+   * Takes no more runs, and says so at /ready; resolves when those that execute have ended, the grace is over, or
+   * it is hurried. What is left then goes back to be executed elsewhere when the server is disposed.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
 }
 
 /** Brings everything up, from the database to the listening socket. What fails takes down what came before it. */
@@ -39,16 +45,23 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
       await createServices({ database, databaseOptions: connection.options, settings, project, logger }),
     );
     const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs } = settings.http;
-    const app = createApp({
-      routes: deploymentRoutes,
-      handlers: services.handlers,
+    const app = createApp<Routes>({
+      // A worker says how it is, and nothing more.
+      routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
+      handlers: services.handlers as Handlers<Routes>,
+      observe: (...request) => services.metrics.request(...request),
       logger,
       limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },
       heartbeatMs,
     });
     const listener = await listen(app, { host, port, logger });
     opened.push({ [Symbol.asyncDispose]: () => listener.close() });
-    return { url: listener.url, graphs: [...project.graphs.keys()], [Symbol.asyncDispose]: close };
+    return {
+      url: listener.url,
+      graphs: [...project.graphs.keys()],
+      drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
+      [Symbol.asyncDispose]: close,
+    };
   } catch (error) {
     await close();
     throw error;

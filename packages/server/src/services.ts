@@ -1,5 +1,6 @@
 // The composition root: settings in, one object of services out. Everything with a lifetime is built here
 // once and disposed in reverse order.
+import { randomUUID } from 'node:crypto';
 import type { deploymentRoutes } from '@svc/contract';
 import type { Logger } from 'pino';
 import type { Settings } from './config/settings.ts';
@@ -8,30 +9,41 @@ import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts
 import { AssistantService } from './deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from './deployment/assistants/introspection-service.ts';
 import type { Handlers } from './deployment/handlers.ts';
+import { RunCanceller } from './deployment/runs/run-canceller.ts';
+import { RunFollower } from './deployment/runs/run-follower.ts';
 import { runHandlers } from './deployment/runs/run-handlers.ts';
 import { RunService } from './deployment/runs/run-service.ts';
 import { storeHandlers } from './deployment/store/store-handlers.ts';
 import { StoreService } from './deployment/store/store-service.ts';
+import { Readiness } from './deployment/system/readiness.ts';
 import { serverFacts } from './deployment/system/server-facts.ts';
 import { systemHandlers } from './deployment/system/system-handlers.ts';
 import { StateReader } from './deployment/threads/state-reader.ts';
 import { StateService } from './deployment/threads/state-service.ts';
 import { threadHandlers } from './deployment/threads/thread-handlers.ts';
 import { ThreadService } from './deployment/threads/thread-service.ts';
+import { ThreadWatch } from './deployment/threads/thread-watch.ts';
+import { Bell } from './events/bell.ts';
+import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
+import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
-import { createStorage } from './storage/storage.ts';
+import { checkSchema } from './storage/migrate.ts';
+import { createStorage, type Storage } from './storage/storage.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
 export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
   dispatcher: Dispatcher;
+  metrics: Metrics;
+  /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
+  drain(graceMs: number, hurry: AbortSignal): Promise<void>;
 }
 
-/** Bytes of events kept per resumable run. */
-const keptBytesMax = 10 * 1024 * 1024;
 const attemptsMax = 3;
-const pollMs = 1_000;
+/** How often to look for what nobody announced; and no less than twice in the life of a lease. */
+const pollMsMax = 1_000;
 
 export interface ServiceParts {
   database: Database;
@@ -42,41 +54,103 @@ export interface ServiceParts {
   logger: Logger;
 }
 
-export const createServices = async (parts: ServiceParts): Promise<Services> => {
+/** What runs are executed with, on this node and with others. */
+const createRuntime = async (parts: ServiceParts, storage: Storage, stack: AsyncDisposable[]) => {
   const { database, databaseOptions, settings, project, logger } = parts;
+  const { role, runs } = settings;
+  const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
+  const streams = new RunStreams();
+  const bell = new Bell();
+  const tail = new LogTail({ streams, log: storage.runLog, runs: storage.runs, bell, pollMs, logger });
+  stack.push(tail);
+  const dispatcher = new Dispatcher({
+    worker_id: randomUUID(),
+    leases: storage.runLeases,
+    runs: storage.runs,
+    streams,
+    tail,
+    bell,
+    leaseMs: runs.leaseMs,
+    attemptsMax,
+    limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
+    pollMs,
+    logger,
+    // A node that only answers requests still looks at graphs, and applies state updates.
+    executors: role === 'api' ? 1 : runs.executors,
+    jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
+    setup: { database: databaseOptions, graphs: [...project.graphs], env: project.env },
+  });
+  stack.push(dispatcher);
+  await bell.open(database);
+  stack.push(bell);
+  const reporter = role === 'api' ? undefined : new WorkerReporter(storage.workers, dispatcher, logger);
+  if (reporter) stack.push(reporter);
+  return { streams, bell, tail, dispatcher, reporter, pollMs };
+};
+
+type Runtime = Awaited<ReturnType<typeof createRuntime>>;
+
+const createMetrics = (
+  { database }: ServiceParts,
+  storage: Storage,
+  { dispatcher, streams }: Runtime,
+): Metrics =>
+  new Metrics({
+    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
+    process: () => ({
+      running: dispatcher.running,
+      free_slots: dispatcher.pool.freeSlots,
+      leases_lost: dispatcher.leasesLost,
+      executor_crashes: dispatcher.pool.crashes,
+      streams: streams.size,
+      ended: dispatcher.ended,
+      ...database.poolState(),
+    }),
+  });
+
+/** A worker reports itself twice in the life of a lease. */
+const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
+
+export const createServices = async (parts: ServiceParts): Promise<Services> => {
+  const { database, project, logger } = parts;
   const storage = createStorage(database);
-  const streams = new RunStreams({ retentionMs: settings.runs.streamTtlMs, keptBytesMax });
   const graphs = new Map(project.graphs);
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
-  const dispatcher = new Dispatcher({
-    runs: storage.runs,
-    streams,
-    leaseMs: settings.runs.leaseMs,
-    attemptsMax,
-    pollMs,
-    logger,
-    executors: settings.runs.executors,
-    jobsPerExecutor: settings.runs.jobsPerWorker,
-    setup: { database: databaseOptions, graphs: [...graphs], env: project.env },
-  });
+  const stack: AsyncDisposable[] = [];
+  const runtime = await createRuntime(parts, storage, stack);
+  const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
+  const metrics = createMetrics(parts, storage, runtime);
   const reader = new StateReader(storage.checkpoints);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
-  const runs = new RunService({ storage, dispatcher, streams, reader, graphs: new Set(graphs.keys()) });
-  const introspection = new IntrospectionService(dispatcher.pool);
+  const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
+  const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
+  const runs = new RunService({ storage, dispatcher, streams, tail, graphs: new Set(graphs.keys()) });
+  const watch = new ThreadWatch({ threads: storage.threads, runs: storage.runs, follower, bell, pollMs });
+  const readiness = new Readiness({
+    isDraining: () => dispatcher.isDraining,
+    checkSchema: () => checkSchema(database),
+    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
+  });
   const handlers = {
-    ...systemHandlers(storage, await serverFacts()),
-    ...assistantHandlers(assistants, introspection),
+    ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
+    ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, project.compat),
-    ...runHandlers(runs),
+    ...runHandlers({ runs, follower, canceller, watch, log: storage.runLog }),
     ...storeHandlers(new StoreService(storage.items)),
   };
   return {
     handlers,
     dispatcher,
+    metrics,
+    drain: async (graceMs, hurry) => {
+      const drained = dispatcher.drain(graceMs, hurry);
+      reporter?.report();
+      await drained;
+    },
     async [Symbol.asyncDispose]() {
-      await dispatcher[Symbol.asyncDispose]();
+      for (let last = stack.pop(); last; last = stack.pop()) await last[Symbol.asyncDispose]();
       streams[Symbol.dispose]();
     },
   };

@@ -48,6 +48,7 @@ const samples: Record<string, unknown> = {
   streamRun: { assistant_id: 'chat', input: { messages: [] } },
   waitRun: { assistant_id: 'chat', input: { messages: [] } },
   createRun: { assistant_id: 'chat', input: { messages: [] } },
+  cancelRuns: { status: 'pending' },
   putItem: { namespace: ['a'], key: 'k', value: {} },
   deleteItem: { namespace: ['a'], key: 'k' },
   searchItems: {},

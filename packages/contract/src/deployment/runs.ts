@@ -36,6 +36,19 @@ export const Run = z
     multitask_strategy: z.string(),
     attempt: z.int(),
     error: z.object({ error: z.string(), message: z.string() }).optional(),
+    lost_attempts: z
+      .array(z.object({ attempt: z.int(), at: Time, message: z.string() }))
+      .optional()
+      .describe('Attempts that came to nothing, and why'),
+    waiting_for: z
+      .object({
+        reason: z.enum(['time', 'thread', 'worker', 'slot']),
+        message: z.string(),
+        until: Time.optional(),
+        run_id: Id.optional(),
+      })
+      .optional()
+      .describe('Of a pending run, where a single one is read: why it does not run yet'),
   })
   .meta({ id: 'Run', description: 'One assistant applied to one thread' });
 export type Run = z.output<typeof Run>;
@@ -61,6 +74,9 @@ const StreamModes = z
   )
   .nullish()
   .transform((modes) => [...new Set([modes ?? ('values' as const)].flat())]);
+
+/** What of a thread's runs is streamed: their events; that they start and end; the state that each leaves. */
+const ThreadStreamMode = z.enum(['run_modes', 'lifecycle', 'state_update']);
 
 const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
 const delayMaxSeconds = 30 * 24 * 60 * 60;
@@ -111,6 +127,13 @@ const located = {
   Location: 'Path to go on from when the connection breaks',
 };
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
+const cancelAction = z
+  .enum(['interrupt', 'rollback'])
+  .describe('interrupt keeps what the run has done so far; rollback removes the run and its checkpoints');
+const requestHeaders = {
+  'Idempotency-Key':
+    'A name for the run that you choose: sent again with the same body, it answers with the same run',
+};
 const streamQuery = z.object({
   stream_mode: queryList(StreamMode),
   cancel_on_disconnect: QueryBoolean.optional(),
@@ -125,7 +148,30 @@ export const runRoutes = {
     access: create,
     body: z.array(StatelessRunCreate).min(1).max(100),
     response: z.array(Run),
+    requestHeaders,
     errors: createErrors,
+  }),
+  cancelRuns: route({
+    method: 'post',
+    path: '/runs/cancel',
+    summary: 'Cancel many runs: named ones of a thread, or all with a status',
+    tag,
+    access: { resource: 'threads', action: 'update' },
+    query: z.object({ action: cancelAction.optional() }),
+    body: z
+      .object({
+        thread_id: nullish(Id),
+        run_ids: nullish(z.array(Id).min(1).max(1_000)),
+        status: nullish(z.enum(['pending', 'running', 'all'])),
+      })
+      .refine(
+        ({ thread_id, run_ids, status }) =>
+          status === undefined ? Boolean(thread_id && run_ids) : !thread_id && !run_ids,
+        'needs either thread_id and run_ids, or status',
+      ),
+    status: 204,
+    response: Empty,
+    errors: ['not_found'],
   }),
   streamStatelessRun: route({
     method: 'post',
@@ -137,6 +183,7 @@ export const runRoutes = {
     body: StatelessRunCreate,
     response: z.string(),
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   waitStatelessRun: route({
@@ -149,6 +196,7 @@ export const runRoutes = {
     body: StatelessRunCreate,
     response: Json,
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   createStatelessRun: route({
@@ -160,6 +208,7 @@ export const runRoutes = {
     body: StatelessRunCreate,
     response: Run,
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   joinStatelessRunStream: route({
@@ -185,6 +234,7 @@ export const runRoutes = {
     body: RunCreate,
     response: z.string(),
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   waitRun: route({
@@ -198,6 +248,7 @@ export const runRoutes = {
     body: RunCreate,
     response: Json,
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   createRun: route({
@@ -210,6 +261,7 @@ export const runRoutes = {
     body: RunCreate,
     response: Run,
     headers: located,
+    requestHeaders,
     errors: createErrors,
   }),
   listRuns: route({
@@ -253,6 +305,18 @@ export const runRoutes = {
     response: Empty,
     errors: ['not_found', 'conflict'],
   }),
+  cancelRun: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs/:run_id/cancel',
+    summary: 'Cancel a run; 202, or 204 with wait, once it writes nothing any more',
+    tag,
+    access: { resource: 'threads', action: 'update' },
+    params: runParams,
+    query: z.object({ wait: QueryBoolean.optional(), action: cancelAction.optional() }),
+    status: 202,
+    response: z.object({}),
+    errors: ['not_found'],
+  }),
   joinRun: route({
     method: 'get',
     path: '/threads/:thread_id/runs/:run_id/join',
@@ -274,6 +338,21 @@ export const runRoutes = {
     kind: 'sse',
     params: runParams,
     query: streamQuery,
+    response: z.string(),
+    errors: ['not_found'],
+  }),
+  joinThreadStream: route({
+    method: 'get',
+    path: '/threads/:thread_id/stream',
+    summary: 'Events of all runs of a thread, one after the other; it does not end by itself',
+    tag,
+    access: read,
+    kind: 'sse',
+    params: threadParams,
+    query: z.object({
+      stream_mode: queryList(ThreadStreamMode),
+      stream_modes: queryList(ThreadStreamMode),
+    }),
     response: z.string(),
     errors: ['not_found'],
   }),

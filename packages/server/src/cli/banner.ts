@@ -8,7 +8,7 @@ export interface Served {
 }
 
 /** What a person needs to know of a server that has just started, and a request to try. */
-export function banner({ url, graphs }: Served, { storage, runs }: Settings): string {
+export function banner({ url, graphs }: Served, { role, storage, runs }: Settings): string {
   const base = reachable(url);
   const database =
     storage.databaseUri === undefined
@@ -19,8 +19,12 @@ export function banner({ url, graphs }: Served, { storage, runs }: Settings): st
     ['Docs', `${base}/docs`],
     ['Database', database],
     ['Graphs', graphs.join(', ')],
-    ['Executors', `${runs.executors}, ${runs.jobsPerWorker} runs each`],
+    [
+      'Executors',
+      role === 'api' ? 'none here: runs need a worker' : `${runs.executors}, ${runs.jobsPerWorker} runs each`,
+    ],
   ] as const;
+  if (role === 'worker') return worker(base, rows.slice(2));
   return [
     `svc ${productVersion()}`,
     '',
@@ -29,6 +33,16 @@ export function banner({ url, graphs }: Served, { storage, runs }: Settings): st
     'Try it:',
     '',
     `  ${exampleRequest(base, graphs[0] ?? 'agent')}`,
+    '',
+  ].join('\n');
+}
+
+function worker(base: string, rows: readonly (readonly [string, string])[]): string {
+  const shown = [['Health', `${base}/ready`] as const, ...rows];
+  return [
+    `svc ${productVersion()}, worker`,
+    '',
+    ...shown.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
   ].join('\n');
 }

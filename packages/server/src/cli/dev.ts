@@ -7,13 +7,13 @@ import { createLogger } from '../telemetry/logger.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { banner } from './banner.ts';
 import { explain } from './explain.ts';
-import { exitOnUncaught, stopSignal } from './stop-signal.ts';
+import { exitOnUncaught, stopSignals } from './stop-signal.ts';
 import { openWatcher } from './watcher.ts';
 
 /** Serves, and again after every change; a change that breaks the config leaves what was served before. */
 export async function dev(sources: ConfigSources): Promise<void> {
   let config = loadConfig(sources);
-  const stopped = stopSignal();
+  const { stop: stopped } = stopSignals();
   const logger = createLogger(config.settings.log);
   exitOnUncaught(logger);
   let server: RunningServer | undefined;

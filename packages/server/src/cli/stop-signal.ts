@@ -5,21 +5,32 @@ const sameKeyMs = 500;
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Resolves at the first SIGINT or SIGTERM; the second ends the process at once. */
-export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let firstAtMs: number | undefined;
-    const stop = (signal: keyof typeof exitCodes): void => {
+export interface StopSignals {
+  /** Resolves at the first SIGINT or SIGTERM. */
+  stop: Promise<void>;
+  /** Fires at the second: what may take its time should not. A third ends the process at once. */
+  hurry: AbortSignal;
+}
+
+export function stopSignals(): StopSignals {
+  const hurry = new AbortController();
+  const stop = new Promise<void>((resolve) => {
+    let lastAtMs = -Infinity;
+    let count = 0;
+    const onSignal = (signal: keyof typeof exitCodes): void => {
       const nowMs = performance.now();
-      if (firstAtMs === undefined) {
-        firstAtMs = nowMs;
-        console.log('\nStopping: runs may finish. A second signal ends them at once.');
-        resolve();
-      } else if (nowMs - firstAtMs > sameKeyMs) process.exit(exitCodes[signal]);
+      if (nowMs - lastAtMs < sameKeyMs) return;
+      lastAtMs = nowMs;
+      count += 1;
+      if (count === 1) console.log('\nStopping: runs may finish. A second signal gives them back at once.');
+      else if (count === 2) hurry.abort();
+      else process.exit(exitCodes[signal]);
+      resolve();
     };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
   });
+  return { stop, hurry: hurry.signal };
 }
 
 /** What nobody caught leaves the process in a state nobody knows: log it and go. */

@@ -78,6 +78,13 @@ export const settingDefinitions = {
     default: '10',
     doc: 'Connections to PostgreSQL per process.',
   }),
+  role: setting({
+    variable: 'SVC_ROLE',
+    flag: { name: '--role', placeholder: '<role>' },
+    type: oneOf(['all', 'api', 'worker']),
+    default: 'all',
+    doc: 'What this process does: api answers requests, worker executes runs, all does both.',
+  }),
   executors: setting({
     variable: 'SVC_EXECUTORS',
     flag: { name: '--executors', placeholder: '<number>' },
@@ -116,7 +123,7 @@ export const settingDefinitions = {
   lease: setting({
     variable: 'SVC_LEASE',
     aliases: [{ name: 'BG_JOB_HEARTBEAT', unit: 's' }],
-    type: duration({ minMs: 500, maxMs: 3_600 * second }),
+    type: duration({ minMs: 100, maxMs: 3_600 * second }),
     default: '30s',
     doc: 'How long a run stays with a server that has stopped renewing its lease.',
   }),
@@ -127,17 +134,23 @@ export const settingDefinitions = {
     default: '180s',
     doc: 'How long a stopping server lets its runs finish.',
   }),
+  cancelGrace: setting({
+    variable: 'SVC_CANCEL_GRACE',
+    type: duration({ minMs: 0, maxMs: day }),
+    default: '10s',
+    doc: 'How long a graph may take to heed the signal that its run is cancelled; then its executor is ended.',
+  }),
   runTimeout: setting({
     variable: 'SVC_RUN_TIMEOUT',
     aliases: [{ name: 'BG_JOB_TIMEOUT_SECS', unit: 's' }],
-    type: duration({ minMs: second, maxMs: 30 * day }),
+    type: duration({ minMs: 1, maxMs: 30 * day }),
     default: '1h',
     doc: 'How long one attempt of a run may take.',
   }),
   streamTtl: setting({
     variable: 'SVC_STREAM_TTL',
     aliases: [{ name: 'RESUMABLE_STREAM_TTL_SECONDS', unit: 's' }],
-    type: duration({ minMs: second, maxMs: 30 * day }),
+    type: duration({ minMs: 1, maxMs: 30 * day }),
     default: '120s',
     doc: 'How long the events of a finished run can be replayed.',
   }),

@@ -11,6 +11,7 @@ describe('settings', () => {
   it('have the documented defaults', () => {
     const { origins, ...values } = resolveSettings({ ...base, file });
     expect(values).toEqual({
+      role: 'all',
       http: {
         host: '127.0.0.1',
         port: 2024,
@@ -24,6 +25,7 @@ describe('settings', () => {
         jobsPerWorker: 10,
         leaseMs: 30_000,
         shutdownGraceMs: 180_000,
+        cancelGraceMs: 10_000,
         timeoutMs: 3_600_000,
         streamTtlMs: 120_000,
       },
@@ -116,7 +118,7 @@ describe('a wrong setting', () => {
     ['SVC_PORT', '1.5', 'is not a whole number', 'from 0 to 65535'],
     ['SVC_EXECUTORS', '0', 'is out of range', 'from 1 to 256'],
     ['SVC_LEASE', '30', 'is not a duration', '30s'],
-    ['SVC_LEASE', '1ms', 'is out of range', 'from 500ms to 1h'],
+    ['SVC_LEASE', '1ms', 'is out of range', 'from 100ms to 1h'],
     ['SVC_BODY_LIMIT', '20', 'is not a size', '20mb'],
     ['SVC_BODY_LIMIT', '2gb', 'is out of range', 'to 1gb'],
     ['SVC_LOG_LEVEL', 'loud', 'is not one of the choices', 'trace, debug, info'],

@@ -9,6 +9,7 @@ import type { Secret } from './secret.ts';
 
 /** What is in force. Durations are milliseconds, sizes bytes, paths absolute. */
 export interface Settings {
+  readonly role: SettingValue<'role'>;
   readonly http: {
     readonly host: string;
     readonly port: number;
@@ -27,6 +28,7 @@ export interface Settings {
     readonly jobsPerWorker: number;
     readonly leaseMs: number;
     readonly shutdownGraceMs: number;
+    readonly cancelGraceMs: number;
     readonly timeoutMs: number;
     readonly streamTtlMs: number;
   };
@@ -166,6 +168,7 @@ function group(
   origins: Record<SettingKey, SettingOrigin>,
 ): Settings {
   return Object.freeze({
+    role: values.role,
     http: Object.freeze({
       host: values.host,
       port: values.port,
@@ -183,6 +186,7 @@ function group(
       jobsPerWorker: values.jobsPerWorker,
       leaseMs: values.lease,
       shutdownGraceMs: values.shutdownGrace,
+      cancelGraceMs: values.cancelGrace,
       timeoutMs: values.runTimeout,
       streamTtlMs: values.streamTtl,
     }),

@@ -80,7 +80,7 @@ type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
   : R['kind'] extends 'late'
     ? Late
-    : R['kind'] extends 'html'
+    : R['kind'] extends 'html' | 'text'
       ? string
       : RouteOutput<R> | RawJson;
 

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { Handlers } from '../deployment/handlers.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
-import { mount } from './mount.ts';
+import { mount, type Observe } from './mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { logRequest } from './request-log.ts';
 
@@ -19,6 +19,7 @@ export interface AppOptions<T extends Routes> {
   lateMs?: number | undefined;
   /** What may wait for a client that does not read. */
   streamBufferBytes?: number | undefined;
+  observe?: Observe | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -29,6 +30,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
   const app = new Hono<HttpEnv>({ getPath: rawPath });
   mount(app, routes, handlers, {
     logger,
+    observe: options.observe,
     body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },

@@ -12,6 +12,8 @@ const apiHeaders = {
 
 export const jsonHeaders = { 'content-type': 'application/json', ...apiHeaders };
 
+export const textHeaders = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', ...apiHeaders };
+
 export const emptyHeaders = apiHeaders;
 
 export const htmlHeaders = {

@@ -12,8 +12,12 @@ import { problemResponse } from './problem.ts';
 import { logRequest } from './request-log.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
+/** Told of every response when it is complete. */
+export type Observe = (method: string, route: string, status: number, ms: number) => void;
+
 export interface MountOptions extends ResponseOptions {
   body: BodyLimits;
+  observe?: Observe | undefined;
 }
 
 type AnyHandler = (input: Input, call: Call) => unknown;
@@ -57,10 +61,14 @@ const answer = async (
   }
   const out = context.env?.outgoing;
   const entry = { route: route.path, requestId: call.requestId, startedMs, status: response.status };
+  const finish = (): void => {
+    options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
+    logRequest(options.logger, context, entry);
+  };
   if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
     entry.status = out.statusCode;
-    out.once('close', () => logRequest(options.logger, context, entry));
-  } else logRequest(options.logger, context, entry);
+    out.once('close', finish);
+  } else finish();
   return response;
 };
 

@@ -2,7 +2,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { RouteShape } from '@svc/contract';
 import { type Late, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
 import type { HttpContext, RequestCall } from './call.ts';
-import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders } from './headers.ts';
+import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from './headers.ts';
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';
 import type { HttpLogger } from './problem.ts';
 import { eventsBody, type SseOptions, streamEvents } from './sse.ts';
@@ -49,6 +49,8 @@ export const respond = async (
     }
     case 'html':
       return new Response(value as string, { status, headers: withHeaders(htmlHeaders, call, reply) });
+    case 'text':
+      return new Response(value as string, { status, headers: withHeaders(textHeaders, call, reply) });
     case 'json': {
       if (status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });

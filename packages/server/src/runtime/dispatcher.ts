@@ -2,42 +2,73 @@
 //
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
-//      └── lease ended ◀──┘ executor lost, or this process gone: claimed again, with one attempt more
+//      └── released ◀─────┘ executor lost, server stopped, database away: given back
+//      └── lease over ◀───┘ this process gone: taken by who finds it
 //
-// Claims are asked for when a run was left pending, when a slot or thread may have become free, and by a
-// poll that heals whatever was missed. Leases are renewed here, never in the event loop of a graph.
+// Claims are asked for when the bell says that there is a run to claim, when a slot has become free, and by a poll
+// that heals whatever was missed. Leases are renewed here, never in the event loop of a graph.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { RunOutcome, RunStreams } from '../events/run-streams.ts';
-import type { Lease, RunRow, RunSetting, RunStorage } from '../storage/runs.ts';
+import type { Bell } from '../events/bell.ts';
+import { deleted, type LogTail } from '../events/log-tail.ts';
+import type { RunOutcome } from '../events/run-stream.ts';
+import type { RunStreams } from '../events/run-streams.ts';
+import { LeaseKeeper, type LossReason } from '../leases/lease-keeper.ts';
+import type { Lease } from '../storage/lease.ts';
+import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
+import type { RunRow, RunStorage } from '../storage/runs.ts';
+import { Attempt, type AttemptLimits } from './attempt.ts';
+import type { AttemptRef } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
-import type { FromExecutor, RunOrder } from './protocol.ts';
+import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
 import { runOrder } from './run-order.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
-  runs: RunStorage;
+  worker_id: string;
+  leases: RunLeaseStorage;
+  runs: Pick<RunStorage, 'follow'>;
   streams: RunStreams;
+  tail: LogTail;
+  bell: Bell;
   leaseMs: number;
   attemptsMax: number;
+  limits: AttemptLimits;
   /** How often to look for runs that nobody announced. */
   pollMs: number;
   logger: Logger;
 }
 
+/** Tries of what must happen once the database is back. */
+const retryMs = { first: 50, max: 2_000 };
+
 export class Dispatcher {
   readonly pool: ExecutorPool;
   readonly #options: DispatcherOptions;
-  readonly #leases = new Map<string, Lease>();
-  readonly #timers: NodeJS.Timeout[];
+  readonly #attempts: LeaseKeeper<Attempt>;
+  readonly #poll: NodeJS.Timeout | undefined;
+  /** Attempts without a lease whose graphs have been told to stop. */
+  readonly #leaving = new Set<Attempt>();
+  readonly #giving = new Set<Promise<void>>();
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
-  /** Runs that this process left pending: while there are any, every run that ends is a reason to claim. */
-  readonly #waiting = new Set<string>();
+  /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
+  #wasFull = false;
   #reserved = 0;
+  #draining = false;
   #closing = false;
+  #onQuiet: (() => void) | undefined;
+  /** Ended here, by status. */
+  readonly ended = new Map<RunStatus, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { setup, executors, jobsPerExecutor, logger } = options;
+    const { setup, executors, jobsPerExecutor, logger, leaseMs, bell } = options;
+    this.#attempts = new LeaseKeeper({
+      leaseMs,
+      renew: (held) => this.#renew(held),
+      onLost: (attempt, reason) => this.#onLeaseLost(attempt, reason),
+      logger,
+    });
     this.pool = new ExecutorPool({
       setup,
       executors,
@@ -45,22 +76,49 @@ export class Dispatcher {
       logger,
       events: {
         onRun: (message) => this.#onRun(message),
-        onExit: (running) => this.#onExecutorLost(running),
+        onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
-    this.#timers = [
-      setInterval(() => this.#claim(), options.pollMs),
-      setInterval(() => void this.#renew(), options.leaseMs / 3),
-    ];
+    bell.on('c', (run_id) => this.cancel(run_id));
+    bell.on('l', (run_id) => this.#attempts.find(run_id)?.listen(true));
+    if (jobsPerExecutor === 0) return;
+    bell.on('p', () => this.#claim());
+    bell.onMissed(() => this.#claim());
+    this.#poll = setInterval(() => this.#claim(), options.pollMs);
   }
 
   get leaseMs(): number {
     return this.#options.leaseMs;
   }
 
+  get worker_id(): string {
+    return this.#options.worker_id;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  get running(): number {
+    return this.#attempts.size;
+  }
+
+  get leasesLost(): number {
+    return this.#attempts.losses;
+  }
+
+  /** Whether an attempt of the run executes here. */
+  has(run_id: string): boolean {
+    return this.#attempts.find(run_id) !== undefined;
+  }
+
   /** Sets a slot aside for a run that is about to be inserted as claimed; false when all are taken. */
   reserve(): boolean {
-    if (this.#closing || this.pool.freeSlots - this.#reserved <= 0) return false;
+    if (this.#draining) return false;
+    if (this.pool.freeSlots - this.#reserved <= 0) {
+      this.#wasFull = true;
+      return false;
+    }
     this.#reserved += 1;
     return true;
   }
@@ -70,41 +128,67 @@ export class Dispatcher {
     this.#reserved -= 1;
   }
 
-  /** Starts a run whose lease was taken for this process. */
-  start(order: RunOrder): void {
-    this.#waiting.delete(order.run_id);
-    this.#leases.set(order.run_id, { run_id: order.run_id, lease_token: order.lease_token });
-    this.pool.run(order);
+  /** Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. */
+  start(order: RunOrder, sinceMs: number): void {
+    const isLast = order.attempt > 1 && order.attempt >= this.#options.attemptsMax;
+    const executor = this.pool.run(order, isLast);
+    this.#options.tail.unfollow(order.run_id);
+    this.#attempts.keep(new Attempt(order, executor, this.#options.limits), sinceMs);
   }
 
-  /** A run was inserted that could not start at once. */
-  wake(run_id: string): void {
-    this.#waiting.add(run_id);
-    this.#claim();
-  }
-
-  /** Someone reads the events of a run that may have started without readers. */
+  /** Someone here reads the events of a run that may have started without readers. */
   listen(run_id: string): void {
-    this.pool.listen(run_id);
+    this.#attempts.find(run_id)?.listen(false);
   }
 
   /** Stops an attempt that runs here, if it does. */
   cancel(run_id: string): void {
-    this.#waiting.delete(run_id);
-    this.pool.cancel(run_id);
+    this.#attempts.find(run_id)?.stop('cancelled');
+  }
+
+  /**
+   * No more claims; resolves when nothing runs here any more. What runs gets `graceMs`, or until `hurry`; the rest
+   * goes back to be claimed elsewhere, as if it had not been started.
+   */
+  async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
+    this.#draining = true;
+    await this.#claiming;
+    const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    this.#checkQuiet();
+    if (!hurry.aborted) {
+      const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
+      await Promise.race([
+        quiet,
+        new Promise((resolve) => over.addEventListener('abort', resolve, { once: true })),
+      ]);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#draining = true;
     this.#closing = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#poll);
     await this.#claiming;
+    const left = this.#attempts.all();
     await this.pool[Symbol.asyncDispose]();
-    if (this.#leases.size > 0) await this.#options.runs.release([...this.#leases.values()]);
-    this.#leases.clear();
+    for (const attempt of left) this.#over(attempt);
+    this.#attempts[Symbol.dispose]();
+    await Promise.allSettled(this.#giving);
+    for (const attempt of this.#leaving) attempt[Symbol.dispose]();
+    await this.#release(left);
+  }
+
+  async #release(left: Attempt[]): Promise<void> {
+    if (left.length === 0) return;
+    try {
+      await this.#options.leases.release(left, { charge: false, reason: 'the server stopped' });
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'leases will have to run out by themselves');
+    }
   }
 
   #claim(): void {
-    if (this.#closing) return;
+    if (this.#draining) return;
     if (this.#claiming) {
       this.#claimAgain = true;
       return;
@@ -122,14 +206,17 @@ export class Dispatcher {
   }
 
   async #claimAll(): Promise<void> {
-    const { runs, leaseMs, attemptsMax } = this.#options;
+    const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
     for (;;) {
       const free = this.pool.freeSlots - this.#reserved;
-      if (free <= 0 || this.#closing) return;
+      if (this.#draining) return;
+      this.#wasFull = free <= 0;
+      if (free <= 0) return;
       this.#reserved += free;
       try {
-        const claimed = await runs.claim(free, leaseMs, attemptsMax);
-        await this.#startAll(claimed);
+        const sinceMs = performance.now();
+        const claimed = await leases.claim(free, worker_id, leaseMs, attemptsMax);
+        await this.#startAll(claimed, sinceMs);
         if (claimed.length < free) return;
       } finally {
         this.#reserved -= free;
@@ -137,71 +224,178 @@ export class Dispatcher {
     }
   }
 
-  async #startAll(claimed: RunRow[]): Promise<void> {
+  async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
+    for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
-    for (const run of claimed) if (run.status === 'error') this.#giveUp(run);
     if (started.length === 0) return;
-    const settings = new Map<string, RunSetting>();
-    for (const setting of await this.#options.runs.settings(started.map((run) => run.run_id))) {
+    const { leases, streams } = this.#options;
+    const settings = new Map<string, ClaimedSetting>();
+    for (const setting of await leases.settings(started.map((run) => run.run_id))) {
       settings.set(setting.run_id, setting);
     }
     for (const run of started) {
       const setting = settings.get(run.run_id);
-      if (setting) this.start(runOrder(run, setting, this.#options.streams.find(run.run_id) ?? {}));
-      else
-        await this.#options.runs.fail(
-          run,
-          JSON.stringify({ error: 'AssistantGone', message: 'The assistant of this run is gone' }),
-        );
+      if (setting) {
+        const stream = streams.find(run.run_id);
+        const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);
+        this.start(runOrder({ ...run, log: setting.log }, setting, stream ?? {}, firstId), sinceMs);
+      } else {
+        const error = { error: 'AssistantGone', message: 'The assistant of this run is gone' };
+        await leases.stop(leaseOf(run), 'error', 'error', JSON.stringify(error));
+        this.#endHere({ ...run, status: 'error', error: JSON.stringify(error) });
+      }
     }
   }
 
-  #giveUp(run: RunRow): void {
-    const error = JSON.parse(run.error ?? 'null') as RunOutcome['error'];
-    if (error) this.#options.streams.open(run.run_id).push('error', JSON.stringify(error));
-    this.#options.streams.end(run.run_id, { status: 'error', error });
+  /** For readers here of a run that was ended without an executor; who follows its log reads it there. */
+  #endHere({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
+    const stream = this.#options.streams.find(run_id);
+    if (!stream || stream.isFollowed) return;
+    const error = JSON.parse(text ?? 'null') as RunOutcome['error'];
+    if (error) stream.push(stream.nextId, [['error', JSON.stringify(error)]]);
+    this.#options.streams.end(run_id, { status: status as RunStatus, error });
   }
 
-  #onRun(message: Exclude<FromExecutor, { kind: 'ready' | 'answer' }>): void {
+  #onRun(message: AttemptMessage): void {
     const { streams, logger } = this.#options;
-    if (message.kind === 'events') {
-      const stream = streams.open(message.run_id);
-      for (const [event, data] of message.events) stream.push(event, data);
-      return;
-    }
-    this.#leases.delete(message.run_id);
+    const { run_id, lease_token } = message;
+    const attempt = this.#attempts.find(run_id);
+    if (attempt?.lease_token !== lease_token) return this.#onLeaving(message);
+    if (message.kind === 'events') return streams.find(run_id)?.push(message.first_id, message.events);
     if (message.kind === 'done') {
+      this.#over(attempt);
       const { status, values, error } = message;
-      streams.end(message.run_id, { status, error, ...(values === undefined ? {} : { values }) });
+      this.ended.set(status, (this.ended.get(status) ?? 0) + 1);
+      streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
-      logger.warn({ run_id: message.run_id, reason: message.message }, 'a run was lost to this process');
-      streams.end(message.run_id, {
-        status: 'error',
-        error: { error: 'RunLost', message: 'The run was stopped' },
-      });
+      logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
+      this.#over(attempt);
+      this.#giveBack([attempt], { charge: message.retry, reason: message.message });
     }
-    if (this.#waiting.size > 0) this.#claim();
+    this.#afterOne();
   }
 
-  /** Its runs may start again at once: nobody else writes for them. */
-  #onExecutorLost(running: string[]): void {
-    const leases = running.flatMap((run_id) => this.#leases.get(run_id) ?? []);
-    for (const run_id of running) this.#leases.delete(run_id);
-    this.#options.runs.release(leases).then(
-      () => this.#claim(),
-      (error: unknown) =>
-        this.#options.logger.error({ err: error }, 'leases will have to run out by themselves'),
-    );
+  /** What an attempt says that has lost its lease counts for nothing, save that it has ended. */
+  #onLeaving({ kind, run_id, lease_token }: AttemptMessage): void {
+    if (kind === 'events') return;
+    for (const attempt of this.#leaving) {
+      if (attempt.id !== run_id || attempt.lease_token !== lease_token) continue;
+      attempt[Symbol.dispose]();
+      this.#leaving.delete(attempt);
+    }
   }
 
-  async #renew(): Promise<void> {
-    const held = [...this.#leases.values()];
-    if (held.length === 0) return;
-    try {
-      const kept = new Set(await this.#options.runs.renew(held, this.#options.leaseMs));
-      for (const { run_id } of held) if (!kept.has(run_id) && this.#leases.has(run_id)) this.cancel(run_id);
-    } catch (error) {
-      this.#options.logger.error({ err: error }, 'leases could not be renewed');
+  /** Runs that were killed for others' sake, or for the database's, are not charged for it. */
+  #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
+    const attempts = running.flatMap(({ run_id, lease_token }) => {
+      const attempt = this.#attempts.find(run_id);
+      return attempt?.lease_token === lease_token ? [attempt] : [];
+    });
+    for (const attempt of attempts) this.#over(attempt);
+    const killed = attempts.filter((attempt) => attempt.isKilled);
+    for (const attempt of killed) this.#stopHere(attempt);
+    const others = attempts.filter((attempt) => !attempt.isKilled);
+    const message = `its executor ended (${reason})`;
+    this.#giveBack(others, { charge: !isDeliberate, reason: message });
+    this.#afterOne();
+  }
+
+  /** Ends the run of an attempt that had to be killed. */
+  #stopHere(attempt: Attempt): void {
+    const isTimeout = attempt.stopped === 'timeout';
+    const error = {
+      error: 'RunTimeout',
+      message: 'The run took longer than it may, and did not stop when told',
+    };
+    const text = isTimeout ? JSON.stringify(error) : null;
+    const status = isTimeout ? 'timeout' : 'interrupted';
+    this.#persist(async () => {
+      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_before', text);
+      this.#endHere({ run_id: attempt.id, status, error: text });
+    });
+  }
+
+  /**
+   * A lease that somebody else has: the run is gone, or goes on there. One that could not be renewed is given up
+   * before its time is over: the executor ends at once, since a graph need not heed a signal.
+   */
+  #onLeaseLost(attempt: Attempt, reason: LossReason): void {
+    const { logger, streams } = this.#options;
+    logger.warn({ run_id: attempt.id, reason }, 'a lease was lost');
+    attempt[Symbol.dispose]();
+    if (reason === 'not renewed') {
+      attempt.kill();
+      this.#giveBack([attempt], { charge: false, reason: 'the database could not be reached' });
+    } else {
+      attempt.stop('lost');
+      this.#leaving.add(attempt);
+      const stream = streams.find(attempt.id);
+      if (stream) this.#options.tail.follow(stream);
     }
+    this.#checkQuiet();
+  }
+
+  /** Readers here then follow the run wherever it goes. */
+  #giveBack(attempts: Attempt[], how: { charge: boolean; reason: string }): void {
+    if (attempts.length === 0) return;
+    const { leases, runs, streams, tail } = this.#options;
+    this.#persist(async () => {
+      for (const { id } of attempts) {
+        const stream = streams.find(id);
+        if (!stream) continue;
+        const status = await runs.follow(id, stream.streamed ? 'events' : 'outcome');
+        if (status === undefined) {
+          stream.push(stream.nextId, [['error', JSON.stringify(deleted)]]);
+          streams.end(id, { status: 'error', error: deleted });
+        } else tail.follow(stream);
+      }
+      await leases.release(attempts, how);
+      this.#claim();
+    });
+  }
+
+  /** Until it has succeeded, or the server stops. */
+  #persist(work: () => Promise<void>): void {
+    const trying = (async () => {
+      for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+        try {
+          return await work();
+        } catch (error) {
+          this.#options.logger.error(
+            { err: error },
+            'a run could not be given back or ended; will try again',
+          );
+          if (this.#closing) return;
+          await sleep(delayMs);
+        }
+      }
+    })();
+    this.#giving.add(trying);
+    void trying.finally(() => this.#giving.delete(trying));
+  }
+
+  async #renew(held: Attempt[]): Promise<ReadonlySet<string>> {
+    const renewed = await this.#options.leases.renew(held, this.#options.leaseMs);
+    for (const { run_id, log, cancelled } of renewed) {
+      if (cancelled) this.cancel(run_id);
+      if (log === 'events') this.#attempts.find(run_id)?.listen(true);
+    }
+    return new Set(renewed.map((run) => run.run_id));
+  }
+
+  #over(attempt: Attempt): void {
+    attempt[Symbol.dispose]();
+    this.#attempts.drop(attempt);
+  }
+
+  #afterOne(): void {
+    this.#checkQuiet();
+    if (this.#wasFull) this.#claim();
+  }
+
+  #checkQuiet(): void {
+    if (this.#attempts.size === 0) this.#onQuiet?.();
   }
 }
+
+const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });

@@ -3,26 +3,34 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type {
+  AttemptMessage,
   ExecutorSetup,
   FromExecutor,
   IntrospectOrder,
   RunOrder,
+  StopReason,
   ToExecutor,
   UpdateOrder,
 } from './protocol.ts';
 
-type RunMessage = Exclude<FromExecutor, { kind: 'ready' | 'answer' }>;
+/** An attempt: a run under one of its lease tokens. */
+export interface AttemptRef {
+  run_id: string;
+  lease_token: number;
+}
 
 export interface ExecutorEvents {
-  onRun: (message: RunMessage) => void;
-  /** The process has ended; `running` are the runs it had. */
-  onExit: (running: string[], reason: string) => void;
+  onRun: (message: AttemptMessage) => void;
+  /** The process has ended, by our own hand or not; `running` are the attempts it had. */
+  onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
 
 interface Waiting {
   resolve: (value: unknown) => void;
   reject: (error: Error) => void;
 }
+
+const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
 /** The same path from src/runtime and from dist/runtime. */
 const entry = fileURLToPath(new URL('../../bin/executor.js', import.meta.url));
@@ -31,7 +39,8 @@ const entry = fileURLToPath(new URL('../../bin/executor.js', import.meta.url));
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
 export class ExecutorProcess {
-  readonly runs = new Set<string>();
+  /** By run and token. */
+  readonly attempts = new Map<string, AttemptRef>();
   readonly ready: Promise<void>;
   readonly #child: ChildProcess;
   readonly #events: ExecutorEvents;
@@ -39,6 +48,7 @@ export class ExecutorProcess {
   readonly #exited: Promise<void>;
   #calls = 0;
   #gone = false;
+  #isKilled = false;
 
   constructor(setup: ExecutorSetup, events: ExecutorEvents) {
     this.#events = events;
@@ -74,16 +84,17 @@ export class ExecutorProcess {
   }
 
   run(order: RunOrder): void {
-    this.runs.add(order.run_id);
+    const { run_id, lease_token } = order;
+    this.attempts.set(keyOf(order), { run_id, lease_token });
     this.#send({ kind: 'run', order });
   }
 
-  cancel(run_id: string): void {
-    this.#send({ kind: 'cancel', run_id });
+  cancel({ run_id, lease_token }: AttemptRef, why: StopReason): void {
+    this.#send({ kind: 'cancel', run_id, lease_token, why });
   }
 
-  listen(run_id: string): void {
-    this.#send({ kind: 'listen', run_id });
+  listen({ run_id, lease_token }: AttemptRef, logged: boolean): void {
+    this.#send({ kind: 'listen', run_id, lease_token, logged });
   }
 
   update(order: UpdateOrder): Promise<unknown> {
@@ -94,8 +105,14 @@ export class ExecutorProcess {
     return this.#call((call) => ({ kind: 'introspect', call, order }));
   }
 
-  async stop(): Promise<void> {
+  /** Ends the process at once, whatever it does. */
+  kill(): void {
+    this.#isKilled = true;
     if (!this.#gone) this.#child.kill('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    this.kill();
     await this.#exited;
   }
 
@@ -112,8 +129,8 @@ export class ExecutorProcess {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
-  #run(message: RunMessage): void {
-    if (message.kind !== 'events') this.runs.delete(message.run_id);
+  #run(message: AttemptMessage): void {
+    if (message.kind !== 'events') this.attempts.delete(keyOf(message));
     this.#events.onRun(message);
   }
 
@@ -130,6 +147,6 @@ export class ExecutorProcess {
     const lost = new Problem('unavailable', `The executor ended while it worked on this (${reason})`);
     for (const { reject } of this.#waiting.values()) reject(lost);
     this.#waiting.clear();
-    this.#events.onExit([...this.runs], reason);
+    this.#events.onExit([...this.attempts.values()], reason, this.#isKilled);
   }
 }

@@ -26,6 +26,12 @@ export interface RunOrder {
   awaited: boolean;
   /** Whether events are sent from the start; otherwise from the moment that someone listens. */
   streamed: boolean;
+  /** Whether events go to the run's log before anyone is told. */
+  logged: boolean;
+  /** Whether the final values are stored with the outcome: a webhook wants them, or there is no thread to read them from. */
+  values_kept: boolean;
+  /** Ids of events go on over the attempts of a run. */
+  first_event_id: number;
 }
 
 /** The options of a run as stored in its row. */
@@ -82,22 +88,30 @@ export interface ExecutorSetup {
 export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
   | { kind: 'run'; order: RunOrder }
-  | { kind: 'cancel'; run_id: string }
-  | { kind: 'listen'; run_id: string }
+  | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
+  /** Someone reads the events from now on; somewhere else, if `logged`. */
+  | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   | { kind: 'update'; call: number; order: UpdateOrder }
   | { kind: 'introspect'; call: number; order: IntrospectOrder };
 
+/** `lost`: the lease has gone; nothing that the attempt still does counts. */
+export type StopReason = 'cancelled' | 'timeout' | 'lost';
+
 export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
 
-/** `event` is a frame for the stream's readers; its position in the run is counted by the receiver. */
 export type FromExecutor =
   | { kind: 'ready' }
-  | { kind: 'events'; run_id: string; events: [event: string, data: string][] }
-  /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
-  | { kind: 'done'; run_id: string; status: RunStatus; values?: string | null; error: RunError | null }
-  /** The lease went elsewhere, or the outcome could not be stored: this attempt counts for nothing. */
-  | { kind: 'lost'; run_id: string; message: string }
+  | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
+
+/** What an executor says of an attempt. */
+export type AttemptMessage = { run_id: string; lease_token: number } & (
+  | { kind: 'events'; first_id: number; events: [event: string, data: string][] }
+  /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
+  | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
+  /** Nothing of it is stored: the lease went elsewhere; or, `retry`, the database could not be reached. */
+  | { kind: 'lost'; message: string; retry: boolean }
+);
 
 export interface RunError {
   error: string;

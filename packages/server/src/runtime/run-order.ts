@@ -57,8 +57,8 @@ export const mergeConfigs = (
 
 type ClaimedRun = Pick<
   RunRow,
-  'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token'
->;
+  'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token' | 'log'
+> & { webhook?: string | null };
 
 /** Who is there when a run starts: nothing is made for nobody. */
 export interface Audience {
@@ -68,11 +68,18 @@ export interface Audience {
   streamed?: boolean;
 }
 
-export const runOrder = (run: ClaimedRun, setting: RunSetting, audience: Audience): RunOrder => {
+/** `first_event_id`: where the ids of an earlier attempt ended. */
+export const runOrder = (
+  run: ClaimedRun,
+  setting: RunSetting,
+  audience: Audience,
+  first_event_id = 0,
+): RunOrder => {
   const kwargs = JSON.parse(run.kwargs) as RunKwargs;
   const { run_id, assistant_id, temporary, attempt, lease_token } = run;
   const { thread_id, graph_id } = setting;
   const ids = { run_id, thread_id, graph_id, assistant_id };
+  const isKept = run.webhook != null || (temporary && run.log !== 'nothing');
   const context = mergeContext(setting.assistant_context, kwargs.context);
   return {
     run_id,
@@ -96,6 +103,9 @@ export const runOrder = (run: ClaimedRun, setting: RunSetting, audience: Audienc
     checkpoint_metadata: { ...run.metadata, graph_id },
     kwargs,
     awaited: audience.awaited ?? false,
-    streamed: (audience.streamed ?? false) || kwargs.stream_resumable === true,
+    streamed: (audience.streamed ?? false) || run.log === 'events',
+    logged: run.log === 'events',
+    values_kept: isKept,
+    first_event_id,
   };
 };

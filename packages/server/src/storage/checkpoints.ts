@@ -47,7 +47,20 @@ export interface Ending {
   ending: string | null;
   interrupts: string | null;
   error: string | null;
-  temporary: boolean;
+  /** Final values as wire JSON, for those who cannot read them from the thread. */
+  values: string | null;
+  /** Whether the run's log has the error already. */
+  told: boolean;
+}
+
+/** Events of a run that others follow, for its log. */
+export interface LoggedEvents {
+  first_id: number;
+  last_id: number;
+  /** Alternating lines: the name of an event, its data as JSON. */
+  events: string;
+  /** The log forgets what is before this id. */
+  keep_from: number | null;
 }
 
 type Owned<T> = T & { owner: string };
@@ -65,6 +78,7 @@ export interface CheckpointBatch {
   checkpoints: Owned<CheckpointRow>[];
   writes: Owned<WriteRow>[];
   shapes: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
+  events: Owned<LoggedEvents>[];
   endings: Owned<Ending>[];
 }
 
@@ -101,7 +115,7 @@ const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const allRows = 1_000_000;
 
 const statements = {
-  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7) as lost' },
+  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost' },
   get: {
     name: 'checkpoints_get',
     text: `select ${columns}, ${writes} from checkpoints c
@@ -160,8 +174,8 @@ export const checkpointStorage = (db: Database) => ({
   /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
   async commit(batch: CheckpointBatch): Promise<string[]> {
     // A list of each kind: PostgreSQL reads a json value anew for every part that is taken from it.
-    const { owners, heads, blobs, checkpoints, writes: made, shapes, endings } = batch;
-    const lists = [owners, heads, blobs, checkpoints, made, shapes, endings].map((list) =>
+    const { owners, heads, blobs, checkpoints, writes: made, shapes, events, endings } = batch;
+    const lists = [owners, heads, blobs, checkpoints, made, shapes, events, endings].map((list) =>
       JSON.stringify(list),
     );
     const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);

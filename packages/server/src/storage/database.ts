@@ -23,6 +23,8 @@ export interface Database extends AsyncDisposable {
   script(text: string): Promise<void>;
   /** Runs in one transaction on one connection; tried again when the database found it to conflict with another. */
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Connections of the pool, and who waits for one. */
+  poolState(): { pool_total: number; pool_idle: number; pool_waiting: number };
   /** Notifications of a channel, on a connection of its own that comes back by itself. */
   listen(
     channel: string,
@@ -33,6 +35,7 @@ export interface Database extends AsyncDisposable {
 
 const oldestVersion = 150_000;
 const transactTries = 3;
+const reconnectMs = { max: 10_000, pause: 50 };
 const conflicts = new Set<unknown>(['40001', '40P01']);
 const canceled = '57014';
 /** The driver's own limit cannot be switched off, only be made long. */
@@ -44,6 +47,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const pool = new pg.Pool(config);
   // An idle connection that breaks is replaced when the next one is needed; without this it would end the process.
   pool.on('error', () => undefined);
+  // Nor may one that breaks while it is thrown away.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   try {
     await checkVersion(pool);
   } catch (error) {
@@ -108,14 +113,22 @@ const run = async <Row extends pg.QueryResultRow>(
   }
 };
 
+/** Nothing has been asked yet, so asking again is safe: a database that restarts is waited for. */
+const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
+  const untilMs = performance.now() + reconnectMs.max;
+  for (;;) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (pool.ending || performance.now() > untilMs) throw translate(error);
+      await sleep(reconnectMs.pause);
+    }
+  }
+};
+
 /** Borrows a connection for one piece of work; gives it back only if it is still sound. */
 const withClient = async <T>(pool: pg.Pool, work: (borrowed: Borrowed) => Promise<T>): Promise<T> => {
-  let client: pg.PoolClient;
-  try {
-    client = await pool.connect();
-  } catch (error) {
-    throw translate(error);
-  }
+  const client = await connect(pool);
   const borrowed: Borrowed = { client, isSound: true };
   // It may break between two statements, when the pool does not watch it and no query is there to be told.
   const onError = (): void => void (borrowed.isSound = false);
@@ -142,6 +155,11 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
   return {
     ...queries((query) => lend((borrowed) => run(borrowed, query))),
     transact: (work) => transact(lend, work),
+    poolState: () => ({
+      pool_total: pool.totalCount,
+      pool_idle: pool.idleCount,
+      pool_waiting: pool.waitingCount,
+    }),
     listen: (channel, onNotify, onReconnect) => openListener({ config, channel, onNotify, onReconnect }),
     async [Symbol.asyncDispose]() {
       if (pool.ending) return;
@@ -187,6 +205,7 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
   const tx: Database = {
     ...queries(execute),
     transact: (inner) => inner(tx),
+    poolState: () => ({ pool_total: 1, pool_idle: 0, pool_waiting: 0 }),
     listen: () => Promise.reject(new Error('A transaction cannot listen')),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };

@@ -13,10 +13,24 @@ export interface RunRow {
   temporary: boolean;
   /** JSON text. */
   error: string | null;
+  /** What others than the executing process are told. */
+  log: RunAudience;
   attempt: number;
   lease_token: number;
+  /** Who holds the lease. */
+  worker_id: string | null;
+  lost_attempts: LostAttempt[];
   created_at: string;
   updated_at: string;
+}
+
+/** Whom a run is told to beside the process that executes it. */
+export type RunAudience = 'nothing' | 'outcome' | 'events';
+
+export interface LostAttempt {
+  attempt: number;
+  at: string;
+  message: string;
 }
 
 export interface NewRun {
@@ -32,6 +46,14 @@ export interface NewRun {
   claim: boolean;
   leaseMs: number;
   delayMs: number;
+  worker_id: string;
+  /** What to tell whom when the run does not start here. */
+  log: RunAudience;
+  /** Its events are kept from the first one on, wherever it runs. */
+  resumable: boolean;
+  webhook: string | null;
+  /** The id may have been used for the same run before. */
+  keyed: boolean;
 }
 
 /** The run as it came to be, with what an executor needs to know about its assistant and thread. */
@@ -48,67 +70,75 @@ export interface RunSetting {
   thread_config: Record<string, unknown> | null;
   thread_metadata: Record<string, unknown> | null;
   head: string | null;
+  log: RunAudience;
 }
 
 export type CreatedRun =
-  | ({ outcome: 'created' } & RunSetting)
+  /** `stopping`: runs of the thread that execute and make way. */
+  | ({ outcome: 'created'; stopping: string[] } & RunSetting)
+  | { outcome: 'exists'; thread_id: string }
   | { outcome: 'no_assistant' | 'no_thread' | 'busy' };
 
-export interface Lease {
+export type CancelAction = 'interrupt' | 'rollback';
+
+export interface Cancelled {
   run_id: string;
-  lease_token: number;
+  /** `ended` at once; `stopping`: its worker has been told; `over` before. */
+  outcome: 'ended' | 'stopping' | 'over';
 }
 
-const columns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error,
-  attempt, lease_token, created_at, updated_at`;
+/** Why a pending run waits. */
+export interface Waiting {
+  /** When it may start; null when that has passed. */
+  not_before: string | null;
+  /** The run that is before it on the thread. */
+  behind: string | null;
+  /** Live workers that take runs. */
+  workers: number;
+}
+
+export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
+  attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
 
 const statements = {
   create: {
     name: 'runs_create',
-    text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms')`,
+    text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms',
+      $11, $12, $13, $14, $15)`,
   },
-  claim: { name: 'runs_claim', text: `select ${columns} from claim_runs($1, $2 * interval '1 ms', $3)` },
-  setting: {
-    name: 'runs_setting',
-    text: `select r.run_id, r.thread_id, r.status, r.lease_token, r.created_at, a.graph_id,
-        a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
-        t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head
-      from runs r join assistants a using (assistant_id)
-      left join threads t on t.thread_id = r.thread_id
-      left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
-      where r.run_id = any ($1::uuid[])`,
+  cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4)' },
+  follow: { name: 'runs_follow', text: 'select follow_run($1, $2) as status' },
+  states: {
+    name: 'runs_states',
+    text: 'select run_id, thread_id, status, error, log, temporary from runs where run_id = any ($1::uuid[])',
   },
-  // In the order of ids, as the flush of an executor locks them.
-  renew: {
-    name: 'runs_renew',
-    text: `with held as (
-        select r.run_id from runs r
-        join unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
-          on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
-        order by r.run_id for update of r
-      )
-      update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
-      returning r.run_id`,
+  waiting: {
+    name: 'runs_waiting',
+    text: `select case when r.not_before > now() then r.not_before end as not_before,
+        (select o.run_id from runs o
+         where o.thread_id = r.thread_id and o.run_id <> r.run_id
+           and (o.status = 'running' or (o.status = 'pending' and (o.created_at, o.run_id) < (r.created_at, r.run_id)))
+         order by o.status desc, o.created_at, o.run_id limit 1) as behind,
+        (select count(*)::integer from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining) as workers
+      from runs r where r.run_id = $1`,
   },
-  release: {
-    name: 'runs_release',
-    text: `update runs r set lease_until = now() - interval '1 ms'
-      from unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
-      where r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'`,
+  listAllInFlight: {
+    name: 'runs_all_in_flight',
+    text: `select run_id, thread_id from runs where status = any ($1::text[]) and status in ('pending', 'running')
+      order by created_at, run_id limit $2`,
   },
-  fail: {
-    name: 'runs_fail',
-    text: `with ended as (
-        update runs set status = 'error', error = $3, lease_until = null, updated_at = now()
-        where run_id = $1 and lease_token = $2 and status = 'running' returning thread_id, temporary
-      )
-      select settle_thread(thread_id, 'error', null, $3) from ended where not temporary`,
+  next: {
+    name: 'runs_next',
+    text: `select run_id, status, created_at from runs
+      where thread_id = $1 and ($2::uuid is null or (created_at, run_id) >
+        (select r.created_at, r.run_id from runs r where r.run_id = $2))
+      order by created_at, run_id limit 1`,
   },
-  get: { name: 'runs_get', text: `select ${columns} from runs where run_id = $1 and thread_id = $2` },
-  find: { name: 'runs_find', text: `select ${columns} from runs where run_id = $1` },
+  get: { name: 'runs_get', text: `select ${runColumns} from runs where run_id = $1 and thread_id = $2` },
+  find: { name: 'runs_find', text: `select ${runColumns} from runs where run_id = $1` },
   list: {
     name: 'runs_list',
-    text: `select ${columns} from runs where thread_id = $1 and ($2::text is null or status = $2)
+    text: `select ${runColumns} from runs where thread_id = $1 and ($2::text is null or status = $2)
       order by created_at desc, run_id desc limit $3 offset $4`,
   },
   inFlight: {
@@ -118,12 +148,9 @@ const statements = {
   delete: { name: 'runs_delete', text: `select delete_run($1, $2) as deleted` },
 };
 
-export type RunStorage = ReturnType<typeof runStorage>;
+export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
-const split = (leases: Lease[]) => [
-  leases.map((lease) => lease.run_id),
-  leases.map((lease) => lease.lease_token),
-];
+export type RunStorage = ReturnType<typeof runStorage>;
 
 export const runStorage = (db: Database) => ({
   async create(run: NewRun): Promise<CreatedRun> {
@@ -138,35 +165,46 @@ export const runStorage = (db: Database) => ({
       run.claim,
       run.leaseMs,
       run.delayMs,
+      run.worker_id,
+      run.log,
+      run.resumable,
+      run.webhook,
+      run.keyed,
     ]);
     return row as CreatedRun;
   },
 
-  /**
-   * Takes leases on up to `count` runs that may start. A returned run whose status is `error` was not claimed:
-   * its attempts were used up.
-   */
-  claim: (count: number, leaseMs: number, attemptsMax: number): Promise<RunRow[]> =>
-    db.query<RunRow>(statements.claim, [count, leaseMs, attemptsMax]),
+  /** All runs in flight on the thread, or those named; nothing is cancelled, and nothing returned, when one is missing. */
+  cancel: (
+    thread_id: string,
+    run_ids: string[] | null,
+    action: CancelAction,
+    reason: string,
+  ): Promise<Cancelled[]> => db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason]),
 
-  settings: (run_ids: string[]): Promise<(RunSetting & { run_id: string })[]> =>
-    db.query<RunSetting & { run_id: string }>(statements.setting, [run_ids]),
-
-  /** Returns the ids of the runs whose leases are still ours, now for `leaseMs` more. */
-  async renew(leases: Lease[], leaseMs: number): Promise<string[]> {
-    const rows = await db.query<{ run_id: string }>(statements.renew, [...split(leases), leaseMs]);
-    return rows.map((row) => row.run_id);
+  /** From now on this process is told of the run. Its status; undefined when there is none. */
+  async follow(run_id: string, log: RunAudience): Promise<RunRow['status'] | undefined> {
+    const [row] = await db.query<{ status: RunRow['status'] | null }>(statements.follow, [run_id, log]);
+    return row?.status ?? undefined;
   },
 
-  /** Ends leases early, so that the runs can be claimed again at once. */
-  async release(leases: Lease[]): Promise<void> {
-    await db.query(statements.release, split(leases));
+  states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
+
+  async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
+    return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
   },
 
-  /** Ends a run that cannot even be started. */
-  async fail({ run_id, lease_token }: Lease, error: string): Promise<void> {
-    await db.query(statements.fail, [run_id, lease_token, error]);
+  /** The run after this one on the thread, or the first; undefined when there is none yet. */
+  async findNext(
+    thread_id: string,
+    after: string | null,
+  ): Promise<Pick<RunRow, 'run_id' | 'status'> | undefined> {
+    return (await db.query<Pick<RunRow, 'run_id' | 'status'>>(statements.next, [thread_id, after]))[0];
   },
+
+  /** Of all threads, oldest first. */
+  listAllInFlight: (statuses: string[], limit: number): Promise<{ run_id: string; thread_id: string }[]> =>
+    db.query<{ run_id: string; thread_id: string }>(statements.listAllInFlight, [statuses, limit]),
 
   async find(run_id: string, thread_id?: string): Promise<RunRow | undefined> {
     const [row] =

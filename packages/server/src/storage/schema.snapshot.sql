@@ -45,6 +45,16 @@ checkpoints.body text not null
 checkpoints.channels text not null
 checkpoints.wrote text
 checkpoints.shape text
+run_cancels.run_id uuid not null
+run_cancels.action text not null
+run_cancels.reason text not null
+run_cancels.created_at timestamp with time zone not null default now()
+run_events.run_id uuid not null
+run_events.first_id integer not null
+run_events.last_id integer not null
+run_events.events text not null
+run_events.outcome text
+run_events.created_at timestamp with time zone not null default now()
 runs.run_id uuid not null
 runs.thread_id uuid not null
 runs.assistant_id uuid not null
@@ -54,9 +64,14 @@ runs.kwargs text not null
 runs.multitask_strategy text not null default 'enqueue'::text
 runs.temporary boolean not null default false
 runs.error text
+runs.log text not null default 'nothing'::text
+runs.webhook text
 runs.attempt integer not null default 0
 runs.lease_token bigint not null default 0
 runs.lease_until timestamp with time zone
+runs.worker_id uuid
+runs.started_at timestamp with time zone
+runs.lost_attempts jsonb not null default '[]'::jsonb
 runs.not_before timestamp with time zone not null default now()
 runs.created_at timestamp with time zone not null default now()
 runs.updated_at timestamp with time zone not null default now()
@@ -76,9 +91,17 @@ threads.metadata jsonb not null default '{}'::jsonb
 threads.config jsonb not null default '{}'::jsonb
 threads.interrupts text not null default '{}'::text
 threads.error text
+threads.watched_until timestamp with time zone
 threads.created_at timestamp with time zone not null default now()
 threads.updated_at timestamp with time zone not null default now()
 threads.state_updated_at timestamp with time zone not null default now()
+workers.worker_id uuid not null
+workers.name text not null
+workers.slots integer not null
+workers.running integer not null
+workers.draining boolean not null default false
+workers.started_at timestamp with time zone not null default now()
+workers.seen_at timestamp with time zone not null default now()
 
 -- constraints
 assistant_versions FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
@@ -88,12 +111,17 @@ blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
+run_cancels PRIMARY KEY (run_id)
+run_events PRIMARY KEY (run_id, first_id, last_id)
+runs CHECK ((log = ANY (ARRAY['nothing'::text, 'outcome'::text, 'events'::text])))
 runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
 runs PRIMARY KEY (run_id)
 schema_migrations PRIMARY KEY (version)
 store_items PRIMARY KEY (namespace, key)
 threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
 threads PRIMARY KEY (thread_id)
+workers PRIMARY KEY (worker_id)
 
 -- indexes
 CREATE UNIQUE INDEX assistant_versions_pkey ON svc.assistant_versions USING btree (assistant_id, version)
@@ -106,6 +134,9 @@ CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
+CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
+CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
@@ -123,13 +154,22 @@ CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WH
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
 
 -- functions
-claim_runs(p_count integer, p_lease interval, p_attempts integer) returns SETOF runs
-commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_endings json) returns uuid[]
+cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
+commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
-create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid)
+create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 delete_checkpoints(p_thread_id uuid) returns void
 delete_run(p_run_id uuid, p_thread_id uuid) returns text
 delete_thread(p_thread_id uuid) returns boolean
+end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+follow_run(p_run_id uuid, p_log text) returns text
+release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
+remove_run(p_run_id uuid, p_thread_id uuid) returns void
+remove_runs(p_thread_id uuid) returns void
+restore_thread(p_thread_id uuid) returns void
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
+stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)

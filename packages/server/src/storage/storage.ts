@@ -2,16 +2,22 @@
 import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import type { Database } from './database.ts';
+import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
+import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
+import { workerStorage, type WorkerStorage } from './workers.ts';
 
 export interface Storage {
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
   items: StoreItemStorage;
+  runLeases: RunLeaseStorage;
+  runLog: RunLogStorage;
   runs: RunStorage;
   threads: ThreadStorage;
+  workers: WorkerStorage;
   /** Answers once the database has answered. */
   ping(): Promise<void>;
 }
@@ -20,8 +26,11 @@ export const createStorage = (db: Database): Storage => ({
   assistants: assistantStorage(db),
   checkpoints: checkpointStorage(db),
   items: storeItemStorage(db),
+  runLeases: runLeaseStorage(db),
+  runLog: runLogStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),
+  workers: workerStorage(db),
   async ping() {
     await db.query({ name: 'ping', text: 'select 1' }, []);
   },

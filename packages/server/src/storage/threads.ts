@@ -31,7 +31,19 @@ export interface ThreadPage {
   sort_order: 'asc' | 'desc';
 }
 
-const columns = `thread_id, blob_space, status, metadata, config, interrupts, error, created_at, updated_at, state_updated_at`;
+const columnNames = [
+  'thread_id',
+  'blob_space',
+  'status',
+  'metadata',
+  'config',
+  'interrupts',
+  'error',
+  'created_at',
+  'updated_at',
+  'state_updated_at',
+] as const;
+const columns = columnNames.join(', ');
 
 const statements = {
   create: {
@@ -48,6 +60,11 @@ const statements = {
   deleteOfAssistant: {
     name: 'threads_delete_of_assistant',
     text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)`,
+  },
+  watch: {
+    name: 'threads_watch',
+    text: `update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
+      where thread_id = $1 returning thread_id`,
   },
   copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3) as copied' },
 };
@@ -89,6 +106,11 @@ export const threadStorage = (db: Database) => ({
     await db.query(statements.deleteOfAssistant, [assistant_id]);
   },
 
+  /** For this long somebody reads the events of the thread's runs. False when there is no such thread. */
+  async watch(thread_id: string, ms: number): Promise<boolean> {
+    return (await db.query(statements.watch, [thread_id, ms])).length > 0;
+  },
+
   /** False when there is no such thread. */
   async copy(source: string, copy: string, metadata: Record<string, unknown>): Promise<boolean> {
     const rows = await db.query<{ copied: boolean }>(statements.copy, [
@@ -102,7 +124,7 @@ export const threadStorage = (db: Database) => ({
   search(filter: ThreadFilter, { limit, offset, sort_by, sort_order }: ThreadPage): Promise<ThreadRow[]> {
     return db.kysely
       .selectFrom('threads')
-      .selectAll()
+      .select(columnNames)
       .where((eb) => eb.and(conditions(filter)))
       .orderBy(sort_by, sort_order)
       .orderBy('thread_id', sort_order)

@@ -40,6 +40,11 @@ const startRun = (assistant_id: string) =>
     claim: false,
     leaseMs: 1_000,
     delayMs: 0,
+    worker_id: crypto.randomUUID(),
+    log: 'nothing',
+    resumable: false,
+    webhook: null,
+    keyed: false,
   });
 
 const names = async (name: string): Promise<string[]> =>

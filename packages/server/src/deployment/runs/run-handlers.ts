@@ -1,94 +1,66 @@
 import type { runRoutes } from '@svc/contract';
-import { EventFeed, Late, Reply, type Call, type Handlers } from '../handlers.ts';
-import type { Subscription } from '../../events/run-streams.ts';
-import { toRunRequest } from './run-request.ts';
-import { resultText, type Followed, type RunRequest, type RunService } from './run-service.ts';
+import type { RunLogStorage } from '../../storage/run-log.ts';
+import { EventFeed, Reply, type Call, type Handlers } from '../handlers.ts';
+import type { ThreadWatch } from '../threads/thread-watch.ts';
+import { lastEventId, threadPosition } from './call-headers.ts';
+import type { RunCanceller } from './run-canceller.ts';
+import { creationHandlers } from './run-creation-handlers.ts';
+import { runFeed } from './run-feed.ts';
+import type { RunFollower } from './run-follower.ts';
+import type { RunService } from './run-service.ts';
 
-const feed = (events: Subscription | undefined, asked?: string[]): EventFeed =>
-  new EventFeed((sink) => {
-    if (!events) {
-      sink.end();
-      return () => undefined;
-    }
-    const wanted = asked && asked.length > 0 ? new Set(asked.map(eventOf)) : undefined;
-    events.attach({
-      event: (event) => {
-        if (!wanted || isWanted(event.event, wanted)) sink.send(event);
-      },
-      end: () => sink.end(),
-    });
-    return () => events.close();
-  });
+export interface RunParts {
+  runs: RunService;
+  follower: RunFollower;
+  canceller: RunCanceller;
+  watch: ThreadWatch;
+  log: RunLogStorage;
+}
 
-const eventOf = (mode: string): string => (mode === 'messages-tuple' ? 'messages' : mode);
-
-/** A mode's events are those of its name, of `name|namespace`, and for `messages` also of `messages/…`. */
-const isWanted = (event: string, wanted: ReadonlySet<string>): boolean => {
-  const name = event.split(/[|/]/, 1)[0] ?? event;
-  return wanted.has(name) || name === 'metadata' || name === 'error';
-};
-
-const path = (run: { thread_id: string; run_id: string }): string =>
-  `/threads/${run.thread_id}/runs/${run.run_id}`;
-
-const streamed = (followed: Followed): Reply<EventFeed> =>
-  new Reply(feed(followed.events), {
-    'content-location': path(followed.run),
-    location: `${path(followed.run)}/stream`,
-  });
-
-const awaited = ({ run, outcome }: Followed): Reply<Late> =>
-  new Reply(new Late(outcome.then(resultText)), {
-    'content-location': path(run),
-    location: `${path(run)}/join`,
-  });
-
-/** Garbage is no position, and a position that is none reads like no header: live events only. */
-const lastEventId = (header: string | undefined): number | undefined =>
-  header !== undefined && /^-?\d{1,15}$/.test(header) ? Number(header) : undefined;
-
-export const runHandlers = (runs: RunService): Handlers<typeof runRoutes> => {
-  /** A run that its client wants to end with the connection does. */
-  const tie = (followed: Followed, request: RunRequest, call: Call): Followed => {
-    if (request.cancelOnDisconnect) {
-      call.signal.addEventListener('abort', () => runs.abandon(followed.run.run_id), { once: true });
-    }
-    return followed;
+export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
+  const { runs, follower, canceller, watch } = parts;
+  const joinStream = async (
+    thread_id: string | null,
+    run_id: string,
+    query: { stream_mode?: string[] | undefined; cancel_on_disconnect?: boolean | undefined },
+    call: Call,
+  ) => {
+    const reading = await follower.reading(thread_id, run_id, lastEventId(call));
+    if (query.cancel_on_disconnect && thread_id !== null) canceller.tie(call.signal, { thread_id, run_id });
+    return runFeed(reading, query.stream_mode);
   };
-  const create = async (thread_id: string | null, request: RunRequest) => {
-    const run = await runs.create(thread_id, request);
-    return new Reply(run, { 'content-location': path(run) });
-  };
-  const stream = async (thread_id: string | null, request: RunRequest, call: Call) =>
-    streamed(tie(await runs.stream(thread_id, request), request, call));
-  const wait = async (thread_id: string | null, request: RunRequest, call: Call) =>
-    awaited(tie(await runs.wait(thread_id, request), request, call));
   return {
-    createRun: ({ params, body }) => create(params.thread_id, toRunRequest(body)),
-    streamRun: ({ params, body }, call) => stream(params.thread_id, toRunRequest(body), call),
-    waitRun: ({ params, body }, call) => wait(params.thread_id, toRunRequest(body), call),
-    createStatelessRun: ({ body }) => create(null, toRunRequest(body)),
-    streamStatelessRun: ({ body }, call) => stream(null, toRunRequest(body), call),
-    waitStatelessRun: ({ body }, call) => wait(null, toRunRequest(body), call),
-    createRunBatch: async ({ body }) => {
-      const requests = body.map(toRunRequest);
-      return Promise.all(requests.map((request) => runs.create(null, request)));
-    },
+    ...creationHandlers(parts),
     listRuns: ({ params, query }) => runs.list(params.thread_id, query),
     getRun: ({ params }) => runs.get(params.thread_id, params.run_id),
     deleteRun: async ({ params }) => {
       await runs.delete(params.thread_id, params.run_id);
     },
-    joinRun: ({ params }) => runs.join(params.thread_id, params.run_id),
-    joinRunStream: async ({ params, query }, call) =>
-      feed(
-        await runs.joinStream(params.thread_id, params.run_id, lastEventId(call.header('last-event-id'))),
-        query.stream_mode,
-      ),
-    joinStatelessRunStream: async ({ params, query }, call) =>
-      feed(
-        await runs.joinStream(null, params.run_id, lastEventId(call.header('last-event-id'))),
-        query.stream_mode,
-      ),
+    cancelRun: async ({ params, query }) => {
+      const { action = 'interrupt', wait: waits = false } = query;
+      await canceller.cancel(params.thread_id, params.run_id, { action, wait: waits });
+      return waits ? new Reply({}, {}, 204) : {};
+    },
+    cancelRuns: async ({ query, body }) => {
+      const action = query.action ?? 'interrupt';
+      const { thread_id, run_ids, status } = body;
+      const statuses: ('pending' | 'running')[] =
+        status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
+      if (thread_id && run_ids) await canceller.cancelNamed(thread_id, run_ids, action);
+      else await canceller.cancelAll(statuses, action);
+      return undefined;
+    },
+    joinRun: async ({ params, query }, call) => {
+      const late = await follower.join(params.thread_id, params.run_id);
+      if (query.cancel_on_disconnect) canceller.tie(call.signal, params);
+      return late;
+    },
+    joinRunStream: ({ params, query }, call) => joinStream(params.thread_id, params.run_id, query, call),
+    joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
+    joinThreadStream: async ({ params, query }, call) => {
+      const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
+      const watching = await watch.open(params.thread_id, threadPosition(call), modes);
+      return new EventFeed((sink) => watching.start(sink));
+    },
   };
 };

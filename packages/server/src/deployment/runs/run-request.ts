@@ -30,15 +30,9 @@ const present = <T extends object>(fields: T): Present<T> =>
   ) as Present<T>;
 
 /** Throws not_supported for what this server does not do yet. */
-export const toRunRequest = (body: Body): RunRequest => {
+export const toRunRequest = (body: Body, key?: string): RunRequest => {
   if (body.webhook) throw new Problem('not_supported', 'webhook: this server does not send webhooks yet');
   const strategy = 'multitask_strategy' in body ? body.multitask_strategy : 'enqueue';
-  if (strategy === 'interrupt' || strategy === 'rollback') {
-    throw new Problem(
-      'not_supported',
-      `multitask_strategy ${strategy}: this server offers enqueue and reject`,
-    );
-  }
   return {
     assistant_id: body.assistant_id,
     metadata: body.metadata ?? {},
@@ -47,6 +41,8 @@ export const toRunRequest = (body: Body): RunRequest => {
     cancelOnDisconnect: body.on_disconnect === 'cancel',
     delayMs: (body.after_seconds ?? 0) * 1000,
     keep: 'on_completion' in body && body.on_completion === 'keep',
+    webhook: null,
+    key,
     kwargs: {
       input: body.input ?? null,
       stream_mode: body.stream_mode,

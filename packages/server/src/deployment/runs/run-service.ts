@@ -1,16 +1,20 @@
-// Runs: one assistant applied to one thread, or to none.
+// Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-follower.ts, and
+// cancelled in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
-import type { RunOutcome, RunStreams, Subscription } from '../../events/run-streams.ts';
+import type { LogTail } from '../../events/log-tail.ts';
+import type { RunStream } from '../../events/run-stream.ts';
+import type { RunStreams } from '../../events/run-streams.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { RunKwargs } from '../../runtime/protocol.ts';
 import { runOrder, type Audience } from '../../runtime/run-order.ts';
-import type { NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
+import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Late } from '../handlers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
-import type { StateReader } from '../threads/state-reader.ts';
+import { runIdOf } from './run-key.ts';
+import { toRun } from './run-record.ts';
 
 /** A run as a client asks for it, validated. */
 export interface RunRequest {
@@ -25,62 +29,74 @@ export interface RunRequest {
   delayMs: number;
   /** Stateless runs only: whether the thread that the run made stays. */
   keep: boolean;
+  webhook: string | null;
+  /** The client's name for this run: asked for twice, it is made once. */
+  key?: string | undefined;
 }
 
-/** What came of an attempt to follow a run: its events, or how it ended. */
-export interface Followed {
+/** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
+export interface Created {
   run: Run;
-  events: Subscription;
-  outcome: Promise<RunOutcome>;
+  stream: RunStream;
+  release: () => void;
 }
+
+/** How long a worker may be silent and still counts as live. Leases between its reports. */
+const workerLeases = 2;
+/** How long a run is tried to be stored while the database is away, and the pause between tries. */
+const insertMs = { max: 10_000, pause: 100 };
 
 export class RunService {
   readonly #storage: Storage;
   readonly #dispatcher: Dispatcher;
   readonly #streams: RunStreams;
-  readonly #reader: StateReader;
+  readonly #tail: LogTail;
   readonly #graphs: ReadonlySet<string>;
 
   constructor(parts: {
     storage: Storage;
     dispatcher: Dispatcher;
     streams: RunStreams;
-    reader: StateReader;
+    tail: LogTail;
     graphs: ReadonlySet<string>;
   }) {
     this.#storage = parts.storage;
     this.#dispatcher = parts.dispatcher;
     this.#streams = parts.streams;
-    this.#reader = parts.reader;
+    this.#tail = parts.tail;
     this.#graphs = parts.graphs;
   }
 
-  /** Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. */
-  async create(thread_id: string | null, request: RunRequest): Promise<Run> {
-    const { run, events } = await this.#create(thread_id, request, {});
-    events.close();
-    return run;
+  /**
+   * Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. The
+   * audience says who listens here: nothing is made for nobody.
+   */
+  async create(thread_id: string | null, request: RunRequest, audience: Audience = {}): Promise<Created> {
+    const run = this.#newRun(thread_id, request, audience);
+    const stream = this.#streams.open(run.run_id, audience);
+    const release = stream.retain();
+    const sinceMs = performance.now();
+    try {
+      const created = await this.#insert(run, request);
+      const record =
+        created.outcome === 'exists'
+          ? await this.#existing(run, created.thread_id, stream, sinceMs)
+          : this.#begin(run, created, stream, sinceMs);
+      return { run: record, stream, release };
+    } catch (error) {
+      release();
+      throw error;
+    } finally {
+      if (run.claim) this.#dispatcher.unreserve();
+    }
   }
 
-  /** Like create, with the run's events from the first one on. */
-  stream(thread_id: string | null, request: RunRequest): Promise<Followed> {
-    return this.#create(thread_id, request, { streamed: true });
-  }
-
-  /** Like create, with the run's final values. */
-  async wait(thread_id: string | null, request: RunRequest): Promise<Followed> {
-    const followed = await this.#create(thread_id, request, { awaited: true });
-    followed.events.close();
-    return followed;
-  }
-
-  /** The client that a run was for has gone: stops its attempt, if it still runs here. */
-  abandon(run_id: string): void {
-    this.#dispatcher.cancel(run_id);
-  }
-
+  /** With what it waits for, while it is pending. Throws not_found. */
   async get(thread_id: string, run_id: string): Promise<Run> {
-    return toRun(await this.#row(run_id, thread_id));
+    const row = await this.#storage.runs.find(run_id, thread_id);
+    if (!row) throw notFound('Run', run_id);
+    if (row.status !== 'pending') return toRun(row);
+    return toRun(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
   }
 
   async list(
@@ -88,102 +104,77 @@ export class RunService {
     page: { status?: string | undefined; limit: number; offset: number },
   ): Promise<Run[]> {
     if (!(await this.#storage.threads.find(thread_id))) throw notFound('Thread', thread_id);
-    return (await this.#storage.runs.list(thread_id, page)).map(toRun);
+    return (await this.#storage.runs.list(thread_id, page)).map((row) => toRun(row));
   }
 
   async delete(thread_id: string, run_id: string): Promise<void> {
     const outcome = await this.#storage.runs.delete(run_id, thread_id);
     if (outcome === 'missing') throw notFound('Run', run_id);
     if (outcome === 'in_flight')
-      throw new Problem('conflict', `Run ${run_id} has not ended; wait for it first`);
+      throw new Problem('conflict', `Run ${run_id} has not ended; cancel it, or wait for it`);
   }
 
-  /** What `wait` would have answered: at once when the run is over, else when it ends. */
-  async join(thread_id: string, run_id: string): Promise<Late> {
-    // The stream first: a run that ends between the two is then seen by one of them.
-    const stream = this.#streams.open(run_id);
-    const row = await this.#storage.runs.find(run_id, thread_id);
-    if (row && !isOver(row)) return new Late(this.#laterOutcome(stream.outcome, row));
-    this.#streams.discard(run_id);
-    if (!row) throw notFound('Run', run_id);
-    return new Late(this.#storedOutcome(row));
-  }
-
-  /**
-   * Events of a run: those kept after `after` (an event id; -1 for all), then live ones until it ends.
-   * Undefined for a run that is over and whose events are not kept.
-   */
-  async joinStream(
-    thread_id: string | null,
-    run_id: string,
-    after?: number,
-  ): Promise<Subscription | undefined> {
-    const events = this.#streams.open(run_id, { streamed: true }).subscribe(after);
-    this.#dispatcher.listen(run_id);
-    const row = await this.#storage.runs.find(run_id, thread_id ?? undefined);
-    if (row && !isOver(row)) return events;
-    const isKept = row && this.#streams.find(run_id)?.isEnded;
-    if (isKept) return events;
-    events.close();
-    this.#streams.discard(run_id);
-    if (!row) throw notFound('Run', run_id);
-    return undefined;
-  }
-
-  async #create(thread_id: string | null, request: RunRequest, audience: Audience): Promise<Followed> {
-    const run_id = randomUUID();
+  #newRun(thread_id: string | null, request: RunRequest, audience: Audience): NewRun {
     const isTemporary = thread_id === null && !request.keep;
-    const claim = request.delayMs === 0 && this.#dispatcher.reserve();
-    const run: NewRun = {
-      run_id,
+    const { key } = request;
+    return {
+      run_id: key === undefined ? randomUUID() : runIdOf(key, thread_id),
       thread_id: thread_id ?? (isTemporary ? null : randomUUID()),
       assistant_id: assistantIdOf(request.assistant_id),
       metadata: request.metadata,
       kwargs: JSON.stringify(request.kwargs),
       multitask_strategy: request.multitask_strategy,
       create_thread: thread_id === null || request.if_not_exists === 'create',
-      claim,
+      claim: request.delayMs === 0 && this.#dispatcher.reserve(),
       leaseMs: this.#dispatcher.leaseMs,
       delayMs: request.delayMs,
-    };
-    const stream = this.#streams.open(run_id, {
-      ...audience,
+      worker_id: this.#dispatcher.worker_id,
+      log: audience.streamed ? 'events' : audience.awaited ? 'outcome' : 'nothing',
       resumable: request.kwargs.stream_resumable === true,
-    });
-    const events = stream.subscribe();
-    try {
-      const setting = await this.#insert(run, request);
-      const record = toRun({
-        ...run,
-        ...setting,
-        temporary: isTemporary,
-        error: null,
-        attempt: setting.status === 'running' ? 1 : 0,
-        updated_at: setting.created_at,
-      });
-      if (setting.status === 'running')
-        this.#dispatcher.start(
-          runOrder(
-            { ...run, temporary: isTemporary, attempt: 1, lease_token: setting.lease_token },
-            setting,
-            stream,
-          ),
-        );
-      else this.#dispatcher.wake(run_id);
-      return { run: record, events, outcome: stream.outcome };
-    } catch (error) {
-      events.close();
-      this.#streams.discard(run_id);
-      throw error;
-    } finally {
-      if (claim) this.#dispatcher.unreserve();
-    }
+      webhook: request.webhook,
+      keyed: key !== undefined,
+    };
   }
 
-  async #insert(run: NewRun, request: RunRequest): Promise<RunSetting> {
-    const created = await this.#storage.runs.create(run);
+  /** The run is stored: it runs here, or whoever listens here is told by its log. */
+  #begin(run: NewRun, setting: RunSetting & { stopping: string[] }, stream: RunStream, sinceMs: number): Run {
+    for (const run_id of setting.stopping) this.#dispatcher.cancel(run_id);
+    const temporary = run.thread_id === null;
+    const attempt = setting.status === 'running' ? 1 : 0;
+    const row = { ...run, ...setting, temporary, attempt };
+    if (setting.status === 'running') this.#dispatcher.start(runOrder(row, setting, stream), sinceMs);
+    else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
+    return toRun({ ...row, error: null, lost_attempts: [], updated_at: setting.created_at });
+  }
+
+  /** The same run, asked for again. Throws conflict when the key was used for another one. */
+  async #existing(run: NewRun, thread_id: string, stream: RunStream, sinceMs: number): Promise<Run> {
+    const row = await this.#storage.runs.find(run.run_id, thread_id);
+    if (!row) throw new Problem('conflict', 'The run with this Idempotency-Key has just been deleted');
+    const isSame =
+      row.kwargs === run.kwargs &&
+      row.assistant_id === run.assistant_id &&
+      JSON.stringify(row.metadata) === JSON.stringify(run.metadata);
+    if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
+    if (!run.keyed && isOurs(row, this.#dispatcher)) await this.#startLate(row, stream, sinceMs);
+    else {
+      await this.#storage.runs.follow(run.run_id, run.log);
+      this.#tail.follow(stream);
+    }
+    return toRun(row);
+  }
+
+  /** The database had stored a run as claimed by this process, and could not say so at the time. */
+  async #startLate(row: RunRow, stream: RunStream, sinceMs: number): Promise<void> {
+    const [setting] = await this.#storage.runLeases.settings([row.run_id]);
+    if (setting) this.#dispatcher.start(runOrder(row, setting, stream), sinceMs);
+  }
+
+  async #insert(run: NewRun, request: RunRequest) {
+    const created = await this.#store(run);
     switch (created.outcome) {
       case 'created':
+      case 'exists':
         return created;
       case 'no_assistant':
         throw this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
@@ -202,52 +193,22 @@ export class RunService {
     }
   }
 
-  async #row(run_id: string, thread_id: string): Promise<RunRow> {
-    const row = await this.#storage.runs.find(run_id, thread_id);
-    if (!row) throw notFound('Run', run_id);
-    return row;
-  }
-
-  /** Values that were not sent along are those of the thread's newest checkpoint. */
-  async #laterOutcome(ending: Promise<RunOutcome>, row: RunRow): Promise<string> {
-    const outcome = await ending;
-    return outcome.values === undefined && !outcome.error ? this.#storedOutcome(row) : resultText(outcome);
-  }
-
-  async #storedOutcome(row: RunRow): Promise<string> {
-    if (row.error !== null) return JSON.stringify({ __error__: JSON.parse(row.error) });
-    const [thread, head] = await Promise.all([
-      this.#storage.threads.find(row.thread_id),
-      this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' }),
-    ]);
-    if (!thread || !head) return 'null';
-    return JSON.stringify(await this.#reader.values(thread.blob_space, head));
+  /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */
+  async #store(run: NewRun): Promise<CreatedRun> {
+    const untilMs = performance.now() + insertMs.max;
+    for (let keyed = run.keyed; ; keyed = true) {
+      try {
+        return await this.#storage.runs.create({ ...run, keyed });
+      } catch (error) {
+        const isAway = error instanceof Problem && error.code === 'unavailable';
+        if (!isAway || performance.now() > untilMs) throw error;
+        await sleep(insertMs.pause);
+      }
+    }
   }
 }
 
+const isOurs = (row: RunRow, dispatcher: Dispatcher): boolean =>
+  row.status === 'running' && row.worker_id === dispatcher.worker_id && !dispatcher.has(row.run_id);
+
 const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);
-
-const isOver = (row: RunRow): boolean => row.status !== 'pending' && row.status !== 'running';
-
-/** What `wait` and `join` answer. A failure is told inside the body: the head may long be on its way. */
-export const resultText = ({ values, error }: RunOutcome): string =>
-  error ? JSON.stringify({ __error__: error }) : (values ?? 'null');
-
-type RunFields = Omit<RunRow, 'lease_token'>;
-
-export const toRun = (row: RunFields): Run => {
-  const { kwargs, error, temporary: _, attempt, ...run } = row;
-  return {
-    run_id: run.run_id,
-    thread_id: run.thread_id,
-    assistant_id: run.assistant_id,
-    created_at: run.created_at,
-    updated_at: run.updated_at,
-    status: run.status,
-    metadata: run.metadata,
-    multitask_strategy: run.multitask_strategy,
-    kwargs: JSON.parse(kwargs),
-    attempt,
-    ...(error === null ? {} : { error: JSON.parse(error) }),
-  } as Run;
-};

@@ -1,5 +1,7 @@
 import type { systemRoutes } from '@svc/contract';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { RawJson, type Handlers } from '../handlers.ts';
+import type { Readiness } from './readiness.ts';
 
 /** What the server says of itself. */
 export interface ServerFacts {
@@ -10,14 +12,25 @@ export interface ServerFacts {
   docs: () => string;
 }
 
-export const systemHandlers = (
-  database: { ping(): Promise<void> },
-  facts: ServerFacts,
-): Handlers<typeof systemRoutes> => ({
+export interface SystemParts {
+  database: { ping(): Promise<void> };
+  readiness: Readiness;
+  metrics: Metrics;
+  facts: ServerFacts;
+}
+
+export const systemHandlers = ({
+  database,
+  readiness,
+  metrics,
+  facts,
+}: SystemParts): Handlers<typeof systemRoutes> => ({
   getOk: async ({ query }) => {
     if (query.check_db) await database.ping();
     return { ok: true } as const;
   },
+  getReady: () => readiness.check(),
+  getMetrics: () => metrics.text(),
   getInfo: () => ({
     version: facts.svc_version,
     svc_version: facts.svc_version,

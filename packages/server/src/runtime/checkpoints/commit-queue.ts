@@ -1,5 +1,7 @@
 // Group commit. Whatever the runs of an executor have to store within one turn of the event loop, or while
 // the previous flush is on its way, goes out as one statement and one fsync. Per owner a flush is all or nothing.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '@svc/contract/problem';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/checkpoints.ts';
 
 /** The owner may no longer write: its lease went to someone else, or its thread is gone or taken. */
@@ -20,6 +22,7 @@ export const noItems = (): BatchItems => ({
   checkpoints: [],
   writes: [],
   shapes: [],
+  events: [],
   endings: [],
 });
 
@@ -35,6 +38,9 @@ interface Flush {
   done: Promise<Set<string>>;
   start: () => void;
 }
+
+/** While the database is away, runs wait where they are: the server process ends them if their leases run out. */
+const retryMs = { first: 25, max: 1_000 };
 
 export class CommitQueue {
   readonly #storage: Pick<CheckpointStorage, 'commit'>;
@@ -68,11 +74,26 @@ export class CommitQueue {
     this.#flushing = true;
     this.#next = undefined;
     try {
-      return new Set(await this.#storage.commit(gather(flush.writers)));
+      return await this.#store(gather(flush.writers));
     } finally {
       this.#flushing = false;
       // What gathered meanwhile has waited long enough.
       (this.#next as Flush | undefined)?.start();
+    }
+  }
+
+  /** Tried until the database has answered. A flush that comes twice is stored once. */
+  async #store(batch: CheckpointBatch): Promise<Set<string>> {
+    for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+      try {
+        const lost = new Set(await this.#storage.commit(batch));
+        // The rows of runs that leave none behind are gone when their endings come a second time.
+        if (delayMs > retryMs.first) for (const { owner } of batch.endings) lost.delete(owner);
+        return lost;
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error;
+        await sleep(delayMs);
+      }
     }
   }
 }

@@ -16,11 +16,11 @@ export class Executor {
   receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
     switch (message.kind) {
       case 'run':
-        return this.#run(new RunExecution(message.order, this.#tools), message.order.run_id);
+        return this.#run(new RunExecution(message.order, this.#tools), keyOf(message.order));
       case 'cancel':
-        return this.#running.get(message.run_id)?.cancel();
+        return this.#running.get(keyOf(message))?.stop(message.why);
       case 'listen':
-        return this.#running.get(message.run_id)?.listen();
+        return this.#running.get(keyOf(message))?.listen(message.logged);
       case 'update':
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
       case 'introspect':
@@ -28,9 +28,9 @@ export class Executor {
     }
   }
 
-  #run(execution: RunExecution, run_id: string): void {
-    this.#running.set(run_id, execution);
-    void execution.run().finally(() => this.#running.delete(run_id));
+  #run(execution: RunExecution, key: string): void {
+    this.#running.set(key, execution);
+    void execution.run().finally(() => this.#running.delete(key));
   }
 
   async #introspect(order: IntrospectOrder): Promise<unknown> {
@@ -45,6 +45,10 @@ export class Executor {
     );
   }
 }
+
+/** Of an attempt: the one before may still be on its way out when the next begins. */
+const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number }): string =>
+  `${run_id} ${lease_token}`;
 
 /** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
 const problemOf = (thrown: unknown): { code: string; message: string } =>

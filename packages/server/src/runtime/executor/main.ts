@@ -13,9 +13,9 @@ import { Executor } from './executor.ts';
 import { GraphRegistry } from './graph-registry.ts';
 import { SvcStore } from './svc-store.ts';
 
-const send = (message: FromExecutor): void => {
+const send = (message: FromExecutor, onSent?: () => void): void => {
   // Without a channel the server process is gone, and 'disconnect' ends this one.
-  if (process.connected) process.send?.(message);
+  if (process.connected) process.send?.(message, undefined, {}, () => onSent?.());
 };
 
 const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
@@ -53,6 +53,8 @@ process.on('message', (message: ToExecutor) => {
 process.on('unhandledRejection', (reason) => {
   process.stderr.write(`executor: a promise was rejected and nobody listened: ${String(reason)}\n`);
 });
-// The server process decides when executors end; a Ctrl-C in the terminal reaches it too.
+// The server process decides when executors end; a Ctrl-C in the terminal, or a service manager that signals all
+// processes, reaches it too.
 process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit(0));

@@ -1,16 +1,18 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { Command, Send } from '@langchain/langgraph';
+import { Problem } from '@svc/contract/problem';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/checkpoints.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
-import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus } from '../protocol.ts';
+import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus, StopReason } from '../protocol.ts';
 import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk } from './chunk-events.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { errorOf } from './run-error.ts';
+import { RunEvents } from './run-events.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
 import { describeByState } from './state-shape.ts';
 import { engineModes } from './stream-modes.ts';
@@ -21,7 +23,8 @@ export interface RunTools {
   queue: CommitQueue;
   codec: ValueCodec;
   store: BaseStore;
-  send: (message: FromExecutor) => void;
+  /** `onSent` is called when the message has left, or can never leave. */
+  send: (message: FromExecutor, onSent?: () => void) => void;
 }
 
 interface CallbackEvent {
@@ -37,60 +40,88 @@ export class RunExecution {
   readonly #order: RunOrder;
   readonly #tools: RunTools;
   readonly #abort = new AbortController();
-  readonly #events: ChunkEvents;
+  readonly #chunks: ChunkEvents;
+  readonly #events: RunEvents;
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
   #isStreamed: boolean;
+  #areValuesKept: boolean;
+  #stopped: StopReason | undefined;
   #values: unknown;
   #interrupts: unknown[] | undefined;
-  #outgoing: [event: string, data: string][] = [];
 
   constructor(order: RunOrder, tools: RunTools) {
     this.#order = order;
     this.#tools = tools;
     this.#isStreamed = order.streamed;
-    this.#events = new ChunkEvents(
+    this.#areValuesKept = order.values_kept;
+    this.#events = new RunEvents({
+      run_id: order.run_id,
+      lease_token: order.lease_token,
+      firstId: order.first_event_id,
+      queue: tools.queue,
+      send: tools.send,
+      onFailure: (error) => this.#fail(error),
+    });
+    if (order.logged) this.#events.log();
+    this.#chunks = new ChunkEvents(
       order.kwargs.stream_mode,
       order.kwargs.stream_subgraphs,
       (event, value) => {
-        if (this.#isStreamed) this.#emit(event, tools.codec.toJson(value, event));
+        if (this.#isStreamed) this.#events.emit(event, tools.codec.toJson(value, event));
       },
     );
   }
 
-  /** Stops the graph; the run ends as `interrupted`. */
-  cancel(): void {
-    this.#abort.abort(new DOMException('The run was cancelled', 'AbortError'));
+  /** Tells the graph to stop, by the signal that its nodes get. */
+  stop(why: StopReason): void {
+    this.#stopped ??= why;
+    const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
+    this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
   }
 
-  /** From now on someone reads the events. */
-  listen(): void {
+  /** From now on someone reads the events, here or elsewhere. */
+  listen(logged: boolean): void {
     this.#isStreamed = true;
+    if (!logged) return;
+    this.#areValuesKept ||= this.#order.temporary;
+    this.#events.log();
   }
 
   /** Never rejects: whatever happens is reported to the server process. */
   async run(): Promise<void> {
-    const { run_id } = this.#order;
-    let status: RunStatus = 'success';
-    let error: RunError | null = null;
+    const { run_id, attempt } = this.#order;
+    let thrown: unknown;
     try {
-      this.#emit('metadata', JSON.stringify({ run_id, attempt: this.#order.attempt }));
+      this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
       await this.#stream();
-    } catch (thrown) {
-      if (thrown instanceof LeaseLost) return this.#lost(thrown);
-      status = this.#abort.signal.aborted ? 'interrupted' : 'error';
-      if (status === 'error') error = errorOf(thrown);
+    } catch (error) {
+      thrown = error;
     }
     try {
-      const values = this.#order.awaited && status !== 'error' ? this.#result() : undefined;
-      await this.#end(status, error);
-      if (error) this.#emit('error', JSON.stringify(error));
-      this.#flushEvents();
-      this.#tools.send({ kind: 'done', run_id, status, error, ...(values === undefined ? {} : { values }) });
-    } catch (thrown) {
-      if (thrown instanceof LeaseLost) return this.#lost(thrown);
-      await this.#unstorable(thrown);
+      await this.#finish(thrown);
+    } catch (error) {
+      if (isGone(error)) this.#lost(error);
+      else await this.#unstorable(error);
     }
+  }
+
+  async #finish(thrown: unknown): Promise<void> {
+    if (isGone(thrown)) throw thrown;
+    if (this.#stopped === 'lost') throw new LeaseLost(this.#order.run_id);
+    const { status, error } = outcomeOf(this.#stopped, thrown);
+    const isAwaited = this.#order.awaited || this.#areValuesKept;
+    const values = isAwaited && status !== 'error' ? this.#result() : undefined;
+    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null);
+    const { run_id, lease_token } = this.#order;
+    this.#tools.send({
+      kind: 'done',
+      run_id,
+      lease_token,
+      status,
+      error,
+      ...(values === undefined ? {} : { values }),
+    });
   }
 
   async #stream(): Promise<void> {
@@ -99,7 +130,11 @@ export class RunExecution {
     const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
     if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
     const chunks = (await graph.stream(input as never, options as never)) as unknown as AsyncIterable<Chunk>;
-    for await (const chunk of chunks) this.#chunk(graph, chunk);
+    for await (const chunk of chunks) {
+      this.#chunk(graph, chunk);
+      const room = this.#events.room();
+      if (room) await room;
+    }
   }
 
   /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
@@ -113,7 +148,9 @@ export class RunExecution {
       if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
         this.#chunk(graph, event.data.chunk as Chunk);
       }
-      this.#emit('events', this.#tools.codec.toJson(event));
+      this.#events.emit('events', this.#tools.codec.toJson(event));
+      const room = this.#events.room();
+      if (room) await room;
     }
   }
 
@@ -154,7 +191,7 @@ export class RunExecution {
       queue: this.#tools.queue,
       codec: this.#tools.codec,
       cache: new RefCache(),
-      onFailure: () => this.cancel(),
+      onFailure: (error) => this.#fail(error),
     });
     return new SvcCheckpointer(this.#session, this.#tools.checkpoints);
   }
@@ -165,7 +202,7 @@ export class RunExecution {
       else [this.#values, this.#interrupts] = [payload, undefined];
     }
     if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
-    this.#events.chunk(namespace, mode, payload);
+    this.#chunks.chunk(namespace, mode, payload);
   }
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
@@ -191,16 +228,26 @@ export class RunExecution {
     );
   }
 
-  async #end(status: RunStatus, error: RunError | null): Promise<void> {
-    const ending = {
-      status,
-      ending: status === 'error' ? 'error' : (await this.#isWaiting()) ? 'interrupted' : null,
-      interrupts: this.#session?.interrupts() ?? null,
-      error: error && JSON.stringify(error),
-      temporary: this.#order.temporary,
-    };
-    const session = this.#session ?? this.#detached();
-    await session.end(ending);
+  /** The last checkpoint, the last events and the outcome are one flush. */
+  async #end(status: RunStatus, error: RunError | null, values: string | null): Promise<void> {
+    const isFailed = status === 'error' || status === 'timeout';
+    const ending = isFailed ? 'error' : (await this.#isWaiting()) ? 'interrupted' : null;
+    await this.#store(status, ending, error, values, this.#session ?? this.#detached());
+  }
+
+  async #store(
+    status: RunStatus,
+    ending: string | null,
+    error: RunError | null,
+    values: string | null,
+    session: ThreadSession,
+  ): Promise<void> {
+    const text = error && JSON.stringify(error);
+    const interrupts = this.#session?.interrupts() ?? null;
+    if (text) this.#events.emit('error', text);
+    const told = this.#events.flush();
+    await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
+    await told;
   }
 
   /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
@@ -218,41 +265,47 @@ export class RunExecution {
     return this.#session as ThreadSession;
   }
 
-  #emit(event: string, data: string): void {
-    if (this.#outgoing.push([event, data]) === 1) setImmediate(() => this.#flushEvents());
-  }
-
-  #flushEvents(): void {
-    if (this.#outgoing.length === 0) return;
-    this.#tools.send({ kind: 'events', run_id: this.#order.run_id, events: this.#outgoing });
-    this.#outgoing = [];
+  /** Something that nobody waited for could not be stored: what the graph still does would be lost too. */
+  #fail(error: Error): void {
+    this.stop(isGone(error) ? 'lost' : 'cancelled');
   }
 
   /** The outcome itself could not be encoded or stored: try to end as an error; failing that, give the run up. */
   async #unstorable(thrown: unknown): Promise<void> {
-    const { run_id } = this.#order;
+    const { run_id, lease_token } = this.#order;
     const error = errorOf(thrown);
     try {
-      await this.#detached().end({
-        status: 'error',
-        ending: 'error',
-        interrupts: null,
-        error: JSON.stringify(error),
-        temporary: this.#order.temporary,
-      });
-      this.#emit('error', JSON.stringify(error));
-      this.#flushEvents();
-      this.#tools.send({ kind: 'done', run_id, status: 'error', error });
+      await this.#store('error', 'error', error, null, this.#detached());
+      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error });
     } catch (again) {
-      this.#lost(again as Error);
+      this.#lost(again);
     }
   }
 
-  #lost(error: Error): void {
-    this.#flushEvents();
-    this.#tools.send({ kind: 'lost', run_id: this.#order.run_id, message: error.message });
+  #lost(error: unknown): void {
+    const { run_id, lease_token } = this.#order;
+    const message = error instanceof Error ? error.message : String(error);
+    this.#tools.send({ kind: 'lost', run_id, lease_token, message, retry: isTransient(error) });
   }
 }
+
+/** The database could not be reached: no fault of the graph, and another attempt may do better. */
+const isTransient = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable';
+
+const isGone = (error: unknown): boolean => error instanceof LeaseLost || isTransient(error);
+
+const outcomeOf = (
+  stopped: StopReason | undefined,
+  thrown: unknown,
+): { status: RunStatus; error: RunError | null } => {
+  if (stopped === 'cancelled') return { status: 'interrupted', error: null };
+  if (stopped === 'timeout') {
+    return { status: 'timeout', error: { error: 'RunTimeout', message: 'The run took longer than it may' } };
+  }
+  return thrown === undefined
+    ? { status: 'success', error: null }
+    : { status: 'error', error: errorOf(thrown) };
+};
 
 const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;

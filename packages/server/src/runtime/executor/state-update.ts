@@ -43,7 +43,8 @@ export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<
       ending: null,
       interrupts: session.interrupts(),
       error: null,
-      temporary: false,
+      values: null,
+      told: false,
     });
   } catch (error) {
     if (error instanceof LeaseLost)

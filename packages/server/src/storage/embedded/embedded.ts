@@ -27,6 +27,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 const startMs = 120_000;
 const stopMs = 60_000;
 const retryMs = 10;
+const watchMs = 250;
 
 export const openEmbedded = async ({ dataDir }: { dataDir: string }): Promise<EmbeddedPostgres> => {
   const home = await openHome(dataDir);
@@ -38,12 +39,41 @@ export const openEmbedded = async ({ dataDir }: { dataDir: string }): Promise<Em
     await writeFile(ours, identityOf(process.pid));
     return postmasterPid(home);
   });
-  const postmaster = identityOf(pid);
+  let postmaster = identityOf(pid);
+  const guard = keepRunning(home, pid, (next) => (postmaster = identityOf(next)));
   let closing: Promise<void> | undefined;
   return {
     connection: home.access.connection,
     pid,
-    [Symbol.asyncDispose]: () => (closing ??= withLock(home.lock, () => leave(home, ours, postmaster))),
+    [Symbol.asyncDispose]: () =>
+      (closing ??= (async () => {
+        await guard[Symbol.asyncDispose]();
+        await withLock(home.lock, () => leave(home, ours, postmaster));
+      })()),
+  };
+};
+
+/** A server that ends while it is used is started again. What it says for itself is in its log. */
+const keepRunning = (home: Home, first: number, onStart: (pid: number) => void): AsyncDisposable => {
+  let pid = first;
+  let starting: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    await withLock(home.lock, () => start(home));
+    pid = await postmasterPid(home);
+    onStart(pid);
+  };
+  const timer = setInterval(() => {
+    if (starting || isRunning(pid)) return;
+    starting = look()
+      .catch(() => undefined) // who needs the database is told; tried again at the next look
+      .finally(() => (starting = undefined));
+  }, watchMs);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await starting;
+    },
   };
 };
 

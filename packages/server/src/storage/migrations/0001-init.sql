@@ -42,6 +42,8 @@ create table threads (
   config           jsonb       not null default '{}',
   interrupts       text        not null default '{}',
   error            text,
+  -- Until then somebody reads the events of every run of the thread.
+  watched_until    timestamptz,
   created_at       timestamptz not null default now(),
   updated_at       timestamptz not null default now(),
   state_updated_at timestamptz not null default now()
@@ -66,10 +68,19 @@ create table runs (
   -- A run without a thread of its own: no checkpoints, and the row goes when it ends.
   temporary          boolean     not null default false,
   error              text,
+  -- Whom this run is told to beside the process that executes it: nobody; who waits for its outcome; or readers
+  -- of its events, from then on in run_events.
+  log                text        not null default 'nothing' check (log in ('nothing', 'outcome', 'events')),
+  -- Where to send the outcome.
+  webhook            text,
   -- The lease (attempt, token, until) says who may write for this run. The token grows with every claim.
   attempt            integer     not null default 0,
   lease_token        bigint      not null default 0,
   lease_until        timestamptz,
+  worker_id          uuid,
+  started_at         timestamptz,
+  -- Attempts that came to nothing, as [{attempt, at, message}].
+  lost_attempts      jsonb       not null default '[]',
   not_before         timestamptz not null default now(),
   created_at         timestamptz not null default now(),
   updated_at         timestamptz not null default now()
@@ -80,6 +91,41 @@ create index runs_thread on runs (thread_id, created_at, run_id);
 create index runs_in_flight on runs (thread_id, created_at, run_id) where status in ('pending', 'running');
 create index runs_pending on runs (not_before, created_at) where status = 'pending';
 create index runs_of_assistant on runs (assistant_id) where status in ('pending', 'running');
+
+-- Runs that shall stop. Not a column of runs: who holds a thread must be able to say it of the run that executes
+-- there, whose row the flushes of its executor lock before the thread.
+create table run_cancels (
+  run_id     uuid primary key,
+  action     text        not null check (action in ('interrupt', 'rollback')),
+  reason     text        not null,
+  created_at timestamptz not null default now()
+);
+
+-- What happened in runs whose log is 'events', in the order of ids, which count from 0 over all attempts of a run.
+create table run_events (
+  run_id     uuid        not null,
+  first_id   integer     not null,
+  -- first_id - 1 when there are none.
+  last_id    integer     not null,
+  -- Alternating lines: the name of an event, its data as JSON.
+  events     text        not null,
+  -- {status, error, values} as JSON text: nothing comes after it.
+  outcome    text,
+  created_at timestamptz not null default now(),
+  primary key (run_id, first_id, last_id)
+);
+create index run_events_ended on run_events (created_at) where outcome is not null;
+
+-- Processes that execute runs, as they last said it of themselves.
+create table workers (
+  worker_id  uuid primary key,
+  name       text        not null,
+  slots      integer     not null,
+  running    integer     not null,
+  draining   boolean     not null default false,
+  started_at timestamptz not null default now(),
+  seen_at    timestamptz not null default now()
+);
 
 create table checkpoints (
   thread_id     uuid    not null,

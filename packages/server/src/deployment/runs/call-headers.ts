@@ -1,0 +1,29 @@
+// What requests about runs say in headers.
+import { invalid } from '@svc/contract/problem';
+import type { Call } from '../handlers.ts';
+
+/** Garbage is no position, and a position that is none reads like no header: live events only. */
+export const lastEventId = (call: Call): number | undefined => {
+  const header = call.header('last-event-id');
+  return header !== undefined && /^-?\d{1,9}$/.test(header) ? Number(header) : undefined;
+};
+
+/** A place in a thread's stream: all that is kept, or what came after an event of a run. */
+export type ThreadPosition = 'beginning' | { run_id: string; after: number } | undefined;
+
+export const threadPosition = (call: Call): ThreadPosition => {
+  const header = call.header('last-event-id');
+  if (header === '-' || header === '-1') return 'beginning';
+  const [, run_id, after] = /^([0-9a-f-]{36}):(-?\d{1,9})$/.exec(header ?? '') ?? [];
+  return run_id === undefined ? undefined : { run_id, after: Number(after) };
+};
+
+const keyPattern = /^[\x20-\x7e]{1,255}$/;
+
+/** Throws invalid for a key that is none. */
+export const idempotencyKey = (call: Call): string | undefined => {
+  const key = call.header('idempotency-key');
+  if (key !== undefined && !keyPattern.test(key))
+    throw invalid(['header', 'idempotency-key'], 'must be 1 to 255 visible ASCII characters');
+  return key;
+};

@@ -1,0 +1,78 @@
+// Cancelling runs. A pending run ends at once; one that executes is told to stop wherever it does.
+import { notFound, Problem } from '@svc/contract/problem';
+import type { Logger } from 'pino';
+import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import type { CancelAction, RunStorage } from '../../storage/runs.ts';
+import type { RunFollower } from './run-follower.ts';
+
+/** Runs that one request cancels. */
+const manyMax = 1_000;
+
+export class RunCanceller {
+  readonly #runs: RunStorage;
+  readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
+  readonly #follower: RunFollower;
+  readonly #logger: Logger;
+
+  constructor(
+    runs: RunStorage,
+    dispatcher: Pick<Dispatcher, 'cancel'>,
+    follower: RunFollower,
+    logger: Logger,
+  ) {
+    this.#runs = runs;
+    this.#dispatcher = dispatcher;
+    this.#follower = follower;
+    this.#logger = logger;
+  }
+
+  /** With `wait`, resolves when the run is over: it writes nothing from then on. Throws not_found, also when it was over before. */
+  async cancel(
+    thread_id: string,
+    run_id: string,
+    { action, wait }: { action: CancelAction; wait: boolean },
+  ): Promise<void> {
+    const [cancelled] = await this.#cancel(thread_id, [run_id], action, 'cancelled by request');
+    if (!cancelled) throw notFound('Run', run_id);
+    if (cancelled.outcome === 'over') throw new Problem('not_found', `Run ${run_id} is over`);
+    if (wait) await this.#follower.untilOver(run_id);
+  }
+
+  /** All of these runs, or, when one is missing, none. Throws not_found then, and when all of them are over. */
+  async cancelNamed(thread_id: string, run_ids: string[], action: CancelAction): Promise<void> {
+    const cancelled = await this.#cancel(thread_id, [...new Set(run_ids)], action, 'cancelled by request');
+    if (cancelled.every(({ outcome }) => outcome === 'over'))
+      throw new Problem('not_found', 'None of these runs is in flight on this thread');
+  }
+
+  /** Every run with one of these statuses. Throws not_found when there is none. */
+  async cancelAll(statuses: ('pending' | 'running')[], action: CancelAction): Promise<void> {
+    const found = await this.#runs.listAllInFlight(statuses, manyMax);
+    if (found.length === 0) throw new Problem('not_found', 'There are no such runs');
+    const byThread = new Map<string, string[]>();
+    for (const { thread_id, run_id } of found) {
+      byThread.set(thread_id, [...(byThread.get(thread_id) ?? []), run_id]);
+    }
+    for (const [thread_id, run_ids] of byThread) {
+      await this.#cancel(thread_id, run_ids, action, 'cancelled by request');
+    }
+  }
+
+  /** A run that its client wants to end with the connection does: the signal says that the client has gone. */
+  tie(signal: AbortSignal, { thread_id, run_id }: { thread_id: string; run_id: string }): void {
+    signal.addEventListener('abort', () => this.#abandon(thread_id, run_id), { once: true });
+  }
+
+  /** Nobody is there to be told of an error. */
+  #abandon(thread_id: string, run_id: string): void {
+    this.#cancel(thread_id, [run_id], 'interrupt', 'the client disconnected').catch((error: unknown) =>
+      this.#logger.error({ err: error, run_id }, 'a run whose client has gone could not be cancelled'),
+    );
+  }
+
+  async #cancel(thread_id: string, run_ids: string[], action: CancelAction, reason: string) {
+    const cancelled = await this.#runs.cancel(thread_id, run_ids, action, reason);
+    for (const { run_id, outcome } of cancelled) if (outcome === 'stopping') this.#dispatcher.cancel(run_id);
+    return cancelled;
+  }
+}

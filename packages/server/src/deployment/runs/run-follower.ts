@@ -1,0 +1,128 @@
+// Joining runs that somebody made: their events, or how they end, wherever they execute.
+import { notFound } from '@svc/contract/problem';
+import type { LogTail } from '../../events/log-tail.ts';
+import type { Reading } from '../../events/run-reading.ts';
+import type { RunOutcome, RunStream } from '../../events/run-stream.ts';
+import type { RunStreams } from '../../events/run-streams.ts';
+import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import type { RunAudience, RunRow } from '../../storage/runs.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { Late } from '../handlers.ts';
+import type { StateReader } from '../threads/state-reader.ts';
+
+export class RunFollower {
+  readonly #storage: Storage;
+  readonly #dispatcher: Dispatcher;
+  readonly #streams: RunStreams;
+  readonly #tail: LogTail;
+  readonly #reader: StateReader;
+
+  constructor(parts: {
+    storage: Storage;
+    dispatcher: Dispatcher;
+    streams: RunStreams;
+    tail: LogTail;
+    reader: StateReader;
+  }) {
+    this.#storage = parts.storage;
+    this.#dispatcher = parts.dispatcher;
+    this.#streams = parts.streams;
+    this.#tail = parts.tail;
+    this.#reader = parts.reader;
+  }
+
+  /**
+   * The final values as JSON text: at once when the run is over, else when it ends. A failure is told inside, as
+   * `__error__`: the head of the response may long be on its way. Throws not_found.
+   */
+  async join(thread_id: string, run_id: string): Promise<Late> {
+    // The stream first: a run that ends between the two is then seen by one of them.
+    const stream = this.#streams.open(run_id);
+    const release = stream.retain();
+    try {
+      let row = await this.#find(run_id, thread_id);
+      if (!isOver(row) && (await this.#follow(stream, 'outcome'))) {
+        return new Late(this.result(row, stream.outcome).finally(release));
+      }
+      if (!isOver(row)) row = await this.#find(run_id, thread_id);
+      release();
+      return new Late(this.#stored(row));
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** What `wait` answers: values that were not sent along are those of the thread's newest checkpoint. */
+  async result(run: Pick<RunRow, 'run_id' | 'thread_id'>, ending: Promise<RunOutcome>): Promise<string> {
+    const { values, error } = await ending;
+    if (error) return JSON.stringify({ __error__: error });
+    return values === undefined ? this.#values(run.thread_id) : (values ?? 'null');
+  }
+
+  /** Resolves when the run is over; at once when it is, or is not there. */
+  async untilOver(run_id: string): Promise<void> {
+    const stream = this.#streams.open(run_id);
+    const release = stream.retain();
+    try {
+      if (await this.#follow(stream, 'outcome')) await stream.outcome;
+    } finally {
+      release();
+    }
+  }
+
+  /** How to read the run's events. Without a thread id it is a stateless run. Throws not_found. */
+  async reading(thread_id: string | null, run_id: string, after?: number): Promise<Reading> {
+    const stream = this.#streams.open(run_id);
+    const live = stream.subscribe();
+    try {
+      const row = await this.#find(run_id, thread_id ?? undefined);
+      const log = this.#storage.runLog;
+      const goesOn = !isOver(row) && (await this.#follow(stream, 'events'));
+      if (goesOn) return { run_id, live, log, after };
+      live.close();
+      return { run_id, live: undefined, log, after };
+    } catch (error) {
+      live.close();
+      throw error;
+    }
+  }
+
+  /** Has the stream fed, from here or from the log; false when the run is over, or is not there. */
+  async #follow(stream: RunStream, log: RunAudience): Promise<boolean> {
+    const { run_id } = stream;
+    if (log === 'events') stream.streamed = true;
+    if (this.#dispatcher.has(run_id)) {
+      if (log === 'events') this.#dispatcher.listen(run_id);
+      return true;
+    }
+    const status = await this.#storage.runs.follow(run_id, log);
+    if (status !== 'pending' && status !== 'running') return stream.isEnded;
+    // It may have come here meanwhile.
+    if (!this.#dispatcher.has(run_id)) this.#tail.follow(stream);
+    else if (log === 'events') this.#dispatcher.listen(run_id);
+    return true;
+  }
+
+  async #find(run_id: string, thread_id?: string): Promise<RunRow> {
+    const row = await this.#storage.runs.find(run_id, thread_id);
+    if (!row) throw notFound('Run', run_id);
+    return row;
+  }
+
+  async #stored({ thread_id, error, temporary }: RunRow): Promise<string> {
+    if (error !== null) return JSON.stringify({ __error__: JSON.parse(error) });
+    return temporary ? 'null' : this.#values(thread_id);
+  }
+
+  async #values(thread_id: string): Promise<string> {
+    const [thread, head] = await Promise.all([
+      this.#storage.threads.find(thread_id),
+      this.#storage.checkpoints.find({ thread_id, checkpoint_ns: '' }),
+    ]);
+    if (!thread || !head) return 'null';
+    return JSON.stringify(await this.#reader.values(thread.blob_space, head));
+  }
+}
+
+const isOver = (row: RunRow): boolean => row.status !== 'pending' && row.status !== 'running';

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+/** The id of the run that a client's Idempotency-Key stands for: the same key, the same run. A UUID of version 8. */
+export const runIdOf = (key: string, thread_id: string | null): string => {
+  const hash = createHash('sha256')
+    .update(`${thread_id ?? 'no thread'}\n${key}`)
+    .digest('hex');
+  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
+};

@@ -1,0 +1,170 @@
+// The stream of a thread: the events of its runs, one run after the other, wherever they execute. While somebody
+// watches, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { notFound } from '@svc/contract/problem';
+import type { Bell } from '../../events/bell.ts';
+import { readRun } from '../../events/run-reading.ts';
+import type { RunRow, RunStorage } from '../../storage/runs.ts';
+import type { ThreadStorage } from '../../storage/threads.ts';
+import type { EventSink } from '../handlers.ts';
+import type { ThreadPosition } from '../runs/call-headers.ts';
+import type { RunFollower } from '../runs/run-follower.ts';
+
+export interface ThreadWatchOptions {
+  threads: Pick<ThreadStorage, 'watch'>;
+  runs: Pick<RunStorage, 'findNext' | 'find'>;
+  follower: RunFollower;
+  bell: Bell;
+  pollMs: number;
+}
+
+export interface Watching {
+  /** Feeds the sink; returns what stops it. */
+  start(sink: EventSink): () => void;
+}
+
+/** How long a thread counts as watched after somebody said so, and how often they say it. */
+const watchedMs = { for: 60_000, every: 20_000 };
+
+export class ThreadWatch {
+  readonly #options: ThreadWatchOptions;
+  readonly #wakes = new Map<string, Set<() => void>>();
+
+  constructor(options: ThreadWatchOptions) {
+    this.#options = options;
+    options.bell.on('t', (thread_id) => {
+      for (const wake of this.#wakes.get(thread_id) ?? []) wake();
+    });
+  }
+
+  /** Throws not_found. */
+  async open(thread_id: string, position: ThreadPosition, modes: string[]): Promise<Watching> {
+    const { threads } = this.#options;
+    if (!(await threads.watch(thread_id, watchedMs.for))) throw notFound('Thread', thread_id);
+    return {
+      start: (sink) => {
+        const stop = new AbortController();
+        const renewal = setInterval(
+          // A run made while the database was away is found by the poll, from where it was then on.
+          () => void threads.watch(thread_id, watchedMs.for).catch(() => undefined),
+          watchedMs.every,
+        );
+        this.#read(thread_id, position, new Set(modes), sink, stop.signal)
+          .catch((error: unknown) => sink.fail(error))
+          .finally(() => clearInterval(renewal));
+        return () => stop.abort();
+      },
+    };
+  }
+
+  async #read(
+    thread_id: string,
+    position: ThreadPosition,
+    modes: ReadonlySet<string>,
+    sink: EventSink,
+    stop: AbortSignal,
+  ): Promise<void> {
+    let { last, run, after } = await this.#begin(thread_id, position);
+    while (!stop.aborted) {
+      run ??= await this.#options.runs.findNext(thread_id, last);
+      if (!run) {
+        await this.#pause(thread_id, stop);
+        continue;
+      }
+      const isOver = await this.#readOne(thread_id, run.run_id, after, modes, sink, stop);
+      if (!isOver) return;
+      last = run.run_id;
+      run = undefined;
+      after = -1;
+    }
+  }
+
+  /** The run to begin with, if there is one: in flight, or the one that the position names. */
+  async #begin(thread_id: string, position: ThreadPosition) {
+    const { runs } = this.#options;
+    let last: string | null = null;
+    let run: Pick<RunRow, 'run_id' | 'status'> | undefined;
+    if (position === 'beginning') return { last, run, after: -1 };
+    if (position) {
+      run = await runs.find(position.run_id, thread_id);
+      if (run) return { last, run, after: position.after };
+    }
+    // What is over is not repeated to who did not ask for it.
+    for (;;) {
+      const next = await runs.findNext(thread_id, last);
+      if (!next) return { last, run, after: -1 };
+      if (next.status === 'pending' || next.status === 'running')
+        return { last, run: next, after: undefined };
+      last = next.run_id;
+    }
+  }
+
+  /** Whether the run was read to its end. */
+  async #readOne(
+    thread_id: string,
+    run_id: string,
+    after: number | undefined,
+    modes: ReadonlySet<string>,
+    sink: EventSink,
+    stop: AbortSignal,
+  ): Promise<boolean> {
+    const all = modes.size === 0 || modes.has('run_modes');
+    const reading = await this.#options.follower.reading(thread_id, run_id, after);
+    let lastId = after ?? -1;
+    const isOver = await new Promise<boolean>((resolve, reject) => {
+      const close = readRun(reading, {
+        send: ({ id, event, data }) => {
+          lastId = id;
+          const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
+          return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+        },
+        drained: () => sink.drained(),
+        end: () => resolve(true),
+        fail: reject,
+      });
+      stop.addEventListener(
+        'abort',
+        () => {
+          close();
+          resolve(false);
+        },
+        { once: true },
+      );
+    });
+    if (isOver && modes.size > 0) await this.#tellEnd(thread_id, run_id, lastId, modes, sink);
+    return isOver;
+  }
+
+  async #tellEnd(
+    thread_id: string,
+    run_id: string,
+    lastId: number,
+    modes: ReadonlySet<string>,
+    sink: EventSink,
+  ): Promise<void> {
+    const id = `${run_id}:${lastId}`;
+    const row = await this.#options.runs.find(run_id, thread_id);
+    if (modes.has('lifecycle'))
+      sink.send({ id, event: 'end', data: JSON.stringify({ run_id, status: row?.status ?? 'rollback' }) });
+    if (modes.has('state_update') && row) {
+      const values = await this.#options.follower.result(
+        row,
+        Promise.resolve({ status: 'success', error: null }),
+      );
+      sink.send({ id, event: 'state_update', data: `{"run_id":"${run_id}","values":${values}}` });
+    }
+  }
+
+  /** Until the bell rings for the thread, or a poll's time is over. */
+  async #pause(thread_id: string, stop: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    const wakes = this.#wakes.get(thread_id) ?? new Set();
+    this.#wakes.set(thread_id, wakes.add(wake));
+    await sleep(this.#options.pollMs, undefined, { signal: AbortSignal.any([stop, woken.signal]) }).catch(
+      () => undefined, // an abort only ends the pause
+    );
+    wakes.delete(wake);
+    if (wakes.size === 0) this.#wakes.delete(thread_id);
+  }
+}

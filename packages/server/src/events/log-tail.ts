@@ -1,0 +1,139 @@
+// Feeds the streams of runs that execute on other nodes, from their logs: one reader for all of them, woken by the
+// bell, and by a poll that also finds runs which ended, or went, without a word in their log.
+import type { Logger } from 'pino';
+import type { LogRow, RunLogStorage } from '../storage/run-log.ts';
+import type { RunState, RunStorage } from '../storage/runs.ts';
+import type { Bell } from './bell.ts';
+import { eventsOf, outcomeOf } from './log-rows.ts';
+import type { RunStream } from './run-stream.ts';
+import type { RunStreams } from './run-streams.ts';
+
+export interface LogTailOptions {
+  streams: RunStreams;
+  log: RunLogStorage;
+  runs: Pick<RunStorage, 'states' | 'follow'>;
+  bell: Bell;
+  pollMs: number;
+  logger: Logger;
+}
+
+/** Runs asked for in one statement. */
+const batchMax = 500;
+
+export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
+
+export class LogTail implements AsyncDisposable {
+  readonly #options: LogTailOptions;
+  readonly #poll: NodeJS.Timeout;
+  readonly #rung = new Set<string>();
+  #reading: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
+  #closing = false;
+
+  constructor(options: LogTailOptions) {
+    this.#options = options;
+    options.bell.on('e', (run_id) => {
+      if (options.streams.find(run_id)?.isFollowed) this.#ring(run_id);
+    });
+    options.bell.onMissed(() => this.#pollSoon());
+    this.#poll = setInterval(() => this.#pollSoon(), options.pollMs);
+  }
+
+  /** From now on the stream is fed from the log, from the event on that it has not told yet. */
+  follow(stream: RunStream): void {
+    stream.isFollowed = true;
+    this.#ring(stream.run_id);
+  }
+
+  /** The run executes here now. */
+  unfollow(run_id: string): void {
+    const stream = this.#options.streams.find(run_id);
+    if (stream) stream.isFollowed = false;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#poll);
+    await Promise.all([this.#reading, this.#polling]);
+  }
+
+  #ring(run_id: string): void {
+    this.#rung.add(run_id);
+    if (this.#reading || this.#closing) return;
+    this.#reading = this.#readAll()
+      .catch((error: unknown) =>
+        this.#options.logger.error({ err: error }, 'logs of runs could not be read; will try again'),
+      )
+      .finally(() => (this.#reading = undefined));
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#rung.size > 0 && !this.#closing) {
+      const asked = [...this.#rung].slice(0, batchMax);
+      for (const run_id of asked) this.#rung.delete(run_id);
+      const streams = asked.flatMap((run_id) => {
+        const stream = this.#options.streams.find(run_id);
+        return stream?.isFollowed ? [stream] : [];
+      });
+      await this.#read(streams);
+    }
+  }
+
+  async #read(streams: RunStream[]): Promise<void> {
+    if (streams.length === 0) return;
+    const rows = await this.#options.log.news(
+      streams.map(({ run_id, nextId }) => ({ run_id, next_id: nextId })),
+    );
+    // A log may have more than one statement returns of it.
+    for (const row of rows) if (this.#tell(row)) this.#rung.add(row.run_id);
+  }
+
+  /** Whether the stream goes on. */
+  #tell(row: LogRow): boolean {
+    const { streams } = this.#options;
+    const stream = streams.find(row.run_id);
+    if (!stream) return false;
+    stream.push(row.first_id, eventsOf(row));
+    if (row.outcome !== null) streams.end(row.run_id, outcomeOf(row.outcome));
+    return row.outcome === null;
+  }
+
+  #pollSoon(): void {
+    if (this.#polling || this.#closing) return;
+    this.#polling = this.#pollAll()
+      .catch((error: unknown) =>
+        this.#options.logger.error({ err: error }, 'followed runs could not be looked at; will try again'),
+      )
+      .finally(() => (this.#polling = undefined));
+  }
+
+  async #pollAll(): Promise<void> {
+    const followed = [...this.#options.streams.followed()];
+    for (let at = 0; at < followed.length; at += batchMax) {
+      const batch = followed.slice(at, at + batchMax);
+      // States first: a log that is read after a run has ended is whole.
+      const states = await this.#options.runs.states(batch.map(({ run_id }) => run_id));
+      await this.#read(batch);
+      const byId = new Map(states.map((state) => [state.run_id, state]));
+      for (const stream of batch) await this.#heal(stream, byId.get(stream.run_id));
+    }
+  }
+
+  async #heal(stream: RunStream, state: RunState | undefined): Promise<void> {
+    if (stream.isEnded || !stream.isFollowed) return;
+    const { streams, runs } = this.#options;
+    if (!state) {
+      stream.push(stream.nextId, [['error', JSON.stringify(deleted)]]);
+      return streams.end(stream.run_id, { status: 'error', error: deleted });
+    }
+    if (state.status === 'pending' || state.status === 'running') {
+      const wanted = stream.streamed ? 'events' : 'outcome';
+      if (state.log !== wanted && state.log !== 'events') await runs.follow(stream.run_id, wanted);
+      return;
+    }
+    // Over, and its log does not say so: it ended before it was followed.
+    const error =
+      state.error === null ? null : (JSON.parse(state.error) as { error: string; message: string });
+    streams.end(stream.run_id, { status: state.status, error });
+  }
+}

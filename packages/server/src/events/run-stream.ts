@@ -1,0 +1,141 @@
+// What happens in a run, told to everyone on this node who listens. Ids count from 0 in each run, over all of its
+// attempts; every reader sees every event after the place where it came in, in order, and then the end.
+
+export interface RunEvent {
+  id: number;
+  event: string;
+  /** JSON text. */
+  data: string;
+}
+
+export interface RunOutcome {
+  status: 'success' | 'error' | 'interrupted' | 'timeout';
+  /** The final values as wire JSON, null when there are none; absent when nobody waited for them from the start. */
+  values?: string | null;
+  error: { error: string; message: string } | null;
+}
+
+/** Who gets the events. Must not throw. */
+export interface RunReader {
+  event(event: RunEvent): void;
+  end(): void;
+}
+
+/** Characters of events that wait for a reader; with more it has missed some. */
+const waitingMax = 4 * 1024 * 1024;
+
+/** A place in a run's stream. What comes before a reader is attached waits here. */
+export class Subscription {
+  #waiting: RunEvent[] = [];
+  #waitingSize = 0;
+  #hasMissed = false;
+  #isEnded: boolean;
+  #reader: RunReader | undefined;
+  readonly #leave: (subscription: Subscription) => void;
+
+  constructor(isEnded: boolean, leave: (subscription: Subscription) => void) {
+    this.#isEnded = isEnded;
+    this.#leave = leave;
+  }
+
+  push(event: RunEvent): void {
+    if (this.#reader) return this.#reader.event(event);
+    this.#waitingSize += event.data.length;
+    if (this.#waitingSize <= waitingMax) this.#waiting.push(event);
+    else {
+      this.#hasMissed = true;
+      this.#waiting = [];
+    }
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#reader?.end();
+  }
+
+  /** False when events were dropped because nobody took them: they have to be read elsewhere, and this called again. */
+  attach(reader: RunReader): boolean {
+    if (this.#hasMissed) {
+      this.#hasMissed = false;
+      this.#waitingSize = 0;
+      return false;
+    }
+    this.#reader = reader;
+    for (const event of this.#waiting) reader.event(event);
+    this.#waiting = [];
+    if (this.#isEnded) reader.end();
+    return true;
+  }
+
+  /** The reader has gone. */
+  close(): void {
+    this.#leave(this);
+  }
+}
+
+export class RunStream {
+  readonly run_id: string;
+  readonly outcome: Promise<RunOutcome>;
+  readonly #onIdle: () => void;
+  readonly #readers = new Set<Subscription>();
+  #waiters = 0;
+  #settle!: (outcome: RunOutcome) => void;
+  nextId = 0;
+  isEnded = false;
+  /** Events come from the run's log, since it executes elsewhere. */
+  isFollowed = false;
+  /** Someone waits for the final values. */
+  awaited = false;
+  /** Someone reads the events. */
+  streamed = false;
+
+  constructor(run_id: string, onIdle: () => void) {
+    this.run_id = run_id;
+    this.#onIdle = onIdle;
+    this.outcome = new Promise((resolve) => (this.#settle = resolve));
+  }
+
+  /** Events with ids from `first_id` on. Those that were told before are left out. */
+  push(first_id: number, events: readonly [event: string, data: string][]): void {
+    if (this.isEnded) return;
+    for (const [position, [event, data]] of events.entries()) {
+      const id = first_id + position;
+      if (id < this.nextId) continue;
+      this.nextId = id + 1;
+      for (const reader of this.#readers) reader.push({ id, event, data });
+    }
+  }
+
+  end(outcome: RunOutcome): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.#settle(outcome);
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+  }
+
+  /** Events from now on. */
+  subscribe(): Subscription {
+    const subscription = new Subscription(this.isEnded, (gone) => {
+      if (this.#readers.delete(gone)) this.#checkIdle();
+    });
+    if (!this.isEnded) this.#readers.add(subscription);
+    return subscription;
+  }
+
+  /** Keeps the stream here until the function that this returns is called, whether anyone reads or not. */
+  retain(): () => void {
+    this.#waiters += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#waiters -= 1;
+      this.#checkIdle();
+    };
+  }
+
+  #checkIdle(): void {
+    if (!this.isEnded && this.#readers.size === 0 && this.#waiters === 0) this.#onIdle();
+  }
+}

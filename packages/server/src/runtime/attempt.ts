@@ -1,0 +1,69 @@
+// One attempt of a run, as the server process sees it: on which executor, and what stops it.
+//
+//   running ──stop(why)──▶ stopping ──done──▶ over
+//                              │
+//                              └── grace over ──▶ its executor is killed, and the dispatcher ends it
+import type { ExecutorProcess } from './executor-process.ts';
+import type { StopReason } from './protocol.ts';
+
+/** A timer that is set for longer goes off at once. */
+const timerMaxMs = 2 ** 31 - 1;
+
+export interface AttemptLimits {
+  /** How long an attempt may take. */
+  timeoutMs: number;
+  /** How long a graph may take to heed the signal. */
+  graceMs: number;
+}
+
+export class Attempt {
+  /** Of the run: the attempt is the run's lease. */
+  readonly id: string;
+  readonly lease_token: number;
+  readonly #executor: ExecutorProcess;
+  readonly #graceMs: number;
+  readonly #timeout: NodeJS.Timeout;
+  #grace: NodeJS.Timeout | undefined;
+  /** Why it is to stop; undefined while it is not. */
+  stopped: StopReason | undefined;
+  /** It did not heed the signal, and its executor was killed for it. */
+  isKilled = false;
+
+  constructor(
+    order: { run_id: string; lease_token: number },
+    executor: ExecutorProcess,
+    limits: AttemptLimits,
+  ) {
+    this.id = order.run_id;
+    this.lease_token = order.lease_token;
+    this.#executor = executor;
+    this.#graceMs = limits.graceMs;
+    this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
+    this.#timeout.unref();
+  }
+
+  /** Tells the graph to stop, once. */
+  stop(why: StopReason): void {
+    if (this.stopped) return;
+    this.stopped = why;
+    this.#executor.cancel({ run_id: this.id, lease_token: this.lease_token }, why);
+    this.#grace = setTimeout(() => this.kill(), this.#graceMs);
+    this.#grace.unref();
+  }
+
+  /** Ends the executor, which runs as others too: they are none the worse for it. */
+  kill(): void {
+    this.isKilled = true;
+    this.#executor.kill();
+  }
+
+  listen(logged: boolean): void {
+    this.#executor.listen({ run_id: this.id, lease_token: this.lease_token }, logged);
+  }
+
+  /** The attempt is over. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timeout);
+    clearTimeout(this.#grace);
+  }
+}

@@ -1,0 +1,44 @@
+// Says of this process, now and then, that it is there and takes runs.
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { WorkerStorage } from '../storage/workers.ts';
+import type { Dispatcher } from './dispatcher.ts';
+
+export class WorkerReporter implements AsyncDisposable {
+  readonly #workers: WorkerStorage;
+  readonly #dispatcher: Dispatcher;
+  readonly #logger: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #reporting: Promise<void> = Promise.resolve();
+
+  constructor(workers: WorkerStorage, dispatcher: Dispatcher, logger: Logger) {
+    this.#workers = workers;
+    this.#dispatcher = dispatcher;
+    this.#logger = logger;
+    this.#timer = setInterval(() => this.report(), dispatcher.leaseMs / 2);
+    this.report();
+  }
+
+  /** Now, since something has changed. */
+  report(): void {
+    const { worker_id, running, isDraining, pool } = this.#dispatcher;
+    const said = {
+      worker_id,
+      name: `${hostname()}:${process.pid}`,
+      slots: pool.slots,
+      running,
+      draining: isDraining,
+    };
+    this.#reporting = this.#workers
+      .report(said)
+      .catch((error: unknown) => this.#logger.warn({ err: error }, 'the worker could not report itself'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reporting;
+    await this.#workers
+      .leave(this.#dispatcher.worker_id)
+      .catch((error: unknown) => this.#logger.warn({ err: error }, 'the worker could not sign off'));
+  }
+}

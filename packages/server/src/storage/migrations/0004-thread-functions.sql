@@ -1,0 +1,120 @@
+-- Blobs are shared by a family of copies; they go with its last member.
+create function delete_checkpoints(p_thread_id uuid) returns void
+language plpgsql as $$
+declare
+  v_space uuid;
+begin
+  select t.blob_space into v_space from threads t where t.thread_id = p_thread_id for update;
+  delete from checkpoint_writes w where w.thread_id = p_thread_id;
+  delete from checkpoint_heads h where h.thread_id = p_thread_id;
+  delete from checkpoints c where c.thread_id = p_thread_id;
+  if not exists (select 1 from threads t where t.blob_space = v_space and t.thread_id <> p_thread_id) then
+    delete from blobs b where b.space = v_space;
+  end if;
+end
+$$;
+
+-- False when there was no such thread. Runs first: that waits for flushes which hold them, and whose checkpoints the
+-- statements after it then see. Run before thread is also the order in which a flush locks. Who follows one of the
+-- runs is told that it is gone.
+create function delete_thread(p_thread_id uuid) returns boolean
+language plpgsql as $$
+begin
+  if not exists (select 1 from threads t where t.thread_id = p_thread_id) then return false; end if;
+  perform remove_runs(p_thread_id);
+  perform delete_checkpoints(p_thread_id);
+  perform remove_runs(p_thread_id); -- made before the thread was locked
+  delete from threads t where t.thread_id = p_thread_id;
+  return found;
+end
+$$;
+
+create function remove_runs(p_thread_id uuid) returns void
+language sql as $$
+  with gone as (
+    delete from runs r where r.thread_id = p_thread_id returning r.run_id, r.status, r.log
+  ), cancels as (
+    delete from run_cancels c using gone g where c.run_id = g.run_id
+  ), events as (
+    delete from run_events e using gone g where e.run_id = g.run_id
+  )
+  select pg_notify('svc', case when g.status = 'running' then 'c:' else 'e:' end || g.run_id)
+  from gone g where g.status in ('pending', 'running')
+$$;
+
+-- A new thread with the same history at the cost of references; false when there is no such thread.
+-- One statement, hence one snapshot: a run that writes meanwhile is in the copy up to one checkpoint, not in parts.
+create function copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
+language plpgsql as $$
+begin
+  perform 1 from threads t where t.thread_id = p_source for share;
+  if not found then return false; end if;
+  with thread as (
+    insert into threads (thread_id, blob_space, metadata, interrupts, status)
+    select p_copy, t.blob_space, t.metadata || p_metadata, t.interrupts,
+           case when t.status = 'interrupted' then 'interrupted' else 'idle' end
+    from threads t where t.thread_id = p_source
+  ), heads as (
+    insert into checkpoint_heads
+    select p_copy, h.checkpoint_ns, h.checkpoint_id from checkpoint_heads h where h.thread_id = p_source
+  ), written as (
+    insert into checkpoint_writes
+    select p_copy, w.checkpoint_ns, w.checkpoint_id, w.task_id, w.idx, w.channel, w.task_path, w.ref
+    from checkpoint_writes w where w.thread_id = p_source
+  )
+  insert into checkpoints
+  select p_copy, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape
+  from checkpoints c where c.thread_id = p_source;
+  return true;
+end
+$$;
+
+-- Removes a run that is over, and the checkpoints that it made.
+create function delete_run(p_run_id uuid, p_thread_id uuid) returns text
+language plpgsql as $$
+declare
+  v_status text;
+begin
+  select r.status into v_status from runs r where r.run_id = p_run_id and r.thread_id = p_thread_id for update;
+  if not found then return 'missing'; end if;
+  if v_status in ('pending', 'running') then return 'in_flight'; end if;
+  perform 1 from threads t where t.thread_id = p_thread_id for update;
+  perform remove_run(p_run_id, p_thread_id);
+  delete from run_events e where e.run_id = p_run_id;
+  return 'deleted';
+end
+$$;
+
+-- The run's row and its checkpoints, and no others: what came after them hangs on what came before.
+create function remove_run(p_run_id uuid, p_thread_id uuid) returns void
+language plpgsql as $$
+declare
+  v_chain record;
+  v_newest uuid;
+begin
+  for v_chain in
+    select c.checkpoint_ns, array_agg(c.checkpoint_id) as ids,
+           (array_agg(c.parent_id order by c.checkpoint_id))[1] as before
+    from checkpoints c where c.thread_id = p_thread_id and c.run_id = p_run_id
+    group by c.checkpoint_ns
+  loop
+    delete from checkpoint_writes w
+    where w.thread_id = p_thread_id and w.checkpoint_ns = v_chain.checkpoint_ns and w.checkpoint_id = any (v_chain.ids);
+    delete from checkpoints c
+    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns and c.checkpoint_id = any (v_chain.ids);
+    update checkpoints c set parent_id = v_chain.before
+    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns and c.parent_id = any (v_chain.ids);
+    -- The head as it was before: not always where the run began, which may have been an earlier checkpoint.
+    select c.checkpoint_id into v_newest from checkpoints c
+    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns order by c.checkpoint_id desc limit 1;
+    if v_newest is null then
+      delete from checkpoint_heads h
+      where h.thread_id = p_thread_id and h.checkpoint_ns = v_chain.checkpoint_ns and h.checkpoint_id = any (v_chain.ids);
+    else
+      update checkpoint_heads h set checkpoint_id = v_newest
+      where h.thread_id = p_thread_id and h.checkpoint_ns = v_chain.checkpoint_ns and h.checkpoint_id = any (v_chain.ids);
+    end if;
+  end loop;
+  delete from runs r where r.run_id = p_run_id;
+end
+$$;

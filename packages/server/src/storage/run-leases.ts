@@ -1,0 +1,84 @@
+// Leases on runs: taken, renewed, given back, and what is done under them by who holds them.
+import type { Database } from './database.ts';
+import type { Lease } from './lease.ts';
+import { runColumns, type RunRow, type RunSetting } from './runs.ts';
+
+export type ClaimedSetting = RunSetting & { run_id: string; next_event_id: number | null };
+
+export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean };
+
+const statements = {
+  claim: {
+    name: 'runs_claim',
+    text: `select ${runColumns} from claim_runs($1, $2, $3 * interval '1 ms', $4)`,
+  },
+  setting: {
+    name: 'runs_setting',
+    text: `select r.run_id, r.thread_id, r.status, r.lease_token, r.created_at, a.graph_id,
+        a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
+        t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head, r.log,
+        (select max(e.last_id) + 1 from run_events e where e.run_id = r.run_id) as next_event_id
+      from runs r join assistants a using (assistant_id)
+      left join threads t on t.thread_id = r.thread_id
+      left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
+      where r.run_id = any ($1::uuid[])`,
+  },
+  // In the order of ids, as the flush of an executor locks them.
+  renew: {
+    name: 'runs_renew',
+    text: `with held as (
+        select r.run_id from runs r
+        join unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
+          on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
+        order by r.run_id for update of r
+      ), renewed as (
+        update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
+        returning r.run_id, r.log
+      )
+      select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`,
+  },
+  release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4)' },
+  stop: {
+    name: 'runs_stop',
+    text: `with held as (
+        select run_id from runs where run_id = $1 and lease_token = $2 and status = 'running' for update
+      )
+      select end_run(run_id, $3, $4, null, $5, null) from held`,
+  },
+};
+
+export type RunLeaseStorage = ReturnType<typeof runLeaseStorage>;
+
+const split = (leases: Lease[]) => [leases.map(({ id }) => id), leases.map(({ lease_token }) => lease_token)];
+
+export const runLeaseStorage = (db: Database) => ({
+  /**
+   * Takes leases on up to `count` runs that may start. A returned run whose status is not `running` was not claimed
+   * but ended: its attempts were used up, or it had been cancelled.
+   */
+  claim: (count: number, worker_id: string, leaseMs: number, attemptsMax: number): Promise<RunRow[]> =>
+    db.query<RunRow>(statements.claim, [count, worker_id, leaseMs, attemptsMax]),
+
+  /** What an executor needs to know; `next_event_id` is null for a run without a log. */
+  settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>
+    db.query<ClaimedSetting>(statements.setting, [run_ids]),
+
+  /** Returns the runs whose leases are still ours, now for `leaseMs` more. */
+  renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
+    db.query<Renewed>(statements.renew, [...split(leases), leaseMs]),
+
+  /** Gives runs back, to be claimed again at once. Charged, the attempt counts as lost for this reason. */
+  async release(leases: Lease[], { charge, reason }: { charge: boolean; reason: string }): Promise<void> {
+    await db.query(statements.release, [...split(leases), charge, reason]);
+  },
+
+  /** Ends a run on behalf of its executor, if the lease still holds. `error` is JSON text. */
+  async stop(
+    { id, lease_token }: Lease,
+    status: RunRow['status'],
+    ending: 'error' | 'as_before',
+    error: string | null,
+  ): Promise<void> {
+    await db.query(statements.stop, [id, lease_token, status, ending, error]);
+  },
+});

@@ -1,0 +1,116 @@
+// What this process measures, for Prometheus. Gauges of the queue are asked of the database when somebody looks.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What is read at the moment of the scrape. */
+export interface Gauges {
+  queue(): Promise<{
+    workers: number;
+    slots: number;
+    pending: number;
+    running: number;
+    oldest_pending_ms: number | null;
+  }>;
+  process(): {
+    running: number;
+    free_slots: number;
+    leases_lost: number;
+    executor_crashes: number;
+    streams: number;
+    pool_total: number;
+    pool_idle: number;
+    pool_waiting: number;
+    ended: ReadonlyMap<string, number>;
+  };
+}
+
+const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #eventLag: Histogram;
+  readonly #read: () => Promise<void>;
+
+  constructor(gauges: Gauges) {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Histogram({
+      name: 'svc_http_request_seconds',
+      help: 'Time until a response was complete',
+      labelNames: ['method', 'route', 'status'],
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#eventLag = new Histogram({
+      name: 'svc_event_lag_seconds',
+      help: 'Age of events of runs on other nodes when they are told here',
+      buckets: secondsBuckets,
+      registers,
+    });
+    const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+    const queue = {
+      pending: gauge('svc_queue_pending_runs', 'Runs that wait, on all nodes'),
+      running: gauge('svc_queue_running_runs', 'Runs that execute, on all nodes'),
+      workers: gauge('svc_workers', 'Live workers that take runs'),
+      slots: gauge('svc_worker_slots', 'Runs that they can execute at once'),
+    };
+    const oldest = gauge(
+      'svc_queue_oldest_pending_seconds',
+      'Age of the oldest run that only waits for a worker',
+    );
+    const local = {
+      running: gauge('svc_running_runs', 'Runs that execute here'),
+      free_slots: gauge('svc_free_slots', 'Runs that could start here'),
+      streams: gauge('svc_followed_runs', 'Runs that somebody listens to here'),
+      pool_total: gauge('svc_database_connections', 'Connections of the pool'),
+      pool_idle: gauge('svc_database_connections_idle', 'Of these, idle'),
+      pool_waiting: gauge('svc_database_waiting', 'Queries that wait for a connection'),
+    };
+    const leases = new Counter({
+      name: 'svc_leases_lost_total',
+      help: 'Leases lost while held here',
+      registers,
+    });
+    const crashes = new Counter({
+      name: 'svc_executor_exits_total',
+      help: 'Executors that ended',
+      registers,
+    });
+    const ended = new Counter({
+      name: 'svc_runs_ended_total',
+      help: 'Runs that ended here',
+      labelNames: ['status'],
+      registers,
+    });
+    this.#read = async () => {
+      const here = gauges.process();
+      for (const [name, one] of Object.entries(local)) one.set(here[name as keyof typeof local]);
+      set(leases, here.leases_lost);
+      set(crashes, here.executor_crashes);
+      ended.reset();
+      for (const [status, count] of here.ended) ended.inc({ status }, count);
+      const now = await gauges.queue();
+      for (const [name, one] of Object.entries(queue)) one.set(now[name as keyof typeof queue]);
+      oldest.set((now.oldest_pending_ms ?? 0) / 1000);
+    };
+  }
+
+  request(method: string, route: string, status: number, ms: number): void {
+    this.#requests.observe({ method, route, status: String(status) }, ms / 1000);
+  }
+
+  eventLag(ms: number): void {
+    this.#eventLag.observe(Math.max(0, ms) / 1000);
+  }
+
+  /** In Prometheus's text format. */
+  async text(): Promise<string> {
+    await this.#read();
+    return this.#registry.metrics();
+  }
+}
+
+const set = (counter: Counter, value: number): void => {
+  counter.reset();
+  counter.inc(value);
+};
