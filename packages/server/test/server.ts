@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 import type { SettingKey } from '../src/config/env.ts';
 import { loadSvcJson } from '../src/config/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
-import { startServer } from '../src/server.ts';
+import { startServer, type RunningServer } from '../src/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
 export interface TestServer extends AsyncDisposable {
   url: string;
+  drain: RunningServer['drain'];
   database: TestDatabase;
   /** Sends JSON and returns what came back. */
   call(
@@ -25,9 +26,14 @@ export interface TestServer extends AsyncDisposable {
 export const testProject = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 
 export const startTestServer = async (
-  given: { project?: string; settings?: Partial<Record<SettingKey, string>> } = {},
+  given: {
+    project?: string;
+    settings?: Partial<Record<SettingKey, string>>;
+    /** One that other nodes use too; it outlives the server. */
+    database?: TestDatabase;
+  } = {},
 ): Promise<TestServer> => {
-  const database = await testDatabase();
+  const database = given.database ?? (await testDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-server-'));
   const settings = testSettings({ dataDir, databaseUri: database.uri, ...given.settings });
   const logger = createLogger(settings.log);
@@ -35,6 +41,7 @@ export const startTestServer = async (
   const server = await startServer({ settings, project, logger });
   return {
     url: server.url,
+    drain: (hurry) => server.drain(hurry),
     database,
     async call(method, path, body) {
       const response = await fetch(server.url + path, {
@@ -53,7 +60,7 @@ export const startTestServer = async (
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
+      if (!given.database) await database[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

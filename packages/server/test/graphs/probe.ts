@@ -7,6 +7,8 @@ const State = Annotation.Root({
   out: Annotation<unknown>,
 });
 
+const heeded: string[] = [];
+
 const circle = (): unknown => {
   const a: Record<string, unknown> = {};
   a['self'] = a;
@@ -24,6 +26,40 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
   date: () => new Date(0),
   nul: () => 'a\u0000b\ud800',
   sleep: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve('slept'), ms)),
+  /** Ends when it is told to, and remembers why. */
+  heed: (_, { signal, writer }) =>
+    new Promise((_resolve, reject) => {
+      writer?.('waiting');
+      signal?.addEventListener('abort', () => {
+        heeded.push(String(signal.reason));
+        reject(signal.reason as Error);
+      });
+    }),
+  heeded: () => heeded.splice(0),
+  hang: () => new Promise(() => undefined),
+  spin: ({ ms }) => {
+    for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+    return 'spun';
+  },
+  exit: () => process.exit(0),
+  abort: () => process.abort(),
+  hog: () => {
+    const kept: unknown[] = [];
+    for (;;) kept.push(new Array(1_000_000).fill(kept.length));
+  },
+  /** As many events as it is told. */
+  flood: ({ ms }, { writer }) => {
+    for (let at = 0; at < ms; at++) writer?.({ at, text: 'x'.repeat(1_000) });
+    return 'flooded';
+  },
+  /** An event every few milliseconds. */
+  tick: async ({ ms }, { writer }) => {
+    for (let at = 0; at < ms; at++) {
+      writer?.({ at });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return 'ticked';
+  },
   config: (_, { configurable, metadata, context }: LangGraphRunnableConfig & { context?: unknown }) => ({
     configurable: Object.fromEntries(
       Object.entries(configurable ?? {}).filter(([key]) => !key.startsWith('__')),

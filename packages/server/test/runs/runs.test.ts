@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestServer, type TestServer } from './server.ts';
+import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 let client: Client;

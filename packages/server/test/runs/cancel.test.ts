@@ -1,0 +1,184 @@
+// Cancelling: what is told to stop stops, and writes nothing once it was said to have stopped.
+import { randomUUID } from 'node:crypto';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { cancelGrace: '300ms', runTimeout: '4s', lease: '1s' } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+const start = async (thread_id: string, deed: string, ms = 60_000, options = {}) =>
+  client.runs.create(thread_id, 'probe', { input: { do: deed, ms }, ...options });
+const cancel = (thread_id: string, run_id: string, query = 'wait=1') =>
+  server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?${query}`);
+const statusOf = async (thread_id: string, run_id: string): Promise<number> =>
+  (await server.call('GET', `/threads/${thread_id}/runs/${run_id}`)).status;
+
+describe('a running run', () => {
+  it('is told by the signal of its nodes, and is interrupted', async () => {
+    const thread_id = await newThread();
+    let runId = '';
+    const stream = client.runs.stream(
+      thread_id,
+      'probe',
+      { input: { do: 'heed' }, stream_mode: 'custom' },
+      { onRunCreated: (run) => (runId = run.runId) },
+    );
+    for await (const { event } of stream) {
+      if (event === 'custom') expect((await cancel(thread_id, runId)).status).toBe(204);
+    }
+    expect(await client.runs.get(thread_id, runId)).toMatchObject({ status: 'interrupted' });
+    const heeded = await client.runs.wait(null, 'probe', { input: { do: 'heeded' } });
+    expect(heeded).toMatchObject({ out: [expect.stringContaining('cancelled')] });
+  });
+
+  it('writes no checkpoint after that was acknowledged, and its thread goes on', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'probe', { input: { do: 'sleep', ms: 1 } });
+    const { run_id } = await start(thread_id, 'sleep', 2_000);
+    await cancel(thread_id, run_id);
+    const before = await client.threads.getHistory(thread_id, { limit: 100 });
+    expect(await client.runs.wait(thread_id, 'probe', { input: { do: 'sleep', ms: 1 } })).toMatchObject({
+      out: 'slept',
+    });
+    const after = await client.threads.getHistory(thread_id, { limit: 100 });
+    const made = after.slice(0, after.length - before.length);
+    expect(made.every(({ metadata }) => metadata?.['run_id'] !== run_id)).toBe(true);
+  });
+
+  it('that does not heed is stopped with its executor, and others there go on elsewhere, uncharged', async () => {
+    const [one, two] = [await newThread(), await newThread()];
+    const stubborn = await start(one, 'hang');
+    const other = await start(two, 'sleep', 1_500);
+    expect((await cancel(one, stubborn.run_id)).status).toBe(204);
+    expect(await client.runs.get(one, stubborn.run_id)).toMatchObject({ status: 'interrupted' });
+    expect(await client.runs.join(two, other.run_id)).toMatchObject({ out: 'slept' });
+    expect(await client.runs.get(two, other.run_id)).toMatchObject({ status: 'success', attempt: 1 });
+  });
+
+  it('rolled back has never been', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'approval', { input: { log: [] } });
+    const before = await client.threads.get(thread_id);
+    const history = await client.threads.getHistory(thread_id, { limit: 100 });
+    expect(before.status).toBe('interrupted');
+    const { run_id } = await start(thread_id, 'heed');
+    expect((await cancel(thread_id, run_id, 'wait=1&action=rollback')).status).toBe(204);
+    expect(await statusOf(thread_id, run_id)).toBe(404);
+    const after = await client.threads.get(thread_id);
+    expect([after.status, after.values, after.interrupts]).toEqual([
+      before.status,
+      before.values,
+      before.interrupts,
+    ]);
+    expect(await client.threads.getHistory(thread_id, { limit: 100 })).toEqual(history);
+  });
+
+  it('takes longer than it may: it ends as a timeout, heeding or not', async () => {
+    for (const deed of ['heed', 'hang']) {
+      const thread_id = await newThread();
+      const { run_id } = await start(thread_id, deed);
+      expect(await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`)).toMatchObject({
+        body: { __error__: { error: 'RunTimeout' } },
+      });
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'timeout', attempt: 1 });
+      expect((await client.threads.get(thread_id)).status).toBe('error');
+    }
+  });
+});
+
+describe('a pending run', () => {
+  it('ends at once, and never starts', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
+    expect((await cancel(thread_id, run_id, '')).status).toBe(202);
+    expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted', attempt: 0 });
+    expect((await client.threads.get(thread_id)).status).toBe('idle');
+  });
+
+  it('leaves its thread busy while another runs there', async () => {
+    const thread_id = await newThread();
+    const first = await start(thread_id, 'sleep', 600);
+    const second = await start(thread_id, 'sleep', 1);
+    await cancel(thread_id, second.run_id);
+    expect((await client.threads.get(thread_id)).status).toBe('busy');
+    await client.runs.join(thread_id, first.run_id);
+    expect((await client.threads.get(thread_id)).status).toBe('idle');
+  });
+
+  it('says what it waits for', async () => {
+    const thread_id = await newThread();
+    const first = await start(thread_id, 'heed');
+    const second = await start(thread_id, 'sleep', 1);
+    const third = await start(await newThread(), 'sleep', 1, { after_seconds: 3_600 });
+    expect(await client.runs.get(thread_id, second.run_id)).toMatchObject({
+      waiting_for: { reason: 'thread', run_id: first.run_id },
+    });
+    expect(await client.runs.get(third.thread_id, third.run_id)).toMatchObject({
+      waiting_for: { reason: 'time', until: expect.any(String) as string },
+    });
+    await cancel(thread_id, first.run_id);
+    await client.runs.join(thread_id, second.run_id);
+  });
+});
+
+describe('cancelling', () => {
+  it('what is over, unknown or of another thread is answered with 404', async () => {
+    const [one, two] = [await newThread(), await newThread()];
+    const over = await start(one, 'sleep', 1);
+    await client.runs.join(one, over.run_id);
+    expect((await cancel(one, over.run_id)).status).toBe(404);
+    expect((await cancel(one, randomUUID())).status).toBe(404);
+    const other = await start(two, 'heed');
+    expect((await cancel(one, other.run_id)).status).toBe(404);
+    expect(await client.runs.get(two, other.run_id)).toMatchObject({ status: 'running' });
+    await cancel(two, other.run_id);
+  });
+
+  it('many cancels all of them or, when one is not there, none', async () => {
+    const thread_id = await newThread();
+    const [first, second] = [await start(thread_id, 'heed'), await start(thread_id, 'sleep', 1)];
+    const run_ids = [first.run_id, second.run_id];
+    const refused = { thread_id, run_ids: [...run_ids, randomUUID()] };
+    expect((await server.call('POST', '/runs/cancel', refused)).status).toBe(404);
+    expect(await client.runs.get(thread_id, second.run_id)).toMatchObject({ status: 'pending' });
+    expect((await server.call('POST', '/runs/cancel', { thread_id, run_ids })).status).toBe(204);
+    await vi.waitFor(async () =>
+      expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual([
+        'interrupted',
+        'interrupted',
+      ]),
+    );
+  });
+
+  it('by status cancels those of every thread', async () => {
+    const threads = [await newThread(), await newThread()];
+    for (const thread_id of threads) await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
+    expect((await server.call('POST', '/runs/cancel', { status: 'pending' })).status).toBe(204);
+    for (const thread_id of threads) {
+      expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'interrupted' }]);
+    }
+    expect((await server.call('POST', '/runs/cancel', { status: 'pending' })).status).toBe(404);
+    expect((await server.call('POST', '/runs/cancel', { thread_id: threads[0] })).status).toBe(422);
+  });
+
+  it('at the moment of the end is one or the other, a hundred times', async () => {
+    for (let round = 0; round < 100; round++) {
+      const thread_id = await newThread();
+      const { run_id } = await start(thread_id, 'sleep', round % 10);
+      const action = round % 2 ? 'rollback' : 'interrupt';
+      const { status } = await cancel(thread_id, run_id, `wait=1&action=${action}`);
+      const rows = await client.runs.list(thread_id);
+      if (status === 404) expect(rows).toMatchObject([{ status: 'success' }]);
+      else if (action === 'rollback') expect(rows).toEqual([]);
+      else expect(['interrupted', 'success']).toContain(rows[0]?.status);
+      expect((await client.threads.get(thread_id)).status).not.toBe('busy');
+    }
+  });
+});

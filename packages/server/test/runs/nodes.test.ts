@@ -1,0 +1,217 @@
+// Several servers on one database: what one accepts another executes, and a third one tells.
+import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let database: TestDatabase;
+let api: TestServer;
+let other: TestServer;
+let worker: TestServer;
+let client: Client;
+let elsewhere: Client;
+const settings = { lease: '1s', streamTtl: '60s' };
+beforeAll(async () => {
+  database = await testDatabase();
+  [api, other, worker] = await Promise.all([
+    startTestServer({ database, settings: { ...settings, role: 'api' } }),
+    startTestServer({ database, settings: { ...settings, role: 'api' } }),
+    startTestServer({ database, settings: { ...settings, role: 'worker' } }),
+  ]);
+  client = createClient({ apiUrl: api.url });
+  elsewhere = createClient({ apiUrl: other.url });
+});
+afterAll(async () => {
+  for (const server of [api, other, worker]) await server[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
+  const all: RunStreamEvent[] = [];
+  for await (const one of stream) all.push(one);
+  return all;
+};
+const idsOf = (events: RunStreamEvent[]): number[] => events.map(({ id }) => Number(id));
+const countTo = (length: number): number[] => Array.from({ length }, (_, at) => at);
+
+describe('a run of another node', () => {
+  it('is awaited, with and without a thread', async () => {
+    const thread_id = await newThread();
+    const result = { messages: [{}, { content: 'echo a' }] };
+    expect(await client.runs.wait(thread_id, 'chat', { input: say('a') })).toMatchObject(result);
+    expect(await client.runs.wait(null, 'chat', { input: say('a') })).toMatchObject(result);
+    await expect(client.runs.wait(thread_id, 'probe', { input: { do: 'throw' } })).rejects.toMatchObject({
+      message: expect.stringContaining('the graph said no') as string,
+    });
+  });
+
+  it('is streamed from its first event to its last, as by the node that executes it', async () => {
+    const input = { do: 'tick', ms: 20 };
+    const events = await collect(
+      client.runs.stream(await newThread(), 'probe', { input, stream_mode: ['custom', 'values'] }),
+    );
+    expect(idsOf(events)).toEqual(countTo(events.length));
+    expect(events[0]).toMatchObject({ event: 'metadata', data: { attempt: 1 } });
+    expect(events.filter(({ event }) => event === 'custom').map(({ data }) => data)).toEqual(
+      countTo(20).map((at) => ({ at })),
+    );
+    expect(events.at(-1)).toMatchObject({ event: 'values', data: { out: 'ticked' } });
+    const failed = await collect(client.runs.stream(null, 'probe', { input: { do: 'throw' } }));
+    expect(failed.at(-1)).toMatchObject({ event: 'error', data: { error: 'TypeError' } });
+  });
+
+  it('is joined by any number of readers, on any node, at any place', async () => {
+    const thread_id = await newThread();
+    const run = { input: { do: 'tick', ms: 60 }, stream_mode: 'custom', stream_resumable: true } as const;
+    const { run_id } = await client.runs.create(thread_id, 'probe', run);
+    const reading = [client, elsewhere, client, elsewhere].map((one) =>
+      collect(one.runs.joinStream(thread_id, run_id, { lastEventId: '-1' })),
+    );
+    const [first, ...others] = await Promise.all(reading);
+    expect(idsOf(first ?? [])).toEqual(countTo(61));
+    for (const events of others) expect(events).toEqual(first);
+    for (const after of [0, 17, 59, 60]) {
+      const suffix = await collect(
+        elsewhere.runs.joinStream(thread_id, run_id, { lastEventId: String(after) }),
+      );
+      expect(suffix).toEqual(first?.slice(after + 1));
+    }
+    for (const odd of ['', 'garbage', '1e3', '999999', '99999999999999999999']) {
+      const events = await collect(elsewhere.runs.joinStream(thread_id, run_id, { lastEventId: odd }));
+      expect(events).toEqual([]);
+    }
+  });
+
+  it('that nobody was going to follow is told to who joins, live', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', {
+      input: { do: 'tick', ms: 200 },
+      stream_mode: 'custom',
+    });
+    await vi.waitFor(async () =>
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
+    );
+    const events = await collect(elsewhere.runs.joinStream(thread_id, run_id));
+    expect(events.length).toBeGreaterThan(10);
+    expect(idsOf(events)).toEqual(countTo(events.length).map((at) => at + (idsOf(events)[0] ?? 0)));
+    expect(events.at(-1)).toMatchObject({ event: 'custom', data: { at: 199 } });
+  });
+
+  it('is joined for its result, and cancelled', async () => {
+    const thread_id = await newThread();
+    const slow = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 300 } });
+    expect(await elsewhere.runs.join(thread_id, slow.run_id)).toMatchObject({ out: 'slept' });
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } });
+    await vi.waitFor(async () =>
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
+    );
+    const cancelled = await other.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+    expect(cancelled.status).toBe(204);
+    expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
+  });
+
+  it('ends its streams when its thread is deleted', async () => {
+    const thread_id = await newThread();
+    const events = collect(
+      client.runs.stream(thread_id, 'probe', { input: { do: 'heed' }, stream_mode: 'custom' }),
+    );
+    await vi.waitFor(async () =>
+      expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'running' }]),
+    );
+    await elsewhere.threads.delete(thread_id);
+    expect((await events).at(-1)).toMatchObject({ event: 'error', data: { error: 'RunDeleted' } });
+  });
+});
+
+describe('a run with an Idempotency-Key', () => {
+  it('is made once, however often and wherever it is asked for', async () => {
+    const thread_id = await newThread();
+    const ask = async (url: string, key: string, content: string) => {
+      const response = await fetch(`${url}/threads/${thread_id}/runs`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({ assistant_id: 'chat', input: say(content) }),
+      });
+      return { status: response.status, body: (await response.json()) as { run_id: string } };
+    };
+    const asked = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => ask(at % 2 ? api.url : other.url, 'one', 'hello')),
+    );
+    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(new Set(asked.map(({ body }) => body.run_id)).size).toBe(1);
+    expect((await ask(api.url, 'one', 'something else')).status).toBe(409);
+    expect((await ask(api.url, 'two', 'hello')).body.run_id).not.toBe(asked[0]?.body.run_id);
+    expect((await ask(api.url, 'x'.repeat(256), 'hello')).status).toBe(422);
+    await vi.waitFor(async () => expect(await client.runs.list(thread_id)).toHaveLength(2));
+  });
+});
+
+describe('the stream of a thread', () => {
+  /** Reads frames until `enough` says so. */
+  const watch = async (
+    thread_id: string,
+    query: string,
+    enough: (events: { id: string; event: string }[]) => boolean,
+    headers: Record<string, string> = {},
+  ) => {
+    const stop = new AbortController();
+    const response = await fetch(`${other.url}/threads/${thread_id}/stream?${query}`, {
+      signal: stop.signal,
+      headers,
+    });
+    let text = '';
+    const decoder = new TextDecoder();
+    const read = (): { id: string; event: string; data: unknown }[] =>
+      [...text.matchAll(/id: (.*)\nevent: (.*)\ndata: (.*)\n\n/g)].map(
+        ([, id = '', event = '', data = '']) => ({
+          id,
+          event,
+          data: JSON.parse(data) as unknown,
+        }),
+      );
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true });
+      if (enough(read())) break;
+    }
+    stop.abort();
+    return read();
+  };
+  const endings = (count: number) => (events: { event: string }[]) =>
+    events.filter(({ event }) => event === 'end').length >= count;
+
+  it('has the events of one run after the other, wherever they execute', async () => {
+    const thread_id = await newThread();
+    const watching = watch(thread_id, 'stream_mode=run_modes&stream_mode=lifecycle', endings(3));
+    await vi.waitFor(async () =>
+      expect(
+        await database.query(
+          { name: 'w', text: 'select 1 from threads where thread_id = $1 and watched_until > now()' },
+          [thread_id],
+        ),
+      ).toHaveLength(1),
+    );
+    for (const content of ['a', 'b', 'c']) await client.runs.wait(thread_id, 'chat', { input: say(content) });
+    const events = await watching;
+    expect(events.filter(({ event }) => event === 'metadata')).toHaveLength(3);
+    expect(events.filter(({ event }) => event === 'end').map(({ data }) => data)).toMatchObject([
+      { status: 'success' },
+      { status: 'success' },
+      { status: 'success' },
+    ]);
+    const middle = events.findIndex(({ event }) => event === 'end');
+    const resumed = await watch(thread_id, 'stream_mode=run_modes&stream_mode=lifecycle', endings(3), {
+      'last-event-id': events[1]?.id ?? '',
+    });
+    expect(resumed).toEqual(events.slice(2));
+    const whole = await watch(thread_id, 'stream_modes=lifecycle', endings(3), { 'last-event-id': '-' });
+    expect(new Set(whole.map(({ event }) => event))).toEqual(new Set(['metadata', 'end']));
+    expect(middle).toBeGreaterThan(1);
+  });
+
+  it('is not there for a thread that is not', async () => {
+    const { status } = await other.call('GET', '/threads/00000000-0000-4000-8000-000000000000/stream');
+    expect(status).toBe(404);
+  });
+});
