@@ -10,6 +10,8 @@ type Stateless = NonNullable<CallInput<(typeof runRoutes)['createStatelessRun']>
 export type RunOptions = Omit<Stateful & Stateless, 'assistant_id'>;
 
 export interface StartOptions extends CallOptions {
+  /** Your name for the run: asked for again with the same one, it is not made again. */
+  idempotencyKey?: string;
   /** Called as soon as the run has an id, before its result is there. */
   onRunCreated?: (run: { threadId: string; runId: string }) => void;
 }
@@ -125,6 +127,33 @@ export class RunsClient {
     return this.#transport.json({ method: 'GET', path: path`/threads/${threadId}/runs`, query, ...options });
   }
 
+  /**
+   * Stops a run. With `wait`, resolves once it writes nothing any more. `rollback` also removes it and its checkpoints.
+   * Fails with not_found when it is over already.
+   */
+  async cancel(
+    threadId: string,
+    runId: string,
+    {
+      wait = false,
+      action,
+      ...options
+    }: { wait?: boolean; action?: 'interrupt' | 'rollback' } & CallOptions = {},
+  ): Promise<void> {
+    const where = path`/threads/${threadId}/runs/${runId}/cancel`;
+    const query = { wait: wait ? '1' : undefined, action };
+    await this.#transport.send({ method: 'POST', path: where, query, unbounded: wait, ...options });
+  }
+
+  /** Stops named runs of a thread (all, or none when one is not there), or every run with a status. */
+  async cancelMany(
+    which: { threadId: string; runIds: string[] } | { status: 'pending' | 'running' | 'all' },
+    { action, ...options }: { action?: 'interrupt' | 'rollback' } & CallOptions = {},
+  ): Promise<void> {
+    const body = 'status' in which ? which : { thread_id: which.threadId, run_ids: which.runIds };
+    await this.#transport.send({ method: 'POST', path: '/runs/cancel', query: { action }, body, ...options });
+  }
+
   /** Deletes a run that is over, with the checkpoints it made. */
   delete(threadId: string, runId: string, options: CallOptions = {}): Promise<void> {
     return this.#transport.json({
@@ -146,6 +175,9 @@ export class RunsClient {
       method: 'POST',
       path: base + kind,
       body: { ...run, assistant_id: assistantId },
+      ...(options.idempotencyKey === undefined
+        ? {}
+        : { headers: { 'idempotency-key': options.idempotencyKey } }),
       unbounded: true,
       signal: options.signal,
     });

@@ -1,4 +1,5 @@
 import type { CallInput, Thread, ThreadState, threadRoutes } from '@svc/contract';
+import { readEvents } from './sse.ts';
 import { path, type CallOptions, type Transport } from './transport.ts';
 
 type Body<K extends keyof typeof threadRoutes> = NonNullable<CallInput<(typeof threadRoutes)[K]>['body']>;
@@ -51,6 +52,35 @@ export class ThreadsClient {
 
   count(body: Body<'countThreads'> = {}, options: CallOptions = {}): Promise<number> {
     return this.#transport.json({ method: 'POST', path: '/threads/count', body, ...options });
+  }
+
+  /**
+   * Events of all runs of the thread, one run after the other, until the signal fires; after `lastEventId` if it is
+   * given (`-` for all that are kept).
+   */
+  async *joinStream(
+    threadId: string,
+    {
+      lastEventId,
+      streamMode,
+      ...options
+    }: CallOptions & {
+      lastEventId?: string;
+      streamMode?: ('run_modes' | 'lifecycle' | 'state_update')[];
+    } = {},
+  ): AsyncGenerator<{ id: string | undefined; event: string; data: unknown }> {
+    const { body } = await this.#transport.send({
+      method: 'GET',
+      path: path`/threads/${threadId}/stream`,
+      query: { stream_mode: streamMode },
+      ...(lastEventId === undefined ? {} : { headers: { 'last-event-id': lastEventId } }),
+      unbounded: true,
+      ...options,
+    });
+    if (!body) return;
+    for await (const { id, event, data } of readEvents(body)) {
+      yield { id, event, data: JSON.parse(data) as unknown };
+    }
   }
 
   /** Merges metadata, key by key. */

@@ -54,7 +54,8 @@ export class Transport {
    * fails or the server is not able for the moment.
    */
   async send(request: Request): Promise<Response> {
-    const tries = repeatable.has(request.method) ? triesMax : 1;
+    const isRepeatable = repeatable.has(request.method) || request.headers?.['idempotency-key'] !== undefined;
+    const tries = isRepeatable ? triesMax : 1;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await this.#fetch(request);

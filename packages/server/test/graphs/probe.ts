@@ -45,7 +45,7 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
   abort: () => process.abort(),
   hog: () => {
     const kept: unknown[] = [];
-    for (;;) kept.push(new Array(1_000_000).fill(kept.length));
+    for (;;) kept.push(Array.from({ length: 1_000_000 }, () => ({ n: kept.length })));
   },
   /** As many events as it is told. */
   flood: ({ ms }, { writer }) => {

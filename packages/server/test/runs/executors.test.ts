@@ -1,0 +1,69 @@
+// What a graph does to its executor is not done to the server, nor to the runs of others.
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { executors: '2', lease: '1s' } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+describe('a run that ends its executor', () => {
+  it.each([
+    ['by process.exit', 'exit', 'exit code 0'],
+    ['by process.abort', 'abort', 'signal SIGABRT'],
+  ])('%s is given up after three attempts and says so; others go on', async (_, deed, reason) => {
+    const others = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const thread_id = await newThread();
+        return client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 1_500 } });
+      }),
+    );
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: deed } });
+    await expect(client.runs.join(thread_id, run_id)).rejects.toMatchObject({
+      message: expect.stringContaining(reason) as string,
+    });
+    expect(await client.runs.get(thread_id, run_id)).toMatchObject({
+      status: 'error',
+      attempt: 3,
+      error: { error: 'AttemptsExhausted', message: expect.stringContaining('3 attempts') as string },
+      lost_attempts: [
+        { attempt: 1 },
+        { attempt: 2 },
+        { attempt: 3, message: expect.stringContaining(reason) as string },
+      ],
+    });
+    expect((await client.threads.get(thread_id)).status).toBe('error');
+    for (const other of others) {
+      expect(await client.runs.join(other.thread_id, other.run_id)).toMatchObject({ out: 'slept' });
+    }
+  });
+});
+
+describe('a run that keeps its executor busy', () => {
+  it('is not taken for lost, and does not keep the server from answering', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'spin', ms: 2_500 } });
+    const values = client.runs.join(thread_id, run_id);
+    for (let asked = 0; asked < 20; asked++) await client.threads.get(thread_id);
+    expect(await values).toMatchObject({ out: 'spun' });
+    expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
+  });
+
+  it('with a flood of events is read whole by who keeps up', async () => {
+    const count = 20_000;
+    let custom = 0;
+    const stream = client.runs.stream(null, 'probe', {
+      input: { do: 'flood', ms: count },
+      stream_mode: 'custom',
+    });
+    for await (const { event } of stream) if (event === 'custom') custom += 1;
+    expect(custom).toBe(count);
+  });
+});
