@@ -11,24 +11,31 @@ export class StoreClient {
     this.#transport = transport;
   }
 
-  /** @example await client.store.put(['users', 'ada'], 'profile', { likes: 'mathematics' }); */
+  /**
+   * `ttl` is in minutes; null for ever.
+   * @example await client.store.put(['users', 'ada'], 'profile', { likes: 'mathematics' });
+   */
   put(
     namespace: string[],
     key: string,
     value: Record<string, unknown>,
-    options: CallOptions = {},
+    { ttl, ...options }: Pick<Body<'putItem'>, 'ttl'> & CallOptions = {},
   ): Promise<void> {
     return this.#transport.json({
       method: 'PUT',
       path: '/store/items',
-      body: { namespace, key, value },
+      body: { namespace, key, value, ttl },
       ...options,
     });
   }
 
-  /** Null when there is none. */
-  get(namespace: string[], key: string, options: CallOptions = {}): Promise<Item | null> {
-    const query = { namespace: namespace.join('.'), key };
+  /** Null when there is none. `refreshTtl` says whether an item that expires gets its whole time again. */
+  get(
+    namespace: string[],
+    key: string,
+    { refreshTtl, ...options }: { refreshTtl?: boolean } & CallOptions = {},
+  ): Promise<Item | null> {
+    const query = { namespace: namespace.join('.'), key, refresh_ttl: refreshTtl };
     return this.#transport.json({ method: 'GET', path: '/store/items', query, ...options });
   }
 

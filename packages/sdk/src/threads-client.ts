@@ -83,7 +83,7 @@ export class ThreadsClient {
     }
   }
 
-  /** Merges metadata, key by key. */
+  /** Merges metadata, key by key. A `ttl` counts from now on, and after that from every change of the state. */
   update(threadId: string, body: Body<'patchThread'>, options: CallOptions = {}): Promise<Thread> {
     return this.#transport.json({ method: 'PATCH', path: path`/threads/${threadId}`, body, ...options });
   }
@@ -91,6 +91,18 @@ export class ThreadsClient {
   /** Deletes the thread with its runs and checkpoints. */
   delete(threadId: string, options: CallOptions = {}): Promise<void> {
     return this.#transport.json({ method: 'DELETE', path: path`/threads/${threadId}`, ...options });
+  }
+
+  /**
+   * Deletes threads, or with `keep_latest` all of them but their current states.
+   * @example await client.threads.prune([id], { strategy: 'keep_latest' });
+   */
+  prune(
+    threadIds: string[],
+    { strategy, ...options }: Pick<Body<'pruneThreads'>, 'strategy'> & CallOptions = {},
+  ): Promise<{ pruned_count: number }> {
+    const body = { thread_ids: threadIds, strategy };
+    return this.#transport.json({ method: 'POST', path: '/threads/prune', body, ...options });
   }
 
   /** A new thread with the same history. */

@@ -8,6 +8,7 @@ import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
 import { AssistantService } from './deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from './deployment/assistants/introspection-service.ts';
+import { expiryDefaults, expiryDuties } from './deployment/expiry.ts';
 import type { Handlers } from './deployment/handlers.ts';
 import { RunCanceller } from './deployment/runs/run-canceller.ts';
 import { RunFollower } from './deployment/runs/run-follower.ts';
@@ -18,6 +19,7 @@ import { StoreService } from './deployment/store/store-service.ts';
 import { Readiness } from './deployment/system/readiness.ts';
 import { serverFacts } from './deployment/system/server-facts.ts';
 import { systemHandlers } from './deployment/system/system-handlers.ts';
+import { PruneService } from './deployment/threads/prune-service.ts';
 import { StateReader } from './deployment/threads/state-reader.ts';
 import { StateService } from './deployment/threads/state-service.ts';
 import { threadHandlers } from './deployment/threads/thread-handlers.ts';
@@ -26,6 +28,7 @@ import { ThreadWatch } from './deployment/threads/thread-watch.ts';
 import { Bell } from './events/bell.ts';
 import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
+import { Duties } from './leases/duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
@@ -112,9 +115,10 @@ const createMetrics = (
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
 export const createServices = async (parts: ServiceParts): Promise<Services> => {
-  const { database, project, logger } = parts;
+  const { database, settings, project, logger } = parts;
   const storage = createStorage(database);
   const graphs = new Map(project.graphs);
+  await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
   const stack: AsyncDisposable[] = [];
@@ -124,6 +128,11 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const reader = new StateReader(storage.checkpoints);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
+  const pruning = new PruneService(storage, threads);
+  if (settings.role !== 'api') {
+    const chores = expiryDuties(project.raw, { pruning, expiry: storage.expiry });
+    stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
+  }
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
   const runs = new RunService({ storage, dispatcher, streams, tail, graphs: new Set(graphs.keys()) });
@@ -136,7 +145,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const handlers = {
     ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
-    ...threadHandlers(threads, states, project.compat),
+    ...threadHandlers(threads, states, pruning, project.compat),
     ...runHandlers({ runs, follower, canceller, watch, log: storage.runLog }),
     ...storeHandlers(new StoreService(storage.items)),
   };

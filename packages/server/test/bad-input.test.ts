@@ -38,6 +38,7 @@ const samples: Record<string, unknown> = {
   searchThreads: {},
   countThreads: {},
   patchThread: { metadata: {} },
+  pruneThreads: { thread_ids: [randomUUID()] },
   getThreadStateAtCheckpoint: { checkpoint: {} },
   updateThreadState: { values: { messages: [] } },
   searchThreadHistory: {},

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Empty, JsonObject, nullish, queryList, QueryBoolean, Time } from '../json.ts';
 import { limit, offset } from '../page.ts';
 import { route } from '../route.ts';
+import { Minutes } from './ttl.ts';
 
 export const Label = z
   .string()
@@ -37,7 +38,9 @@ export const storeRoutes = {
       key: Key,
       value: JsonObject,
       index: z.union([z.literal(false), z.array(z.string().max(256)).max(100)]).nullish(),
-      ttl: nullish(z.number().min(0)).describe('Accepted; items do not expire yet'),
+      ttl: Minutes.nullish().describe(
+        'Minutes that the item lives; null for ever; by default as svc.json says',
+      ),
     }),
     status: 204,
     response: Empty,
@@ -51,7 +54,9 @@ export const storeRoutes = {
     query: z.object({
       key: Key,
       namespace: z.preprocess(dotted, queryList(Label)).describe('Labels joined with dots, or repeated'),
-      refresh_ttl: QueryBoolean.optional(),
+      refresh_ttl: QueryBoolean.optional().describe(
+        'Whether reading gives it its whole time again; by default as svc.json says',
+      ),
     }),
     response: Item.nullable(),
   }),
@@ -78,7 +83,7 @@ export const storeRoutes = {
       limit: limit(10),
       offset,
       query: nullish(z.string().max(10_000)),
-      refresh_ttl: nullish(z.boolean()),
+      refresh_ttl: nullish(z.boolean()).describe('As for a single value, for all that are found'),
     }),
     response: z.object({ items: z.array(Item) }),
   }),

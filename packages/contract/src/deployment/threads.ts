@@ -3,6 +3,7 @@ import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInte
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
+import { PruneRequest, ThreadTtl, Ttl } from './ttl.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']).meta({ id: 'ThreadStatus' });
 
@@ -23,6 +24,7 @@ export const Thread = z
     values: Json.optional().describe('Values of the newest checkpoint'),
     interrupts: z.record(z.string(), z.array(Interrupt)).optional().describe('Task id to what it waits for'),
     error: Json.optional().describe('Why the last run failed'),
+    ttl: ThreadTtl.optional().describe('Absent when the thread stays'),
   })
   .meta({ id: 'Thread', description: 'A conversation with checkpointed state' });
 export type Thread = z.output<typeof Thread>;
@@ -108,6 +110,7 @@ const fields = [
   'values',
   'interrupts',
   'error',
+  'ttl',
 ] as const;
 
 const filters = {
@@ -124,8 +127,6 @@ const Update = z.object({
 });
 
 const Superstep = z.object({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
-
-const Ttl = z.union([z.number(), z.looseObject({})]).describe('Accepted; threads do not expire yet');
 
 const historyLimit = limit(10);
 const Before = z
@@ -151,7 +152,7 @@ export const threadRoutes = {
       metadata: nullish(Metadata),
       if_exists: nullish(z.enum(['raise', 'do_nothing'])).transform((value) => value ?? 'raise'),
       supersteps: nullish(z.array(Superstep).max(100)),
-      ttl: nullish(Ttl),
+      ttl: Ttl,
     }),
     response: Thread,
     errors: ['conflict'],
@@ -197,11 +198,11 @@ export const threadRoutes = {
   patchThread: route({
     method: 'patch',
     path: '/threads/:thread_id',
-    summary: 'Merge metadata into a thread',
+    summary: 'Merge metadata into a thread, and set when it expires',
     tag,
     access: access('update'),
     params,
-    body: z.object({ metadata: nullish(Metadata), ttl: nullish(Ttl) }),
+    body: z.object({ metadata: nullish(Metadata), ttl: Ttl }),
     response: Thread,
     errors: ['not_found'],
   }),
@@ -215,6 +216,17 @@ export const threadRoutes = {
     status: 204,
     response: Empty,
     errors: ['not_found'],
+  }),
+  pruneThreads: route({
+    method: 'post',
+    path: '/threads/prune',
+    summary: 'Delete threads, or all of them but their current states',
+    tag,
+    access: access('delete'),
+    body: PruneRequest,
+    response: z.object({
+      pruned_count: z.int().describe('Without threads that are not there, or that keep_latest found in use'),
+    }),
   }),
   copyThread: route({
     method: 'post',

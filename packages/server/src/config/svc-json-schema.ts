@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { settingDefinitions, settingKeys } from './env.ts';
+import { CheckpointerSection, StoreSection } from './expiry-schema.ts';
 
 /** A letter or digit first, so that no id looks like a path or a flag; object members are refused when the file is read. */
 export const graphIdPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
@@ -49,8 +50,8 @@ export const SvcJsonFile = z
       .describe('Settings of the server, under a variable and a flag: {"port": 8080, "lease": "30s"}'),
     auth: section('Custom authentication: {"path": "./auth.ts:auth"}'),
     http: section('Custom routes, CORS, headers that reach the graph'),
-    store: section('Index and expiry of the store'),
-    checkpointer: section('Expiry of threads'),
+    store: StoreSection,
+    checkpointer: CheckpointerSection,
     webhooks: section('Which webhooks may be called'),
     encryption: section('Custom encryption'),
     ui: section('Components for generative user interfaces'),

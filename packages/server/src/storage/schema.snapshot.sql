@@ -20,6 +20,9 @@ assistants.metadata jsonb not null default '{}'::jsonb
 assistants.version integer not null default 1
 assistants.created_at timestamp with time zone not null default now()
 assistants.updated_at timestamp with time zone not null default now()
+blob_garbage.blob_space uuid not null
+blob_garbage.since timestamp with time zone not null default now()
+blob_garbage.due_at timestamp with time zone not null default (now() + '00:01:00'::interval)
 blobs.space uuid not null
 blobs.hash uuid not null
 blobs.refs uuid[]
@@ -84,6 +87,8 @@ store_items.key text not null
 store_items.value jsonb not null
 store_items.created_at timestamp with time zone not null default now()
 store_items.updated_at timestamp with time zone not null default now()
+store_items.ttl_minutes double precision
+store_items.expires_at timestamp with time zone
 threads.thread_id uuid not null
 threads.blob_space uuid not null
 threads.status text not null default 'idle'::text
@@ -107,6 +112,7 @@ workers.seen_at timestamp with time zone not null default now()
 assistant_versions FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
 assistant_versions PRIMARY KEY (assistant_id, version)
 assistants PRIMARY KEY (assistant_id)
+blob_garbage PRIMARY KEY (blob_space)
 blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
@@ -118,8 +124,12 @@ runs CHECK ((log = ANY (ARRAY['nothing'::text, 'outcome'::text, 'events'::text])
 runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
 runs PRIMARY KEY (run_id)
 schema_migrations PRIMARY KEY (version)
+store_items CHECK ((ttl_minutes > (0)::double precision))
 store_items PRIMARY KEY (namespace, key)
+threads CHECK (((ttl_minutes IS NULL) = (ttl_strategy IS NULL)))
 threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
+threads CHECK ((ttl_minutes > (0)::double precision))
+threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 threads PRIMARY KEY (thread_id)
 workers PRIMARY KEY (worker_id)
 
@@ -130,6 +140,8 @@ CREATE INDEX assistants_graph ON svc.assistants USING btree (graph_id, created_a
 CREATE INDEX assistants_metadata ON svc.assistants USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
 CREATE UNIQUE INDEX assistants_pkey ON svc.assistants USING btree (assistant_id)
 CREATE INDEX assistants_updated ON svc.assistants USING btree (updated_at, assistant_id)
+CREATE INDEX blob_garbage_due ON svc.blob_garbage USING btree (due_at)
+CREATE UNIQUE INDEX blob_garbage_pkey ON svc.blob_garbage USING btree (blob_space)
 CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
@@ -144,11 +156,13 @@ CREATE INDEX runs_pending ON svc.runs USING btree (not_before, created_at) WHERE
 CREATE UNIQUE INDEX runs_pkey ON svc.runs USING btree (run_id)
 CREATE INDEX runs_thread ON svc.runs USING btree (thread_id, created_at, run_id)
 CREATE UNIQUE INDEX schema_migrations_pkey ON svc.schema_migrations USING btree (version)
+CREATE INDEX store_items_expiring ON svc.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 CREATE UNIQUE INDEX store_items_pkey ON svc.store_items USING btree (namespace, key)
 CREATE INDEX store_items_updated ON svc.store_items USING btree (updated_at)
 CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_ops) WITH (fastupdate=off)
 CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
 CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
+CREATE INDEX threads_expiring ON svc.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 CREATE INDEX threads_metadata ON svc.threads USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
 CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WHERE (status <> 'idle'::text)
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)

@@ -4,6 +4,9 @@ import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import type { Database } from './database.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
+import { dutyStorage, type DutyStorage } from './duties.ts';
+import { expiryStorage, type ExpiryStorage } from './expiry.ts';
+import { pruningStorage, type PruningStorage } from './pruning.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
@@ -12,9 +15,12 @@ import { workerStorage, type WorkerStorage } from './workers.ts';
 export interface Storage {
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
+  duties: DutyStorage;
+  expiry: ExpiryStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runLog: RunLogStorage;
+  pruning: PruningStorage;
   runs: RunStorage;
   threads: ThreadStorage;
   workers: WorkerStorage;
@@ -25,9 +31,12 @@ export interface Storage {
 export const createStorage = (db: Database): Storage => ({
   assistants: assistantStorage(db),
   checkpoints: checkpointStorage(db),
+  duties: dutyStorage(db),
+  expiry: expiryStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
   runLog: runLogStorage(db),
+  pruning: pruningStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),
   workers: workerStorage(db),

@@ -6,7 +6,10 @@ import type { Database } from './database.ts';
 import { assertStorableKey, labelsMax, storableText } from './storable.ts';
 import type { StoreItemTable } from './tables.ts';
 
-export type StoreItemRow = StoreItemTable;
+export type StoreItemRow = Pick<StoreItemTable, 'namespace' | 'key' | 'value' | 'created_at' | 'updated_at'>;
+
+/** As read, with whether reading it should give it more time: most reads of an item that expires do not. */
+type ReadItem = StoreItemRow & { refresh_due: boolean };
 
 export interface ItemKey {
   namespace: string[];
@@ -16,12 +19,16 @@ export interface ItemKey {
 export interface ItemWrite extends ItemKey {
   /** Null removes the item. */
   value: Record<string, unknown> | null;
+  /** Minutes that it lives; null for ever. When absent, as the deployment says. */
+  ttl?: number | null | undefined;
 }
 
 export interface ItemSearch {
   prefix: string[];
   /** Key to the value it equals, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
   filter?: Record<string, unknown> | undefined;
+  /** Whether what is found gets its whole time to live again. When absent, as the deployment says. */
+  refresh?: boolean | undefined;
   limit: number;
   offset: number;
 }
@@ -40,17 +47,48 @@ export interface NamespaceSearch {
   offset: number;
 }
 
-const columns = 'namespace, key, value, created_at, updated_at';
+const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as const;
+
+/** An item whose time is over is not there, whether it has been swept or not. */
+const present = '(expires_at is null or expires_at > now())';
+/** A read writes only when a tenth of the time has passed since it was last counted anew. */
+const refreshDue = (asked: string): string =>
+  `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
+    else coalesce(${asked}::boolean, items_refresh_on_read()) end`;
+
+/** What a put does with what was there. */
+const replace = `do update set value = excluded.value, updated_at = clock_timestamp(), ttl_minutes = excluded.ttl_minutes,
+  expires_at = excluded.expires_at,
+  created_at = case when i.expires_at <= now() then excluded.created_at else i.created_at end`;
+/** The minutes given, or else the deployment's; infinity is none. */
+const minutes = (given: string): string => `nullif(coalesce(${given}, default_item_ttl()), 'infinity')`;
+const expiry = (given: string): string => `now() + make_interval(secs => ${minutes(given)} * 60)`;
 
 /** First half of the keys of advisory locks, so that other uses of these do not meet ours. */
 const batchLocks = 0x73746f72;
 
 const statements = {
-  get: { name: 'items_get', text: `select ${columns} from store_items where namespace = $1 and key = $2` },
+  get: {
+    name: 'items_get',
+    text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
+      where namespace = $1 and key = $2 and ${present}`,
+  },
   put: {
     name: 'items_put',
-    text: `insert into store_items (namespace, key, value) values ($1, $2, $3)
-      on conflict (namespace, key) do update set value = excluded.value, updated_at = clock_timestamp()`,
+    text: `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
+      on conflict (namespace, key) ${replace}`,
+  },
+  // In one order for everybody, and only rows that nobody holds: who holds one writes or refreshes it.
+  refresh: {
+    name: 'items_refresh',
+    text: `with due as (
+        select i.namespace, i.key from unnest($1::text[], $2::text[]) as g(n, key)
+        join store_items i on i.namespace = array(select jsonb_array_elements_text(g.n::jsonb)) and i.key = g.key
+        where i.expires_at > now() order by i.namespace, i.key for update of i skip locked
+      )
+      update store_items i set expires_at = now() + make_interval(secs => i.ttl_minutes * 60)
+      from due where i.namespace = due.namespace and i.key = due.key`,
   },
   delete: { name: 'items_delete', text: 'delete from store_items where namespace = $1 and key = $2' },
   // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
@@ -66,15 +104,15 @@ const statements = {
   write: {
     name: 'items_write',
     text: `with given as materialized (
-        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value
-        from unnest($1::text[], $2::text[], $3::text[]) as g(n, key, value)
+        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value, ttl
+        from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as g(n, key, value, ttl)
       ), removed as (
         delete from store_items i using given g
         where g.value is null and i.namespace = g.namespace and i.key = g.key
       )
-      insert into store_items (namespace, key, value)
-      select namespace, key, value from given where value is not null
-      on conflict (namespace, key) do update set value = excluded.value, updated_at = clock_timestamp()`,
+      insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      select namespace, key, value, ${minutes('ttl')}, ${expiry('ttl')} from given where value is not null
+      on conflict (namespace, key) ${replace}`,
   },
 };
 
@@ -174,40 +212,61 @@ const all = (conditions: Expression<SqlBool>[]) => sql.join([sql`true`, ...condi
  */
 const walk = (range: Expression<SqlBool>[], depth: number) => sql`
   with recursive walk as (
-    (select namespace[1:${depth}::int] as labels from store_items where ${all(range)} order by namespace limit 1)
+    (select namespace[1:${depth}::int] as labels from store_items
+      where ${sql.raw(present)} and ${all(range)} order by namespace limit 1)
     union all
     select next.labels from walk, lateral (
       select namespace[1:${depth}::int] as labels from store_items
       where namespace >= case when cardinality(walk.labels) < ${depth}::int then walk.labels || ''::text
           else walk.labels[1:${depth}::int - 1] || (walk.labels[${depth}::int] || chr(1)) end
-        and ${all(range)}
+        and ${sql.raw(present)} and ${all(range)}
       order by namespace limit 1
     ) next
   )`;
 
+const due = (refresh: boolean | undefined) =>
+  sql<boolean>`${sql.raw(refreshDue(refresh === undefined ? 'null' : String(refresh)))}`;
+
+/** Gives what was read its whole time again, where that is due. */
+const refreshed = async (db: Database, rows: ReadItem[]): Promise<StoreItemRow[]> => {
+  const due = rows.filter((row) => row.refresh_due);
+  if (due.length > 0) {
+    const namespaces = due.map(({ namespace }) => JSON.stringify(namespace));
+    await db.query(statements.refresh, [namespaces, due.map(({ key }) => key)]);
+  }
+  return rows.map((row) => {
+    const { refresh_due: _, ...item } = row;
+    return item;
+  });
+};
+
 export const storeItemStorage = (db: Database) => ({
-  async find({ namespace, key }: ItemKey): Promise<StoreItemRow | undefined> {
-    return (await db.query<StoreItemRow>(statements.get, [namespace, key]))[0];
+  /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */
+  async find({ namespace, key }: ItemKey, refresh?: boolean): Promise<StoreItemRow | undefined> {
+    const rows = await db.query<ReadItem>(statements.get, [namespace, key, refresh ?? null]);
+    return (await refreshed(db, rows))[0];
   },
 
   /** All of them or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
   async write(writes: ItemWrite[]): Promise<void> {
-    const items = writes.map(({ namespace, key, value }) => {
+    const items = writes.map(({ namespace, key, value, ttl }) => {
       if (value !== null) assertStorableKey({ namespace, key });
-      return { namespace, key, value: value === null ? null : storableText(value) };
+      const minutesToLive = ttl === undefined ? null : (ttl ?? Infinity);
+      return { namespace, key, value: value === null ? null : storableText(value), ttl: minutesToLive };
     });
     const [only, ...others] = items;
     if (!only) return;
     if (others.length === 0) {
-      const { namespace, key, value } = only;
+      const { namespace, key, value, ttl } = only;
       if (value === null) await db.query(statements.delete, [namespace, key]);
-      else await db.query(statements.put, [namespace, key, value]);
+      else await db.query(statements.put, [namespace, key, value, ttl]);
       return;
     }
     const values = [
       items.map(({ namespace }) => JSON.stringify(namespace)),
       items.map(({ key }) => key),
       items.map(({ value }) => value),
+      items.map(({ ttl }) => ttl),
     ];
     await db.transact(async (tx) => {
       await tx.query(statements.lock, values.slice(0, 2));
@@ -216,14 +275,16 @@ export const storeItemStorage = (db: Database) => ({
   },
 
   /** Newest update first. */
-  search({ prefix, filter = {}, limit, offset }: ItemSearch): Promise<StoreItemRow[]> {
+  async search({ prefix, filter = {}, refresh, limit, offset }: ItemSearch): Promise<StoreItemRow[]> {
     const conditions = [
+      sql<SqlBool>`${sql.raw(present)}`,
       ...below(prefix),
       ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
     ];
-    return db.kysely
+    const rows = await db.kysely
       .selectFrom('store_items')
-      .selectAll()
+      .select(columnNames)
+      .select(due(refresh).as('refresh_due'))
       .where((eb) => eb.and(conditions))
       .orderBy('updated_at', 'desc')
       .orderBy('namespace')
@@ -231,6 +292,7 @@ export const storeItemStorage = (db: Database) => ({
       .limit(limit)
       .offset(offset)
       .execute();
+    return refreshed(db, rows);
   },
 
   /** In the order of their labels' bytes. */

@@ -21,6 +21,8 @@ export interface StoreItemTable {
   value: Record<string, unknown>;
   created_at: string;
   updated_at: string;
+  ttl_minutes: number | null;
+  expires_at: string | null;
 }
 
 export interface Tables {

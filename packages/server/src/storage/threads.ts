@@ -15,7 +15,19 @@ export interface ThreadRow {
   created_at: string;
   updated_at: string;
   state_updated_at: string;
+  /** Null for a thread that stays. */
+  ttl_strategy: TtlStrategy | null;
+  ttl_minutes: number | null;
+  /** Null too when nothing is left to remove before the state changes again. */
+  expires_at: string | null;
+  /** Grows when checkpoints or values of the thread are removed. */
+  removals: number;
 }
+
+export type TtlStrategy = 'delete' | 'keep_latest';
+
+/** A time to live, counted from the last change of the state; null for none. */
+export type ThreadTtl = { strategy: TtlStrategy; minutes: number } | null;
 
 export interface ThreadFilter {
   ids?: string[] | undefined;
@@ -42,6 +54,10 @@ const columnNames = [
   'created_at',
   'updated_at',
   'state_updated_at',
+  'ttl_strategy',
+  'ttl_minutes',
+  'expires_at',
+  'removals',
 ] as const;
 const columns = columnNames.join(', ');
 
@@ -51,10 +67,21 @@ const statements = {
     text: `insert into threads (thread_id, blob_space, metadata, config) values ($1, $1, $2, $3)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
+  createWithTtl: {
+    name: 'threads_create_with_ttl',
+    text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes) values ($1, $1, $2, $3, $4, $5)
+      on conflict (thread_id) do nothing returning ${columns}`,
+  },
   get: { name: 'threads_get', text: `select ${columns} from threads where thread_id = $1` },
   patch: {
     name: 'threads_patch',
     text: `update threads set metadata = metadata || $2, updated_at = now() where thread_id = $1 returning ${columns}`,
+  },
+  patchWithTtl: {
+    name: 'threads_patch_with_ttl',
+    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_strategy = $3, ttl_minutes = $4,
+        ttl_since = now(), ttl_done_at = null
+      where thread_id = $1 returning ${columns}`,
   },
   delete: { name: 'threads_delete', text: 'select delete_thread($1) as deleted' },
   deleteOfAssistant: {
@@ -71,6 +98,8 @@ const statements = {
 
 export type ThreadStorage = ReturnType<typeof threadStorage>;
 
+const ttlValues = (ttl: ThreadTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
+
 const conditions = ({ ids, status, metadata }: ThreadFilter): Expression<SqlBool>[] => [
   ...(ids === undefined ? [] : [sql<SqlBool>`thread_id = any (${ids}::uuid[])`]),
   ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
@@ -80,20 +109,36 @@ const conditions = ({ ids, status, metadata }: ThreadFilter): Expression<SqlBool
 ];
 
 export const threadStorage = (db: Database) => ({
-  /** The new row, or undefined when the id is taken. */
-  async create(thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>): Promise<ThreadRow | undefined> {
+  /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
+  async create(
+    thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>,
+    ttl?: ThreadTtl,
+  ): Promise<ThreadRow | undefined> {
     const { thread_id, metadata, config } = thread;
     const values = [thread_id, JSON.stringify(metadata), JSON.stringify(config)];
-    return (await db.query<ThreadRow>(statements.create, values))[0];
+    const [row] =
+      ttl === undefined
+        ? await db.query<ThreadRow>(statements.create, values)
+        : await db.query<ThreadRow>(statements.createWithTtl, [...values, ...ttlValues(ttl)]);
+    return row;
   },
 
   async find(thread_id: string): Promise<ThreadRow | undefined> {
     return (await db.query<ThreadRow>(statements.get, [thread_id]))[0];
   },
 
-  /** Merges into the metadata, key by key. */
-  async patch(thread_id: string, metadata: Record<string, unknown>): Promise<ThreadRow | undefined> {
-    return (await db.query<ThreadRow>(statements.patch, [thread_id, JSON.stringify(metadata)]))[0];
+  /** Merges into the metadata, key by key. A ttl counts from now on. */
+  async patch(
+    thread_id: string,
+    metadata: Record<string, unknown>,
+    ttl?: ThreadTtl,
+  ): Promise<ThreadRow | undefined> {
+    const values = [thread_id, JSON.stringify(metadata)];
+    const [row] =
+      ttl === undefined
+        ? await db.query<ThreadRow>(statements.patch, values)
+        : await db.query<ThreadRow>(statements.patchWithTtl, [...values, ...ttlValues(ttl)]);
+    return row;
   },
 
   /** Removes the thread with its runs, checkpoints and values; false when there is none. */
@@ -130,7 +175,7 @@ export const threadStorage = (db: Database) => ({
       .orderBy('thread_id', sort_order)
       .limit(limit)
       .offset(offset)
-      .execute() as Promise<ThreadRow[]>;
+      .execute();
   },
 
   async count(filter: ThreadFilter): Promise<number> {

@@ -20,12 +20,13 @@ export class StoreService {
     this.#items = items;
   }
 
-  put(key: ItemKey, value: Record<string, unknown>): Promise<void> {
-    return this.#items.write([{ ...key, value }]);
+  /** `ttl` in minutes; null for ever; when absent, as the deployment says. */
+  put(key: ItemKey, value: Record<string, unknown>, ttl?: number | null): Promise<void> {
+    return this.#items.write([{ ...key, value, ttl }]);
   }
 
-  async find(key: ItemKey): Promise<StoreItemRow | null> {
-    return (await this.#items.find(key)) ?? null;
+  async find(key: ItemKey, refresh?: boolean): Promise<StoreItemRow | null> {
+    return (await this.#items.find(key, refresh)) ?? null;
   }
 
   delete(key: ItemKey): Promise<void> {

@@ -1,6 +1,7 @@
 import type { threadRoutes } from '@svc/contract';
 import { Reply, type Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
+import type { PruneService } from './prune-service.ts';
 import type { StateService } from './state-service.ts';
 import type { ThreadService } from './thread-service.ts';
 
@@ -25,6 +26,7 @@ const idOf = (before: string | Holder | undefined): string | undefined =>
 export const threadHandlers = (
   threads: ThreadService,
   states: StateService,
+  pruning: PruneService,
   /** The ways of projects that come with a langgraph.json: search rows carry values and interrupts. */
   compat: boolean,
 ): Handlers<typeof threadRoutes> => ({
@@ -41,12 +43,15 @@ export const threadHandlers = (
   countThreads: ({ body }) => threads.count(body),
   getThread: ({ params }) => threads.get(params.thread_id),
   patchThread: async ({ params, body }, call) => {
-    const thread = await threads.patch(params.thread_id, body.metadata ?? {});
+    const thread = await threads.patch(params.thread_id, body.metadata ?? {}, body.ttl);
     return call.header('prefer') === 'return=minimal' ? new Reply(thread, {}, 204) : thread;
   },
   deleteThread: async ({ params }) => {
     await threads.delete(params.thread_id);
   },
+  pruneThreads: async ({ body }) => ({
+    pruned_count: await pruning.prune(body.thread_ids, body.strategy),
+  }),
   copyThread: ({ params }) => threads.copy(params.thread_id),
   getThreadState: ({ params, query }) => states.get(params.thread_id, {}, query.subgraphs),
   getThreadStateAt: ({ params, query }) =>

@@ -4,7 +4,7 @@ import type { Thread } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { ThreadFilter, ThreadPage, ThreadRow } from '../../storage/threads.ts';
+import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
 import type { StateReader } from './state-reader.ts';
 import type { StateService, Superstep } from './state-service.ts';
@@ -14,6 +14,8 @@ export interface NewThread {
   metadata?: Record<string, unknown> | undefined;
   if_exists: 'raise' | 'do_nothing';
   supersteps?: Superstep[] | undefined;
+  /** The deployment's default when absent; null for none. */
+  ttl?: ThreadTtl | undefined;
 }
 
 export interface ThreadSearch extends ThreadFilter {
@@ -43,7 +45,7 @@ export class ThreadService {
     this.#dispatcher = dispatcher;
   }
 
-  async create({ thread_id, metadata = {}, if_exists, supersteps }: NewThread): Promise<Thread> {
+  async create({ thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread): Promise<Thread> {
     const id = thread_id ?? randomUUID();
     if (supersteps && supersteps.length > 0 && typeof metadata['graph_id'] !== 'string') {
       throw invalid(
@@ -51,7 +53,7 @@ export class ThreadService {
         'supersteps need metadata.graph_id: it names the graph whose nodes they write as',
       );
     }
-    const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} });
+    const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
     if (!row) {
       if (if_exists === 'raise') throw new Problem('conflict', `Thread ${id} already exists`);
       return this.get(id);
@@ -78,8 +80,9 @@ export class ThreadService {
     return row;
   }
 
-  async patch(thread_id: string, metadata: Record<string, unknown>): Promise<Thread> {
-    const row = await this.#storage.threads.patch(thread_id, metadata);
+  /** A ttl counts from now on; null takes it away. */
+  async patch(thread_id: string, metadata: Record<string, unknown>, ttl?: ThreadTtl): Promise<Thread> {
+    const row = await this.#storage.threads.patch(thread_id, metadata, ttl);
     if (!row) throw notFound('Thread', thread_id);
     return toThread(row, await this.#values(row));
   }
@@ -158,11 +161,13 @@ export class ThreadService {
 }
 
 const toThread = (row: ThreadRow, values: unknown): Thread => {
-  const { blob_space: _, interrupts, error, ...thread } = row;
+  const { blob_space: _, removals: _removals, interrupts, error, ...rest } = row;
+  const { ttl_strategy: strategy, ttl_minutes, expires_at, ...thread } = rest;
   return {
     ...thread,
     values,
     interrupts: JSON.parse(interrupts),
     ...(error === null ? {} : { error: JSON.parse(error) }),
+    ...(ttl_minutes === null ? {} : { ttl: { strategy, ttl_minutes, expires_at } }),
   } as Thread;
 };

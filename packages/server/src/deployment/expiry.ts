@@ -1,0 +1,51 @@
+// What goes by itself: the defaults of the project, and the duties that see to it.
+import type { SvcJson } from '../config/svc-json.ts';
+import type { Duty } from '../leases/duties.ts';
+import type { ExpiryDefaults, ExpiryStorage } from '../storage/expiry.ts';
+import type { PruneService } from './threads/prune-service.ts';
+
+type Sections = Pick<SvcJson['raw'], 'checkpointer' | 'store'>;
+
+const minuteMs = 60_000;
+const intervalMinutes = 5;
+const sweepLimit = 1_000;
+/** Items, which are small, and families of threads. */
+const itemsMax = 5_000;
+const familiesMax = 100;
+
+export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefaults => {
+  const { strategy = 'delete', default_ttl: minutes } = checkpointer?.ttl ?? {};
+  return {
+    thread: minutes === undefined ? null : { strategy, minutes },
+    item: store?.ttl?.default_ttl ?? null,
+    refreshOnRead: store?.ttl?.refresh_on_read ?? true,
+  };
+};
+
+export const expiryDuties = (
+  { checkpointer, store }: Sections,
+  { pruning, expiry }: { pruning: PruneService; expiry: ExpiryStorage },
+): Duty[] => {
+  const every = (minutes = intervalMinutes): number => Math.ceil(minutes * minuteMs);
+  const limit = checkpointer?.ttl?.sweep_limit ?? sweepLimit;
+  return [
+    {
+      name: 'expire threads',
+      everyMs: every(checkpointer?.ttl?.sweep_interval_minutes),
+      batch: limit,
+      work: (signal) => pruning.expireThreads(limit, signal),
+    },
+    {
+      name: 'expire items',
+      everyMs: every(store?.ttl?.sweep_interval_minutes),
+      batch: itemsMax,
+      work: () => expiry.deleteItems(itemsMax),
+    },
+    {
+      name: 'collect values',
+      everyMs: minuteMs,
+      batch: familiesMax,
+      work: (signal) => pruning.collectValues(familiesMax, signal),
+    },
+  ];
+};

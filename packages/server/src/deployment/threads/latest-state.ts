@@ -1,0 +1,126 @@
+// Which checkpoints a thread needs to go on from where it stands: the head of the root, what subgraphs that have not
+// ended stand at, and what values that are kept as changes (delta channels) are rebuilt from.
+import { isInternalChannel, type CheckpointShape } from '../../runtime/checkpoints/checkpoint-shape.ts';
+import type { CheckpointStorage, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/pruning.ts';
+
+interface Metadata {
+  source?: string;
+  step?: number;
+  counters_since_delta_snapshot?: Record<string, unknown>;
+}
+
+/** Longer than the engine lets a chain of changes grow before it stores the whole value. */
+const chainMax = 6_000;
+
+const metadataOf = ({ metadata }: { metadata: string }): Metadata => JSON.parse(metadata) as Metadata;
+const channelsOf = ({ channels }: { channels: string }): object => JSON.parse(channels) as object;
+
+/** The tasks that are left to run there; undefined when nobody has recorded them. */
+const tasksOf = ({ checkpoint: { shape } }: StoredCheckpoint): Set<string> | undefined =>
+  shape === null ? undefined : new Set((JSON.parse(shape) as CheckpointShape).tasks.map(({ id }) => id));
+
+/** The task in a segment `node:task` of a namespace; a stateful subgraph, or the count of a call, has none. */
+const taskIn = (segment: string): string | undefined => {
+  const colon = segment.indexOf(':');
+  return colon === -1 ? undefined : segment.slice(colon + 1);
+};
+
+export class LatestState {
+  readonly #thread_id: string;
+  readonly #checkpoints: CheckpointStorage;
+  readonly #pruning: PruningStorage;
+  readonly #heads = new Map<string, Promise<StoredCheckpoint | undefined>>();
+
+  constructor(thread_id: string, checkpoints: CheckpointStorage, pruning: PruningStorage) {
+    this.#thread_id = thread_id;
+    this.#checkpoints = checkpoints;
+    this.#pruning = pruning;
+  }
+
+  async kept(): Promise<KeptCheckpoint[]> {
+    const root = await this.#head('');
+    const tasks = root && tasksOf(root);
+    const heads = await this.#pruning.listHeads(this.#thread_id, tasks ? [...tasks] : null);
+    const kept: KeptCheckpoint[] = [];
+    for (const head of heads) if (await this.#isNeeded(head)) kept.push(head);
+    const ancestors = await Promise.all(kept.map((one) => this.#ancestors(one.checkpoint_ns)));
+    return [...kept, ...ancestors.flat()];
+  }
+
+  #head(checkpoint_ns: string): Promise<StoredCheckpoint | undefined> {
+    let head = this.#heads.get(checkpoint_ns);
+    if (!head) {
+      head = this.#checkpoints.find({ thread_id: this.#thread_id, checkpoint_ns });
+      this.#heads.set(checkpoint_ns, head);
+    }
+    return head;
+  }
+
+  /** Whether every task on the way to the namespace is one that its graph has still to run. In doubt, yes. */
+  async #isNeeded({ checkpoint_ns }: KeptCheckpoint): Promise<boolean> {
+    const segments = checkpoint_ns.split('|');
+    for (const [depth, segment] of segments.entries()) {
+      const task = taskIn(segment);
+      if (task === undefined) continue;
+      // A task that a node has started by itself, rather than its graph, has a namespace below the node's.
+      const outer = await this.#head(segments.slice(0, depth).join('|'));
+      if (outer && tasksOf(outer)?.has(task) === false) return false;
+    }
+    return true;
+  }
+
+  /** The line up to where each value that the head holds as changes only was last stored whole. */
+  async #ancestors(checkpoint_ns: string): Promise<KeptCheckpoint[]> {
+    const head = await this.#head(checkpoint_ns);
+    if (!head) return [];
+    const missing = missingChannels(head);
+    if (missing.size === 0) return [];
+    const { checkpoint_id } = head.checkpoint;
+    const line = await this.#pruning.listAncestors(
+      { thread_id: this.#thread_id, checkpoint_ns, checkpoint_id },
+      chainMax,
+    );
+    const length = lengthNeeded([head.checkpoint, ...line], missing) - 1;
+    return line.slice(0, Math.max(length, 0)).map((one) => ({
+      checkpoint_ns,
+      checkpoint_id: one.checkpoint_id,
+    }));
+  }
+}
+
+/** Channels that have been written at some time and that the checkpoint has no value of. */
+const missingChannels = ({ checkpoint }: StoredCheckpoint): Set<string> => {
+  const { channel_versions = {} } = JSON.parse(checkpoint.body) as { channel_versions?: object };
+  const values = channelsOf(checkpoint);
+  const names = Object.keys(channel_versions).filter((name) => !isInternalChannel(name));
+  return new Set(names.filter((name) => !Object.hasOwn(values, name)));
+};
+
+type Link = Pick<Ancestor, 'metadata' | 'channels'>;
+
+/** How many links, from the newest on, are needed for all of the channels that are kept as changes. */
+const lengthNeeded = (line: Link[], missing: Set<string>): number => {
+  let length = 0;
+  for (const channel of missing) {
+    if (!isKeptAsChanges(line, channel)) continue;
+    const whole = line.findIndex((link) => Object.hasOwn(channelsOf(link), channel));
+    length = Math.max(length, whole === -1 ? line.length : whole + 1);
+  }
+  return length;
+};
+
+/**
+ * At every superstep the engine counts the changes of each such channel since it was stored whole. A channel that is
+ * not counted there is one whose value may be absent. Updates from outside do not count; if there is nothing else, in
+ * doubt, yes.
+ */
+const isKeptAsChanges = (line: Link[], channel: string): boolean => {
+  for (const link of line) {
+    if (Object.hasOwn(channelsOf(link), channel)) return true;
+    const { source, step = 0, counters_since_delta_snapshot: counts = {} } = metadataOf(link);
+    if (Object.hasOwn(counts, channel)) return true;
+    if (source === 'loop' && step >= -1) return false;
+  }
+  return true;
+};

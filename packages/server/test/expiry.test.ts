@@ -1,0 +1,295 @@
+// What goes by itself, and when: threads and items after their time to live, and the values that nothing refers to.
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client as StockClient } from '@langchain/langgraph-sdk';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadSvcJson } from '../src/config/svc-json.ts';
+import { testSettings } from '../src/config/test-settings.ts';
+import { startServer } from '../src/server.ts';
+import { createLogger } from '../src/telemetry/logger.ts';
+import { startTestServer, testProject, type TestServer } from './server.ts';
+
+let folder: string;
+/** Sweeps every 60 ms; nothing expires unless it says so. */
+let sweeping: string;
+let server: TestServer;
+let client: Client;
+let stock: StockClient;
+
+const projectOf = async (name: string, sections: object): Promise<string> => {
+  const file = join(folder, name);
+  const chat = `${join(dirname(testProject), 'chat.ts')}:chat`;
+  const probe = `${join(dirname(testProject), 'probe.ts')}:probe`;
+  await writeFile(file, JSON.stringify({ graphs: { chat, probe }, ...sections }));
+  return file;
+};
+
+const soon = { sweep_interval_minutes: 0.001 };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-expiry-'));
+  sweeping = await projectOf('svc.json', { checkpointer: { ttl: soon }, store: { ttl: soon } });
+  server = await startTestServer({ project: sweeping });
+  client = createClient({ apiUrl: server.url });
+  stock = new StockClient({ apiUrl: server.url });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 });
+const minuteMs = 60_000;
+
+/** Moves what the clock counts from into the past. */
+const age = (thread_id: string, minutes: number, at: TestServer = server) =>
+  at.database.query(
+    {
+      name: 'age',
+      text: `update threads set state_updated_at = state_updated_at - $2 * interval '1 minute',
+        ttl_since = ttl_since - $2 * interval '1 minute' where thread_id = $1`,
+    },
+    [thread_id, minutes],
+  );
+const ageItem = (key: string, minutes: number) =>
+  server.database.query(
+    {
+      name: 'age_item',
+      text: `update store_items set expires_at = expires_at - $2 * interval '1 minute' where key = $1`,
+    },
+    [key, minutes],
+  );
+const count = async (table: string, condition = 'true', at: TestServer = server): Promise<number> => {
+  const text = `select count(*) as count from ${table} where ${condition}`;
+  const name = createHash('sha1').update(text).digest('hex');
+  const [row] = await at.database.query<{ count: number }>({ name, text }, []);
+  return row?.count ?? 0;
+};
+
+const gone = (thread_id: string, at: TestServer = server) =>
+  eventually(async () => expect((await at.call('GET', `/threads/${thread_id}`)).status).toBe(404));
+
+describe('a thread', () => {
+  it('tells when it expires, and each change of its state counts anew', async () => {
+    const made = await client.threads.create({ ttl: 60 });
+    expect(made.ttl).toEqual({
+      strategy: 'delete',
+      ttl_minutes: 60,
+      expires_at: new Date(Date.parse(made.state_updated_at) + 60 * minuteMs).toISOString(),
+    });
+    await age(made.thread_id, 30);
+    const before = Date.parse((await client.threads.get(made.thread_id)).ttl?.expires_at ?? '');
+    await client.runs.wait(made.thread_id, 'chat', { input: say('hello') });
+    const after = await client.threads.get(made.thread_id);
+    expect(Date.parse(after.ttl?.expires_at ?? '')).toBe(Date.parse(after.state_updated_at) + 60 * minuteMs);
+    expect(Date.parse(after.ttl?.expires_at ?? '') - before).toBeGreaterThan(29 * minuteMs);
+    await age(made.thread_id, 30);
+    await client.threads.updateState(made.thread_id, { values: say('more'), asNode: 'answer' });
+    const updated = await client.threads.get(made.thread_id);
+    expect(Date.parse(updated.ttl?.expires_at ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(after.ttl?.expires_at ?? ''),
+    );
+    const [found] = await client.threads.search({ ids: [made.thread_id], select: ['ttl'] });
+    expect(found).toEqual({ ttl: updated.ttl });
+  });
+
+  it('is deleted when its time is over, and others stay', async () => {
+    const short = await stock.threads.create({ ttl: 5 });
+    const long = await stock.threads.create({ ttl: { ttl: 50 } });
+    const ever = await client.threads.create();
+    await client.runs.wait(short.thread_id, 'chat', { input: say('hello') });
+    for (const { thread_id } of [short, long, ever]) await age(thread_id, 10);
+    await gone(short.thread_id);
+    expect(await count('checkpoints', `thread_id = '${short.thread_id}'`)).toBe(0);
+    expect(await count('runs', `thread_id = '${short.thread_id}'`)).toBe(0);
+    expect((await client.threads.get(long.thread_id)).ttl).toMatchObject({ ttl_minutes: 50 });
+    expect(await client.threads.get(ever.thread_id)).not.toHaveProperty('ttl');
+  });
+
+  it('gets a ttl later, which counts from then on, and loses it again', async () => {
+    const { thread_id } = await client.threads.create();
+    await age(thread_id, 1_000);
+    const given = await stock.threads.update(thread_id, { ttl: 10, metadata: { a: 1 } });
+    expect(given).toMatchObject({ metadata: { a: 1 }, ttl: { strategy: 'delete', ttl_minutes: 10 } });
+    expect(Date.parse((await client.threads.get(thread_id)).ttl?.expires_at ?? '')).toBeGreaterThan(
+      Date.now(),
+    );
+    expect((await client.threads.update(thread_id, { metadata: { b: 2 } })).ttl).toMatchObject({
+      ttl_minutes: 10,
+    });
+    expect(await client.threads.update(thread_id, { ttl: null })).not.toHaveProperty('ttl');
+  });
+
+  it('with keep_latest stays, with its state and one entry of history', async () => {
+    const { thread_id } = await client.threads.create({ ttl: { ttl: 5, strategy: 'keep_latest' } });
+    for (const text of ['one', 'two']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const { values } = await client.threads.getState(thread_id);
+    await age(thread_id, 10);
+    await eventually(async () => expect(await client.threads.getHistory(thread_id)).toHaveLength(1));
+    await eventually(async () =>
+      expect((await client.threads.get(thread_id)).ttl).toEqual({
+        strategy: 'keep_latest',
+        ttl_minutes: 5,
+        expires_at: null,
+      }),
+    );
+    expect((await client.threads.getState(thread_id)).values).toEqual(values);
+    await client.runs.wait(thread_id, 'chat', { input: say('three') });
+    expect((await client.threads.get(thread_id)).ttl?.expires_at).toEqual(expect.any(String));
+  });
+
+  it('does not expire under a run', async () => {
+    const { thread_id } = await client.threads.create({ ttl: 5 });
+    const input = { do: 'sleep', ms: 1_500 };
+    const run = await client.runs.create(thread_id, 'probe', { input });
+    await age(thread_id, 10);
+    const other = await client.threads.create({ ttl: 5 });
+    await age(other.thread_id, 10);
+    await gone(other.thread_id); // a sweep has passed
+    expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
+    expect(Date.parse((await client.threads.get(thread_id)).ttl?.expires_at ?? '')).toBeGreaterThan(
+      Date.now(),
+    );
+  });
+
+  it.each([0, -1, 'soon', {}, { ttl: 0 }, { ttl: 5, strategy: 'burn' }, { ttl: 5, unit: 'h' }, 1e12])(
+    'is refused with the ttl %j',
+    async (ttl) => {
+      for (const [method, path] of [
+        ['POST', '/threads'],
+        ['PATCH', `/threads/${randomUUID()}`],
+      ] as const) {
+        const answer = await server.call(method, path, { ttl });
+        expect(answer.status).toBe(422);
+        expect((answer.body as { message: string }).message).toContain('ttl');
+      }
+    },
+  );
+});
+
+describe('the default of a deployment', () => {
+  it('holds for threads however they are made, and gives way to what a thread says', async () => {
+    const ttl = { strategy: 'keep_latest', default_ttl: 90 };
+    await using own = await startTestServer({
+      project: await projectOf('default.json', { checkpointer: { ttl } }),
+    });
+    const at = createClient({ apiUrl: own.url });
+    const expected = { strategy: 'keep_latest', ttl_minutes: 90 };
+    const made = await at.threads.create();
+    expect(made.ttl).toMatchObject(expected);
+    expect((await at.threads.copy(made.thread_id)).ttl).toMatchObject(expected);
+    const implicit = randomUUID();
+    await at.runs.wait(implicit, 'chat', { input: say('x'), if_not_exists: 'create' });
+    expect((await at.threads.get(implicit)).ttl).toMatchObject(expected);
+    expect((await at.threads.create({ ttl: 5 })).ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 5 });
+    expect(await at.threads.create({ ttl: null })).not.toHaveProperty('ttl');
+  });
+});
+
+describe('two nodes', () => {
+  it('sweep the same database, and all that is over goes', async () => {
+    const settings = { dataDir: folder, databaseUri: server.database.uri };
+    const second = await startServer({
+      settings: testSettings(settings),
+      project: loadSvcJson(sweeping, {}),
+      logger: createLogger(testSettings(settings).log),
+    });
+    try {
+      const made = await Promise.all(Array.from({ length: 30 }, () => client.threads.create({ ttl: 5 })));
+      const ids = made.map(({ thread_id }) => thread_id);
+      for (let n = 0; n < 30; n++) await client.store.put(['swept'], `k${n}`, { n }, { ttl: 5 });
+      await server.database.script(`
+        update threads set state_updated_at = now() - interval '1 hour' where ttl_minutes = 5;
+        update store_items set expires_at = now() where namespace[1] = 'swept';`);
+      await eventually(async () => {
+        expect(await client.threads.search({ ids })).toEqual([]);
+        expect(await count('store_items', `namespace[1] = 'swept'`)).toBe(0);
+      });
+    } finally {
+      await second[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('a stateless run', () => {
+  it('leaves no thread behind, unless on_completion says keep', async () => {
+    const threads = await count('threads');
+    const checkpoints = await count('checkpoints');
+    await client.runs.wait(null, 'chat', { input: say('a') });
+    await client.runs.wait(null, 'chat', { input: say('b'), on_completion: 'delete' });
+    await eventually(async () => expect(await count('runs', 'temporary')).toBe(0));
+    expect(await count('threads')).toBe(threads);
+    expect(await count('checkpoints')).toBe(checkpoints);
+    await client.runs.wait(null, 'chat', { input: say('c'), on_completion: 'keep' });
+    expect(await count('threads')).toBe(threads + 1);
+    const [kept] = await client.threads.search({ limit: 1, select: ['values'] });
+    expect(kept?.values).toMatchObject({ messages: [{ content: 'c' }, { content: 'echo c' }] });
+  });
+});
+
+describe('an item', () => {
+  const names = async () => (await client.store.namespaces({ prefix: ['gone'] })).map((one) => one.join('.'));
+
+  it('that is over and not swept yet is not there, and a new one in its place is new', async () => {
+    await using idle = await startTestServer(); // looks every five minutes
+    const at = createClient({ apiUrl: idle.url });
+    await at.store.put(['gone'], 'k', { n: 1 }, { ttl: 5 });
+    const swept = `name = 'expire items' and next_at > now()`;
+    await eventually(async () => expect(await count('duties', swept, idle)).toBe(1));
+    await idle.database.script(`update store_items set expires_at = now(), created_at = 'epoch'`);
+    expect(await at.store.get(['gone'], 'k')).toBeNull();
+    expect(await at.store.search([])).toEqual([]);
+    expect(await at.store.namespaces()).toEqual([]);
+    expect(await count('store_items', 'true', idle)).toBe(1);
+    await at.store.put(['gone'], 'k', { n: 2 });
+    const item = await at.store.get(['gone'], 'k');
+    expect(item?.value).toEqual({ n: 2 });
+    expect(Date.parse(item?.created_at ?? '')).toBeGreaterThan(Date.now() - minuteMs);
+  });
+
+  it('of a graph takes the default of the deployment', async () => {
+    const ttl = { default_ttl: 30 };
+    await using own = await startTestServer({ project: await projectOf('items.json', { store: { ttl } }) });
+    const at = createClient({ apiUrl: own.url });
+    await at.runs.wait(null, 'probe', { input: { do: 'remember' } });
+    await at.store.put(['notes'], 'two', {});
+    await at.store.put(['notes'], 'ever', {}, { ttl: null });
+    expect(await count('store_items', `ttl_minutes = 30 and expires_at > now()`, own)).toBe(2);
+    expect(await count('store_items', `expires_at is null`, own)).toBe(1);
+  });
+
+  it('is invisible at once, and swept later', async () => {
+    await client.store.put(['gone', 'a'], 'over', { n: 1 }, { ttl: 5 });
+    await client.store.put(['gone', 'b'], 'stays', { n: 2 }, { ttl: null });
+    expect(await names()).toEqual(['gone.a', 'gone.b']);
+    await ageItem('over', 10);
+    expect(await client.store.get(['gone', 'a'], 'over')).toBeNull();
+    expect((await client.store.search(['gone'])).map(({ key }) => key)).toEqual(['stays']);
+    expect(await names()).toEqual(['gone.b']);
+    await eventually(async () => expect(await count('store_items', `key = 'over'`)).toBe(0));
+  });
+
+  it('lives on when it is read, unless asked not to', async () => {
+    await client.store.put(['r'], 'read', { n: 1 }, { ttl: 100 });
+    const left = async (): Promise<number> => {
+      const text = `select extract(epoch from expires_at - now())::float8 / 60 as minutes from store_items where key = 'read'`;
+      return (await server.database.query<{ minutes: number }>({ name: 'left', text }, []))[0]?.minutes ?? 0;
+    };
+    await ageItem('read', 50);
+    await client.store.get(['r'], 'read', { refreshTtl: false });
+    await client.store.search(['r'], { refresh_ttl: false });
+    expect(await left()).toBeLessThan(51);
+    await client.store.get(['r'], 'read');
+    expect(await left()).toBeGreaterThan(99);
+    await ageItem('read', 5);
+    await client.store.get(['r'], 'read'); // less than a tenth has passed: no write
+    expect(await left()).toBeLessThan(96);
+    await ageItem('read', 50);
+    await client.store.search(['r'], {});
+    expect(await left()).toBeGreaterThan(99);
+  });
+});
