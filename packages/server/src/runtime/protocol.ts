@@ -62,6 +62,8 @@ export interface UpdateOrder {
   thread_id: string;
   graph_id: string;
   blob_space: string;
+  /** Of the thread when the update began: refused when it has grown since. */
+  removals: number;
   config: Record<string, unknown> & { configurable: Record<string, unknown> };
   metadata: Record<string, unknown>;
   checkpoint: { checkpoint_id?: string; checkpoint_ns?: string };

@@ -32,11 +32,15 @@ export interface BlobRow {
   payload: string | null;
 }
 
-/** Who writes: a run under the lease `lease_token`, or a state update of `thread_id`, which must be free. */
+/**
+ * Who writes: a run under the lease `lease_token`, or a state update of `thread_id`, which must be free and have the
+ * `removals` that it had when the update began.
+ */
 export interface Owner {
   owner: string;
   lease_token?: number;
   thread_id?: string;
+  removals?: number;
 }
 
 /** How a run (status set) or a state update (status null) leaves its thread. */

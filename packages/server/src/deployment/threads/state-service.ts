@@ -97,6 +97,7 @@ export class StateService {
   /** Applies supersteps in order. Throws conflict while a run works on the thread or waits for it. */
   async apply(thread: ThreadRow, supersteps: Superstep[], at: CheckpointSelector): Promise<UpdatedState> {
     const { thread_id, blob_space, metadata, config } = thread;
+    let { removals } = thread;
     const graph_id = metadata['graph_id'];
     if (typeof graph_id !== 'string') {
       throw new Problem(
@@ -121,11 +122,16 @@ export class StateService {
     };
     for (let tries = 1; ; tries++) {
       try {
-        const checkpoint = await this.#dispatcher.pool.update({ ...order, update_id: randomUUID() });
+        const checkpoint = await this.#dispatcher.pool.update({
+          ...order,
+          removals,
+          update_id: randomUUID(),
+        });
         return { checkpoint: checkpoint as UpdatedState['checkpoint'] };
       } catch (error) {
         const retry = error instanceof Problem && error.code === 'conflict' && tries < updateTries;
         if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) throw error;
+        ({ removals } = await this.#thread(thread_id));
       }
     }
   }

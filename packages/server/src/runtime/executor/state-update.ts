@@ -59,7 +59,7 @@ export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<
 
 const openSession = (order: UpdateOrder, tools: RunTools): ThreadSession =>
   new ThreadSession({
-    owner: { owner: order.update_id, thread_id: order.thread_id },
+    owner: { owner: order.update_id, thread_id: order.thread_id, removals: order.removals },
     thread_id: order.thread_id,
     blob_space: order.blob_space,
     head: undefined,

@@ -31,13 +31,14 @@ begin
   join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status not in ('pending', 'running')
   where o.owner in (select e.owner from json_to_recordset(p_endings) as e(owner uuid));
 
-  -- State updates: nothing may run or wait on the thread.
+  -- State updates: nothing may run or wait on the thread, nor checkpoints have gone since the update began.
   for v_item in
-    select o.owner, o.thread_id
-    from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid)
+    select o.owner, o.thread_id, o.removals
+    from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid, removals integer)
     where o.thread_id is not null order by o.thread_id
   loop
-    perform 1 from threads t where t.thread_id = v_item.thread_id for update;
+    perform 1 from threads t
+    where t.thread_id = v_item.thread_id and t.removals = coalesce(v_item.removals, t.removals) for update;
     if found and not exists (
       select 1 from runs r where r.thread_id = v_item.thread_id and r.status in ('pending', 'running')
     ) then
