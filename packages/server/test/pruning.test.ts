@@ -1,0 +1,479 @@
+// A pruned thread is as it was, save its past; what its copies share with it stays theirs.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client as StockClient } from '@langchain/langgraph-sdk';
+import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
+import { createClient, type Client } from '@svc/sdk';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SvcCheckpointer } from '../src/runtime/checkpoints/checkpointer.ts';
+import { CommitQueue, LeaseLost } from '../src/runtime/checkpoints/commit-queue.ts';
+import { ThreadSession } from '../src/runtime/checkpoints/thread-session.ts';
+import { RefCache } from '../src/runtime/values/ref-cache.ts';
+import { createStorage, type Storage } from '../src/storage/storage.ts';
+import { codec, ThreadSavers } from './checkpoints/thread-savers.ts';
+import { startTestServer, testProject, type TestServer } from './server.ts';
+
+let folder: string;
+let server: TestServer;
+let storage: Storage;
+let client: Client;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-pruning-'));
+  const project = join(folder, 'svc.json');
+  const at = (name: string) => join(dirname(testProject), name);
+  const graphs = {
+    chat: `${at('chat.ts')}:chat`,
+    probe: `${at('probe.ts')}:probe`,
+    approval: `${at('approval.ts')}:approval`,
+    nested: `${at('nested.ts')}:nested`,
+    delta: `${at('keeping.ts')}:delta`,
+    stateful: `${at('keeping.ts')}:stateful`,
+    functional: `${at('keeping.ts')}:functional`,
+  };
+  await writeFile(project, JSON.stringify({ graphs }));
+  server = await startTestServer({ project });
+  storage = createStorage(server.database);
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 });
+/** Long enough for a blob of its own. */
+const long = (text: string): string => `${text} ${'.'.repeat(100)}`;
+const say = (content: string) => ({ messages: [{ role: 'user', content: long(content) }] });
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+const keepLatest = async (...ids: string[]): Promise<number> =>
+  (await client.threads.prune(ids, { strategy: 'keep_latest' })).pruned_count;
+
+const one = async <T>(name: string, text: string, values: unknown[]): Promise<T> =>
+  (await server.database.query<T>({ name, text }, values))[0] as T;
+const spaceOf = async (thread_id: string): Promise<string> =>
+  (await storage.checkpoints.findSpace(thread_id)) ?? '';
+const bytesOf = async (thread_id: string): Promise<number> => {
+  const text = `select coalesce(sum(pg_column_size(b.*)), 0) as bytes from blobs b where b.space = $1`;
+  return (await one<{ bytes: number }>('bytes', text, [await spaceOf(thread_id)])).bytes;
+};
+const namespacesOf = async (thread_id: string): Promise<number> =>
+  (
+    await one<{ n: number }>('heads', `select count(*) as n from checkpoint_heads where thread_id = $1`, [
+      thread_id,
+    ])
+  ).n;
+
+/** Removes what is garbage now, without waiting until it is due. False when a family was at work. */
+const collect = async (): Promise<boolean> => {
+  const rows = await server.database.query<{ blob_space: string }>(
+    { name: 'garbage', text: 'select blob_space from blob_garbage' },
+    [],
+  );
+  let all = true;
+  for (const { blob_space } of rows) {
+    if ((await storage.pruning.collect(blob_space, 1_000)) === null) all = false;
+  }
+  return all;
+};
+
+/** A state without what says where it came from. */
+const standing = async (thread_id: string) => {
+  const {
+    parent_checkpoint: _,
+    parent_checkpoint_id: _id,
+    ...state
+  } = await client.threads.getState(thread_id, {
+    subgraphs: true,
+  });
+  const bare = (tasks: typeof state.tasks): unknown =>
+    tasks.map((task) => ({
+      ...task,
+      state: task.state && {
+        ...task.state,
+        parent_checkpoint: null,
+        parent_checkpoint_id: null,
+        tasks: bare(task.state.tasks),
+      },
+    }));
+  const { status, interrupts, values } = await client.threads.get(thread_id);
+  return { state: { ...state, tasks: bare(state.tasks) }, thread: { status, interrupts, values } };
+};
+
+/** Prunes and collects, and asserts that nothing can be told from it. */
+const pruneUnnoticed = async (thread_id: string): Promise<void> => {
+  const before = await standing(thread_id);
+  expect(await keepLatest(thread_id)).toBe(1);
+  expect(await collect()).toBe(true);
+  expect(await standing(thread_id)).toEqual(before);
+};
+
+const history = (thread_id: string) => client.threads.getHistory(thread_id, { limit: 1_000 });
+
+describe('keep_latest', () => {
+  it('leaves the state and one entry of history, and goes on from there', async () => {
+    const thread_id = await newThread();
+    for (const text of ['one', 'two', 'three'])
+      await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const bytes = await bytesOf(thread_id);
+    await pruneUnnoticed(thread_id);
+    expect(await history(thread_id)).toHaveLength(1);
+    expect(await bytesOf(thread_id)).toBeLessThan(bytes);
+    const values = await client.runs.wait<{ messages: unknown[] }>(thread_id, 'chat', { input: say('four') });
+    expect(values.messages).toHaveLength(8);
+    expect(await history(thread_id)).toHaveLength(4);
+  });
+
+  it.each([
+    ['approval', {}],
+    ['nested', {}],
+    ['stateful', { log: [] }],
+    ['functional', { log: [long('x')] }],
+  ])('lets %s go on where it asks', async (graph, input) => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, graph, { input });
+    await client.runs.wait(thread_id, graph, { command: { resume: long('first') } });
+    await client.runs.wait(thread_id, graph, { input });
+    const twin = (await client.threads.copy(thread_id)).thread_id;
+    await pruneUnnoticed(thread_id);
+    expect(await history(thread_id)).toHaveLength(1);
+    const [resumed, other] = await Promise.all(
+      [thread_id, twin].map((id) => client.runs.wait(id, graph, { command: { resume: long('again') } })),
+    );
+    expect(resumed).toEqual(other);
+    expect(JSON.stringify(resumed)).toContain('again');
+    await pruneUnnoticed(thread_id);
+    // The third time tells what subgraphs remember of the first two.
+    await client.runs.wait(thread_id, graph, { input });
+    await client.runs.wait(twin, graph, { input });
+    expect((await client.threads.getState(thread_id)).values).toEqual(
+      (await client.threads.getState(twin)).values,
+    );
+  });
+
+  it('forgets subgraphs that have ended, and not one that has stopped', async () => {
+    const thread_id = await newThread();
+    for (let round = 0; round < 3; round++) {
+      await client.runs.wait(thread_id, 'nested', { input: {} });
+      await client.runs.wait(thread_id, 'nested', { command: { resume: 'yes' } });
+    }
+    expect(await namespacesOf(thread_id)).toBe(4);
+    await keepLatest(thread_id);
+    expect(await namespacesOf(thread_id)).toBe(1);
+    await client.runs.wait(thread_id, 'nested', { input: {} });
+    await keepLatest(thread_id);
+    expect(await namespacesOf(thread_id)).toBe(2);
+  });
+
+  it('keeps the changes that a value is rebuilt from, and no more', async () => {
+    const thread_id = await newThread();
+    const input = (text: string) => ({ messages: [{ role: 'user', id: text, content: text }], note: text });
+    let texts: string[] = [];
+    for (let round = 0; round < 9; round++) {
+      const { seen } = await client.runs.wait<{ seen: string }>(thread_id, 'delta', {
+        input: input(`u${round}`),
+      });
+      texts = [...texts, `u${round}`];
+      expect(seen, `round ${round}`).toBe(texts.join(' '));
+      texts.push('yes');
+      await keepLatest(thread_id);
+      expect(await collect()).toBe(true);
+      expect((await history(thread_id)).length).toBeLessThan(8);
+    }
+  });
+
+  it('does not touch a thread in use', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'probe', { input: { do: 'date' } });
+    const before = (await history(thread_id)).length;
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 800 } });
+    expect(await keepLatest(thread_id)).toBe(0);
+    await client.runs.join(thread_id, run.run_id);
+    expect((await history(thread_id)).length).toBeGreaterThan(before);
+    expect(await keepLatest(thread_id)).toBe(1);
+  });
+
+  it('takes many checkpoints in several steps', async () => {
+    const thread_id = await newThread();
+    for (const text of ['a', 'b', 'c']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const before = await standing(thread_id);
+    const { checkpoint_id } = before.state;
+    const kept = [{ checkpoint_ns: '', checkpoint_id: checkpoint_id ?? '' }];
+    const outcomes: string[] = [];
+    do {
+      const mark = (await storage.pruning.findMark(thread_id)) ?? '';
+      outcomes.push(await storage.pruning.prune(thread_id, { mark, kept }, 3));
+      expect(await standing(thread_id)).toEqual(before);
+    } while (outcomes.at(-1) === 'more');
+    expect(outcomes).toEqual(['more', 'more', 'done']);
+    expect(await storage.pruning.prune(thread_id, { mark: 'old', kept }, 3)).toBe('changed');
+  });
+});
+
+describe('delete', () => {
+  it('counts the threads that there were, once each, and stops their runs', async () => {
+    const thread_id = await newThread();
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 60_000 } });
+    const other = await newThread();
+    const stock = new StockClient({ apiUrl: server.url });
+    expect(await stock.threads.prune([thread_id, thread_id, other, randomUUID()])).toEqual({
+      pruned_count: 2,
+    });
+    for (const id of [thread_id, other]) {
+      await expect(client.threads.get(id)).rejects.toMatchObject({ status: 404 });
+    }
+    await expect(client.runs.get(thread_id, run.run_id)).rejects.toMatchObject({ status: 404 });
+    expect(await stock.threads.prune([], { strategy: 'keep_latest' })).toEqual({ pruned_count: 0 });
+  });
+
+  it('of more than a thousand threads at a time, or of what is none, is refused', async () => {
+    for (const thread_ids of [Array.from({ length: 1_001 }, () => randomUUID()), ['x'], 'all', null]) {
+      expect((await server.call('POST', '/threads/prune', { thread_ids })).status).toBe(422);
+    }
+    const strategy = 'keep_oldest';
+    expect((await server.call('POST', '/threads/prune', { thread_ids: [], strategy })).status).toBe(422);
+  });
+});
+
+describe('values', () => {
+  it('that a copy shares stay with it', async () => {
+    const thread_id = await newThread();
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const copy = (await client.threads.copy(thread_id)).thread_id;
+    const past = await history(copy);
+    const bytes = await bytesOf(copy);
+    await pruneUnnoticed(thread_id);
+    expect(await history(copy)).toEqual(past);
+    expect(await bytesOf(copy)).toBe(bytes);
+    await client.threads.delete(thread_id);
+    expect(await collect()).toBe(true);
+    expect(await history(copy)).toEqual(past);
+    await keepLatest(copy);
+    expect(await collect()).toBe(true);
+    expect(await bytesOf(copy)).toBeLessThan(bytes);
+  });
+
+  it('of a deleted copy go, when the family lives on', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'chat', { input: say('a') });
+    expect(await collect()).toBe(true);
+    const bytes = await bytesOf(thread_id);
+    const copy = (await client.threads.copy(thread_id)).thread_id;
+    await client.runs.wait(copy, 'chat', { input: say('only in the copy') });
+    expect(await bytesOf(thread_id)).toBeGreaterThan(bytes);
+    await client.threads.delete(copy);
+    expect(await collect()).toBe(true);
+    expect(await bytesOf(thread_id)).toBe(bytes);
+  });
+
+  it('are left alone while a run of the family is under way, or is just being claimed', async () => {
+    const thread_id = await newThread();
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const copy = (await client.threads.copy(thread_id)).thread_id;
+    const space = await spaceOf(copy);
+    await keepLatest(thread_id);
+    const run = await client.runs.create(copy, 'probe', { input: { do: 'sleep', ms: 500 } });
+    expect(await storage.pruning.collect(space, 10)).toBeNull();
+    await client.runs.join(copy, run.run_id);
+
+    await client.runs.create(copy, 'chat', { input: say('c'), after_seconds: 3_600 });
+    expect(await storage.pruning.collect(space, 10)).not.toBeNull();
+    await server.database.transact(async (tx) => {
+      await tx.script(`select 1 from runs where thread_id = '${copy}' and status = 'pending' for update`);
+      expect(await storage.pruning.collect(space, 10)).toBeNull();
+    });
+    await server.database.transact(async (tx) => {
+      await tx.script(`select 1 from threads where thread_id = '${copy}' for share`);
+      expect(await storage.pruning.collect(space, 10)).toBeNull();
+    });
+  });
+
+  it('are looked at soon after checkpoints went, and by the duty', async () => {
+    const thread_id = await newThread();
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    const bytes = await bytesOf(thread_id);
+    await keepLatest(thread_id);
+    await server.database.script(`update blob_garbage set due_at = now(); update duties set next_at = now()`);
+    await eventually(async () => expect(await bytesOf(thread_id)).toBeLessThan(bytes));
+  });
+});
+
+describe('a state update', () => {
+  /** A thread of three checkpoints, and an update that has read the first of them. */
+  const begun = async (removals?: number) => {
+    const thread_id = await newThread();
+    const savers = new ThreadSavers(server.database);
+    const config = { configurable: { thread_id, checkpoint_ns: '' } };
+    const put = (version: number, text: string) => {
+      const channel_versions = { text: version };
+      const channel_values = { text: long(text) };
+      const checkpoint = { ...emptyCheckpoint(), id: uuid6(version), channel_values, channel_versions };
+      return savers.put(config, checkpoint, { source: 'loop', step: version, parents: {} });
+    };
+    const oldest = await put(1, 'first');
+    await put(2, 'second');
+    await put(3, 'third');
+    const session = new ThreadSession({
+      owner: { owner: randomUUID(), thread_id, ...(removals === undefined ? {} : { removals }) },
+      thread_id,
+      blob_space: thread_id,
+      head: undefined,
+      run_id: null,
+      metadata: {},
+      sync: true,
+      queue: new CommitQueue(storage.checkpoints),
+      codec,
+      cache: new RefCache(),
+      onFailure: () => undefined,
+    });
+    const saver = new SvcCheckpointer(session, storage.checkpoints);
+    await saver.getTuple(config); // where the thread stands
+    const found = await saver.getTuple(oldest);
+    const finish = async (): Promise<void> => {
+      const checkpoint = { ...emptyCheckpoint(), id: uuid6(4), channel_versions: { text: 4 } };
+      const { channel_values } = found?.checkpoint ?? { channel_values: {} };
+      await saver.put(oldest, { ...checkpoint, channel_values }, { source: 'update', step: 2, parents: {} });
+    };
+    return { thread_id, finish };
+  };
+
+  it('that has read what was pruned meanwhile is refused', async () => {
+    const { thread_id, finish } = await begun(0);
+    await keepLatest(thread_id);
+    expect(await collect()).toBe(true);
+    await expect(finish()).rejects.toThrow(LeaseLost);
+    expect(await history(thread_id)).toHaveLength(1);
+  });
+
+  it('would otherwise refer to values that are gone', async () => {
+    const { thread_id, finish } = await begun();
+    await keepLatest(thread_id);
+    expect(await collect()).toBe(true);
+    await finish();
+    await expect(history(thread_id)).rejects.toMatchObject({ status: 500 });
+    await client.threads.delete(thread_id);
+  });
+
+  it('that nothing was pruned under goes through', async () => {
+    const { thread_id, finish } = await begun(0);
+    await finish();
+    expect((await client.threads.getState(thread_id)).values).toEqual({ text: long('first') });
+  });
+});
+
+describe('whatever is run, copied, forked, pruned, deleted and collected', () => {
+  const texts = ['red', 'green', 'blue'].map(long);
+  const nth = fc.nat({ max: 5 });
+  const step = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('run' as const), nth, text: fc.constantFrom(...texts) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('fork' as const), nth, text: fc.constantFrom(...texts) }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('copy' as const, 'prune' as const), nth }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'undo' as const), nth }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('collect' as const), nth }) },
+  );
+  const contents = (values: unknown): string[] =>
+    ((values as { messages?: { content: string }[] }).messages ?? []).map(({ content }) => content);
+
+  it('every thread has the messages that it should, now and in its past', async () => {
+    const steps = fc.array(step, { minLength: 4, maxLength: 14 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        // Thread to the messages of its newest state.
+        const model = new Map<string, string[]>([[await newThread(), []]]);
+        for (const one of list) {
+          const thread_id = [...model.keys()][one.nth % model.size] ?? '';
+          const known = model.get(thread_id) ?? [];
+          switch (one.kind) {
+            case 'run':
+              await client.runs.wait(thread_id, 'chat', {
+                input: { messages: [{ role: 'user', content: one.text }] },
+              });
+              model.set(thread_id, [...known, one.text, `echo ${one.text}`]);
+              break;
+            case 'fork': {
+              const past = await history(thread_id);
+              const from = past[one.text.length % Math.max(past.length, 1)];
+              if (!from?.checkpoint_id) break;
+              await client.threads.updateState(thread_id, {
+                values: { messages: [{ role: 'ai', content: one.text }] },
+                asNode: 'answer',
+                checkpointId: from.checkpoint_id,
+              });
+              model.set(thread_id, [...contents(from.values), one.text]);
+              break;
+            }
+            case 'copy':
+              model.set((await client.threads.copy(thread_id)).thread_id, known);
+              break;
+            case 'prune':
+              expect(await keepLatest(thread_id)).toBe(1);
+              expect((await history(thread_id)).length).toBeLessThanOrEqual(1);
+              break;
+            case 'delete':
+              if (model.size === 1) break;
+              await client.threads.delete(thread_id);
+              model.delete(thread_id);
+              break;
+            case 'undo': {
+              const [run] = await client.runs.list(thread_id);
+              if (!run) break;
+              await client.runs.delete(thread_id, run.run_id);
+              model.set(thread_id, contents((await client.threads.getState(thread_id)).values));
+              break;
+            }
+            case 'collect':
+              expect(await collect()).toBe(true);
+          }
+          for (const [id, expected] of model) {
+            expect(contents((await client.threads.getState(id)).values), one.kind).toEqual(expected);
+            await history(id); // whose every value must be there
+          }
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 120_000);
+
+  it('at the same time, nothing is lost', async () => {
+    const root = await newThread();
+    await client.runs.wait(root, 'chat', { input: say('root') });
+    const family = [root];
+    for (let n = 0; n < 4; n++) family.push((await client.threads.copy(root)).thread_id);
+    let isOver = false;
+    const sweeping = (async () => {
+      let collected = 0;
+      while (!isOver) if (await collect()) collected += 1;
+      return collected;
+    })();
+    const work = async (thread_id: string, index: number): Promise<void> => {
+      for (let round = 0; round < 6; round++) {
+        await client.runs.wait(thread_id, 'chat', {
+          input: say(['red', 'green', 'blue'][(round + index) % 3] ?? ''),
+        });
+        if (round % 2 === 0) await keepLatest(thread_id);
+        const [at] = (await history(thread_id)).toReversed();
+        await client.threads.updateState(thread_id, {
+          values: { messages: [{ role: 'ai', content: long('green') }] },
+          asNode: 'answer',
+          ...(at?.checkpoint_id ? { checkpointId: at.checkpoint_id } : {}),
+        });
+      }
+    };
+    await Promise.all(family.map(work));
+    isOver = true;
+    await sweeping;
+    expect(await collect()).toBe(true);
+    for (const thread_id of family) {
+      for (const { values } of await history(thread_id)) expect(contents(values).length).toBeGreaterThan(0);
+    }
+  }, 120_000);
+});
