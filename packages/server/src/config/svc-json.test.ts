@@ -143,6 +143,42 @@ describe('svc.json', () => {
       ['id of an assistant'],
     ],
     [
+      'a misspelt key of a ttl',
+      { graphs, checkpointer: { ttl: { defaul_ttl: 60 } } },
+      ['checkpointer.ttl', 'has the key "defaul_ttl"', 'did you mean "default_ttl"?'],
+    ],
+    [
+      'a key that no ttl has',
+      { graphs, store: { ttl: { colour: 1 } } },
+      ['store.ttl', 'there are refresh_on_read, default_ttl, sweep_interval_minutes'],
+    ],
+    [
+      'a ttl that is a text',
+      { graphs, checkpointer: { ttl: { default_ttl: '30d' } } },
+      ['checkpointer.ttl.default_ttl', 'must be a number of minutes'],
+    ],
+    ['a ttl of nothing', { graphs, store: { ttl: { default_ttl: 0 } } }, ['greater than 0']],
+    [
+      'a ttl that is a number',
+      { graphs, checkpointer: { ttl: 60 } },
+      ['checkpointer.ttl', 'must be an object such as {"default_ttl": 43200}'],
+    ],
+    [
+      'a strategy that is none',
+      { graphs, checkpointer: { ttl: { strategy: 'archive' } } },
+      ['checkpointer.ttl.strategy', '"delete" or "keep_latest"'],
+    ],
+    [
+      'a sweep limit of 0',
+      { graphs, checkpointer: { ttl: { sweep_limit: 0 } } },
+      ['sweep_limit', 'from 1 to 10000'],
+    ],
+    [
+      'a sweep once a year',
+      { graphs, store: { ttl: { sweep_interval_minutes: 525_600 } } },
+      ['sweep_interval_minutes', 'at most 30000'],
+    ],
+    [
       'an env file that is missing',
       { graphs, env: '.env' },
       ['svc.json:1:40 env = ".env"', 'there is no file'],
