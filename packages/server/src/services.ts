@@ -12,6 +12,7 @@ import { expiryDefaults, expiryDuties } from './deployment/expiry.ts';
 import type { Handlers } from './deployment/handlers.ts';
 import { RunCanceller } from './deployment/runs/run-canceller.ts';
 import { RunFollower } from './deployment/runs/run-follower.ts';
+import { runDuties } from './deployment/runs/run-duties.ts';
 import { runHandlers } from './deployment/runs/run-handlers.ts';
 import { RunService } from './deployment/runs/run-service.ts';
 import { storeHandlers } from './deployment/store/store-handlers.ts';
@@ -58,13 +59,26 @@ export interface ServiceParts {
 }
 
 /** What runs are executed with, on this node and with others. */
-const createRuntime = async (parts: ServiceParts, storage: Storage, stack: AsyncDisposable[]) => {
+const createRuntime = async (
+  parts: ServiceParts,
+  storage: Storage,
+  metrics: Metrics,
+  stack: AsyncDisposable[],
+) => {
   const { database, databaseOptions, settings, project, logger } = parts;
   const { role, runs } = settings;
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
   const streams = new RunStreams();
   const bell = new Bell();
-  const tail = new LogTail({ streams, log: storage.runLog, runs: storage.runs, bell, pollMs, logger });
+  const tail = new LogTail({
+    streams,
+    log: storage.runLog,
+    runs: storage.runs,
+    bell,
+    pollMs,
+    onLag: (ms) => metrics.eventLag(ms),
+    logger,
+  });
   stack.push(tail);
   const dispatcher = new Dispatcher({
     worker_id: randomUUID(),
@@ -93,12 +107,13 @@ const createRuntime = async (parts: ServiceParts, storage: Storage, stack: Async
 
 type Runtime = Awaited<ReturnType<typeof createRuntime>>;
 
-const createMetrics = (
+const watchRuntime = (
+  metrics: Metrics,
   { database }: ServiceParts,
   storage: Storage,
   { dispatcher, streams }: Runtime,
-): Metrics =>
-  new Metrics({
+): void =>
+  metrics.watch({
     queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
     process: () => ({
       running: dispatcher.running,
@@ -122,15 +137,19 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
   const stack: AsyncDisposable[] = [];
-  const runtime = await createRuntime(parts, storage, stack);
+  const metrics = new Metrics();
+  const runtime = await createRuntime(parts, storage, metrics, stack);
+  watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const metrics = createMetrics(parts, storage, runtime);
   const reader = new StateReader(storage.checkpoints);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const pruning = new PruneService(storage, threads);
   if (settings.role !== 'api') {
-    const chores = expiryDuties(project.raw, { pruning, expiry: storage.expiry });
+    const chores = [
+      ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
+      ...runDuties(storage, settings.runs.streamTtlMs),
+    ];
     stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
   }
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });

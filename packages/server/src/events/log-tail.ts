@@ -14,6 +14,8 @@ export interface LogTailOptions {
   runs: Pick<RunStorage, 'states' | 'follow'>;
   bell: Bell;
   pollMs: number;
+  /** Told how old an event was, in milliseconds, when it was told. */
+  onLag: (ms: number) => void;
   logger: Logger;
 }
 
@@ -93,6 +95,7 @@ export class LogTail implements AsyncDisposable {
     const { streams } = this.#options;
     const stream = streams.find(row.run_id);
     if (!stream) return false;
+    if (row.last_id >= stream.nextId) this.#options.onLag(row.age_ms);
     stream.push(row.first_id, eventsOf(row));
     if (row.outcome !== null) streams.end(row.run_id, outcomeOf(row.outcome));
     return row.outcome === null;

@@ -9,7 +9,7 @@ import type { BodyLimits } from './body.ts';
 import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from './problem.ts';
-import { logRequest } from './request-log.ts';
+import { logRequest, type RequestEntry } from './request-log.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
 /** Told of every response when it is complete. */
@@ -60,13 +60,20 @@ const answer = async (
     response = problemResponse(error, call.requestId, options.logger);
   }
   const out = context.env?.outgoing;
-  const entry = { route: route.path, requestId: call.requestId, startedMs, status: response.status };
+  const entry: RequestEntry = {
+    route: route.path,
+    requestId: call.requestId,
+    startedMs,
+    status: response.status,
+    location: response.headers.get('content-location'),
+  };
   const finish = (): void => {
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
     logRequest(options.logger, context, entry);
   };
   if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
     entry.status = out.statusCode;
+    entry.location = String(out.getHeader('content-location') ?? '');
     out.once('close', finish);
   } else finish();
   return response;

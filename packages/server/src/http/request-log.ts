@@ -1,13 +1,23 @@
 import type { HttpContext } from './call.ts';
 import type { HttpLogger } from './problem.ts';
 
-/** One line per request. The pattern of the route, never the URL: paths and queries hold what users typed. */
-export const logRequest = (
-  logger: HttpLogger,
-  context: HttpContext,
-  request: { route: string; requestId: string; startedMs: number; status: number },
-): void => {
+export interface RequestEntry {
+  route: string;
+  requestId: string;
+  startedMs: number;
+  status: number;
+  /** Path of the run that the request made. */
+  location?: string | null;
+}
+
+/**
+ * One line per request. The pattern of the route, never the URL: paths and queries hold what users typed. A run that
+ * it made is named by its ids, which are ours.
+ */
+export const logRequest = (logger: HttpLogger, context: HttpContext, request: RequestEntry): void => {
   const ms = Math.round((performance.now() - request.startedMs) * 100) / 100;
-  const { route, requestId, status } = request;
-  logger.info({ method: context.req.method, route, status, ms, request_id: requestId }, 'request');
+  const { route, requestId, status, location } = request;
+  const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
+  const made = run_id === undefined ? {} : { thread_id, run_id };
+  logger.info({ method: context.req.method, route, status, ms, request_id: requestId, ...made }, 'request');
 };

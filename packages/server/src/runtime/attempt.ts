@@ -20,6 +20,8 @@ export class Attempt {
   /** Of the run: the attempt is the run's lease. */
   readonly id: string;
   readonly lease_token: number;
+  /** Monotonic milliseconds. */
+  readonly startedMs = performance.now();
   readonly #executor: ExecutorProcess;
   readonly #graceMs: number;
   readonly #timeout: NodeJS.Timeout;

@@ -17,6 +17,7 @@ import { LeaseKeeper, type LossReason } from '../leases/lease-keeper.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
 import type { RunRow, RunStorage } from '../storage/runs.ts';
+import { AskedWork } from './asked-work.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
 import type { AttemptRef } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
@@ -49,8 +50,7 @@ export class Dispatcher {
   /** Attempts without a lease whose graphs have been told to stop. */
   readonly #leaving = new Set<Attempt>();
   readonly #giving = new Set<Promise<void>>();
-  #claiming: Promise<void> | undefined;
-  #claimAgain = false;
+  readonly #claims: AskedWork;
   /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
   #wasFull = false;
   #reserved = 0;
@@ -63,6 +63,11 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { setup, executors, jobsPerExecutor, logger, leaseMs, bell } = options;
+    this.#claims = new AskedWork(() =>
+      this.#claimAll().catch((error: unknown) =>
+        logger.error({ err: error }, 'runs could not be claimed; will try again'),
+      ),
+    );
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -82,9 +87,9 @@ export class Dispatcher {
     bell.on('c', (run_id) => this.cancel(run_id));
     bell.on('l', (run_id) => this.#attempts.find(run_id)?.listen(true));
     if (jobsPerExecutor === 0) return;
-    bell.on('p', () => this.#claim());
-    bell.onMissed(() => this.#claim());
-    this.#poll = setInterval(() => this.#claim(), options.pollMs);
+    bell.on('p', () => this.#claims.ask());
+    bell.onMissed(() => this.#claims.ask());
+    this.#poll = setInterval(() => this.#claims.ask(), options.pollMs);
   }
 
   get leaseMs(): number {
@@ -152,7 +157,7 @@ export class Dispatcher {
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#draining = true;
-    await this.#claiming;
+    await this.#claims.stop();
     const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
     this.#checkQuiet();
     if (!hurry.aborted) {
@@ -168,7 +173,7 @@ export class Dispatcher {
     this.#draining = true;
     this.#closing = true;
     clearInterval(this.#poll);
-    await this.#claiming;
+    await this.#claims.stop();
     const left = this.#attempts.all();
     await this.pool[Symbol.asyncDispose]();
     for (const attempt of left) this.#over(attempt);
@@ -185,24 +190,6 @@ export class Dispatcher {
     } catch (error) {
       this.#options.logger.error({ err: error }, 'leases will have to run out by themselves');
     }
-  }
-
-  #claim(): void {
-    if (this.#draining) return;
-    if (this.#claiming) {
-      this.#claimAgain = true;
-      return;
-    }
-    this.#claiming = this.#claimAll()
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'runs could not be claimed; will try again'),
-      )
-      .finally(() => {
-        this.#claiming = undefined;
-        if (!this.#claimAgain) return;
-        this.#claimAgain = false;
-        this.#claim();
-      });
   }
 
   async #claimAll(): Promise<void> {
@@ -265,6 +252,8 @@ export class Dispatcher {
     if (message.kind === 'done') {
       this.#over(attempt);
       const { status, values, error } = message;
+      const ms = Math.round(performance.now() - attempt.startedMs);
+      logger.info({ run_id, status, ms, error: error?.error }, 'run ended');
       this.ended.set(status, (this.ended.get(status) ?? 0) + 1);
       streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
@@ -350,7 +339,7 @@ export class Dispatcher {
         } else tail.follow(stream);
       }
       await leases.release(attempts, how);
-      this.#claim();
+      this.#claims.ask();
     });
   }
 
@@ -390,7 +379,7 @@ export class Dispatcher {
 
   #afterOne(): void {
     this.#checkQuiet();
-    if (this.#wasFull) this.#claim();
+    if (this.#wasFull) this.#claims.ask();
   }
 
   #checkQuiet(): void {

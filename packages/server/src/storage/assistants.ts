@@ -40,7 +40,11 @@ const statements = {
       )
       select ${columns} from created`,
   },
-  get: { name: 'assistants_get', text: `select ${columns} from assistants where assistant_id = $1` },
+  get: {
+    name: 'assistants_get',
+    reads: true,
+    text: `select ${columns} from assistants where assistant_id = $1`,
+  },
   lock: {
     name: 'assistants_lock',
     text: 'select description from assistants where assistant_id = $1 for update',
@@ -68,6 +72,7 @@ const statements = {
   },
   versions: {
     name: 'assistants_versions',
+    reads: true,
     text: `select v.assistant_id, v.graph_id, v.name, v.description, v.config, v.context, v.metadata, v.version,
         v.created_at, v.created_at as updated_at
       from assistant_versions v where v.assistant_id = $1 and ($2::jsonb is null or v.metadata @> $2)

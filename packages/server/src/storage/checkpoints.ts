@@ -122,40 +122,47 @@ const statements = {
   commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost' },
   get: {
     name: 'checkpoints_get',
+    reads: true,
     text: `select ${columns}, ${writes} from checkpoints c
       where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3`,
   },
   head: {
     name: 'checkpoints_head',
+    reads: true,
     text: `select ${columns}, ${writes} from checkpoint_heads h
       join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
       where h.thread_id = $1 and h.checkpoint_ns = $2`,
   },
   heads: {
     name: 'checkpoints_heads',
+    reads: true,
     text: `select ${columns}, ${writes} from checkpoint_heads h
       join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
       where h.thread_id = any ($1::uuid[]) and h.checkpoint_ns = ''`,
   },
   headId: {
     name: 'checkpoints_head_id',
+    reads: true,
     text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
   },
   // The primary key read backwards: a page costs what it returns, however long the history is.
   history: {
     name: 'checkpoints_history',
+    reads: true,
     text: `select ${columns}, ${writes} from checkpoints c
       where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
       order by c.checkpoint_id desc limit $4`,
   },
   everywhere: {
     name: 'checkpoints_everywhere',
+    reads: true,
     text: `select ${columns}, ${writes} from checkpoints c
       where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`,
   },
   // Follows refs from the given hashes down to the leaves.
   blobs: {
     name: 'checkpoints_blobs',
+    reads: true,
     text: `with recursive reached (hash) as (
         select unnest($2::uuid[])
         union
@@ -166,7 +173,11 @@ const statements = {
       select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
   },
   delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1)' },
-  space: { name: 'checkpoints_space', text: 'select blob_space from threads where thread_id = $1' },
+  space: {
+    name: 'checkpoints_space',
+    reads: true,
+    text: 'select blob_space from threads where thread_id = $1',
+  },
 };
 
 type Row = CheckpointRow & { writes: StoredCheckpoint['writes'] };

@@ -14,6 +14,8 @@ export type { DatabaseOptions } from './connection-options.ts';
 export interface Statement {
   name: string;
   text: string;
+  /** Changes nothing: asked again when the connection breaks. */
+  reads?: boolean;
 }
 
 export interface Database extends AsyncDisposable {
@@ -153,7 +155,7 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
     }
   };
   return {
-    ...queries((query) => lend((borrowed) => run(borrowed, query))),
+    ...queries((query, reads) => again(() => lend((borrowed) => run(borrowed, query)), reads)),
     transact: (work) => transact(lend, work),
     poolState: () => ({
       pool_total: pool.totalCount,
@@ -172,8 +174,8 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
 
 const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
   kysely: createKysely(execute),
-  async query<Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { rows } = await execute({ name, text, values: values as unknown[] });
+  async query<Row>({ name, text, reads }: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const { rows } = await execute({ name, text, values: values as unknown[] }, reads);
     return rows as Row[];
   },
   async script(text) {
@@ -182,6 +184,36 @@ const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'
   },
 });
 
+const isConflict = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && conflicts.has(error.code);
+
+/** The connection broke, or was broken off: not a query that took too long. */
+const isBroken = (error: unknown): boolean => {
+  if (!(error instanceof Problem) || error.code !== 'unavailable') return false;
+  const code = (error.cause as { code?: string } | undefined)?.code;
+  return (
+    code !== canceled &&
+    code !== '55P03' &&
+    !/timeout/i.test((error.cause as Error | undefined)?.message ?? '')
+  );
+};
+
+/** One statement is one transaction: what the database found to conflict has not happened. */
+const again = async <T>(work: () => Promise<T>, reads = false): Promise<T> => {
+  const untilMs = performance.now() + reconnectMs.max;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isWorth = isConflict(error)
+        ? tries < transactTries
+        : reads && isBroken(error) && performance.now() < untilMs;
+      if (!isWorth) throw error;
+      await sleep(5 * tries);
+    }
+  }
+};
+
 type Lend = <T>(work: (borrowed: Borrowed) => Promise<T>) => Promise<T>;
 
 const transact = async <T>(lend: Lend, work: (tx: Database) => Promise<T>): Promise<T> => {
@@ -189,8 +221,7 @@ const transact = async <T>(lend: Lend, work: (tx: Database) => Promise<T>): Prom
     try {
       return await lend((borrowed) => inTransaction(borrowed, work));
     } catch (error) {
-      const isConflict = error instanceof pg.DatabaseError && conflicts.has(error.code);
-      if (!isConflict || tries >= transactTries) throw error;
+      if (!isConflict(error) || tries >= transactTries) throw error;
       await sleep(5 * tries);
     }
   }

@@ -5,7 +5,11 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kys
 import type pg from 'pg';
 import type { Tables } from './tables.ts';
 
-export type Execute = <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => Promise<pg.QueryResult<Row>>;
+/** `reads`: asking twice does no harm, so that a connection which breaks meanwhile is no reason to give up. */
+export type Execute = <Row extends pg.QueryResultRow>(
+  query: pg.QueryConfig,
+  reads?: boolean,
+) => Promise<pg.QueryResult<Row>>;
 
 export const createKysely = (execute: Execute): Kysely<Tables> =>
   new Kysely<Tables>({
@@ -27,12 +31,9 @@ class PreparingDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     return {
-      executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
-        const { rows } = await this.#execute({
-          name: this.#nameOf(sql),
-          text: sql,
-          values: parameters as unknown[],
-        });
+      executeQuery: async <R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> => {
+        const statement = { name: this.#nameOf(sql), text: sql, values: parameters as unknown[] };
+        const { rows } = await this.#execute(statement, query.kind === 'SelectQueryNode');
         return { rows: rows as R[] };
       },
       // oxlint-disable-next-line require-yield -- Kysely asks for it; nothing here streams

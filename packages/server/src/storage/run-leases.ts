@@ -14,6 +14,7 @@ const statements = {
   },
   setting: {
     name: 'runs_setting',
+    reads: true,
     text: `select r.run_id, r.thread_id, r.status, r.lease_token, r.created_at, a.graph_id,
         a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
         t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head, r.log,

@@ -9,6 +9,8 @@ export interface LogRow {
   events: string;
   /** JSON text of a LoggedOutcome, when nothing comes after this row. */
   outcome: string | null;
+  /** Milliseconds since it was written. */
+  age_ms: number;
 }
 
 export interface LoggedOutcome {
@@ -24,12 +26,14 @@ export interface LogPosition {
   next_id: number;
 }
 
-const columns = 'e.run_id, e.first_id, e.last_id, e.events, e.outcome';
+const columns = `e.run_id, e.first_id, e.last_id, e.events, e.outcome,
+  extract(epoch from clock_timestamp() - e.created_at)::float8 * 1000 as age_ms`;
 
 const statements = {
   // Rows until their bytes are over the bound, and at least one.
   page: {
     name: 'run_log_page',
+    reads: true,
     text: `select ${columns} from (
         select e.*, sum(length(e.events)) over (order by e.first_id, e.last_id) - length(e.events) as before
         from (select * from run_events where run_id = $1 and (last_id >= $2 or outcome is not null)
@@ -38,6 +42,7 @@ const statements = {
   },
   news: {
     name: 'run_log_news',
+    reads: true,
     text: `select ${columns} from unnest($1::uuid[], $2::integer[]) as p(run_id, next_id)
       cross join lateral (
         select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
@@ -46,6 +51,7 @@ const statements = {
   },
   end: {
     name: 'run_log_end',
+    reads: true,
     text: 'select max(last_id) + 1 as next_id from run_events where run_id = $1',
   },
   // A run without a thread stays as long as its log.

@@ -110,10 +110,12 @@ const statements = {
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2) as status' },
   states: {
     name: 'runs_states',
+    reads: true,
     text: 'select run_id, thread_id, status, error, log, temporary from runs where run_id = any ($1::uuid[])',
   },
   waiting: {
     name: 'runs_waiting',
+    reads: true,
     text: `select case when r.not_before > now() then r.not_before end as not_before,
         (select o.run_id from runs o
          where o.thread_id = r.thread_id and o.run_id <> r.run_id
@@ -124,26 +126,43 @@ const statements = {
   },
   listAllInFlight: {
     name: 'runs_all_in_flight',
+    reads: true,
     text: `select run_id, thread_id from runs where status = any ($1::text[]) and status in ('pending', 'running')
       order by created_at, run_id limit $2`,
   },
   next: {
     name: 'runs_next',
+    reads: true,
     text: `select run_id, status, created_at from runs
       where thread_id = $1 and ($2::uuid is null or (created_at, run_id) >
         (select r.created_at, r.run_id from runs r where r.run_id = $2))
       order by created_at, run_id limit 1`,
   },
-  get: { name: 'runs_get', text: `select ${runColumns} from runs where run_id = $1 and thread_id = $2` },
-  find: { name: 'runs_find', text: `select ${runColumns} from runs where run_id = $1` },
+  get: {
+    name: 'runs_get',
+    reads: true,
+    text: `select ${runColumns} from runs where run_id = $1 and thread_id = $2`,
+  },
+  find: { name: 'runs_find', reads: true, text: `select ${runColumns} from runs where run_id = $1` },
   list: {
     name: 'runs_list',
+    reads: true,
     text: `select ${runColumns} from runs where thread_id = $1 and ($2::text is null or status = $2)
       order by created_at desc, run_id desc limit $3 offset $4`,
   },
   inFlight: {
     name: 'runs_in_flight',
+    reads: true,
     text: `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
+  },
+  // A wish to cancel that came for a run without a thread just when it ended.
+  pruneCancels: {
+    name: 'runs_prune_cancels',
+    text: `delete from run_cancels c where c.run_id in (
+        select o.run_id from run_cancels o
+        where o.created_at < now() - interval '1 minute' and not exists (
+          select 1 from runs r where r.run_id = o.run_id and r.status in ('pending', 'running'))
+        order by o.created_at limit $1)`,
   },
   delete: { name: 'runs_delete', text: `select delete_run($1, $2) as deleted` },
 };
@@ -223,6 +242,11 @@ export const runStorage = (db: Database) => ({
   /** Ids of the thread's runs that run or wait, oldest first. */
   async listInFlight(thread_id: string): Promise<string[]> {
     return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
+  },
+
+  /** Forgets wishes to cancel what is over. */
+  async pruneCancels(limit: number): Promise<void> {
+    await db.query(statements.pruneCancels, [limit]);
   },
 
   /** Removes a run and the checkpoints that it alone made. Says whether there was one, and whether it was still going. */

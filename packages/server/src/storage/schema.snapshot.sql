@@ -48,6 +48,15 @@ checkpoints.body text not null
 checkpoints.channels text not null
 checkpoints.wrote text
 checkpoints.shape text
+duties.name text not null
+duties.lease_token bigint not null default 0
+duties.lease_until timestamp with time zone
+duties.next_at timestamp with time zone not null default now()
+expiry_defaults.only_row boolean not null default true
+expiry_defaults.thread_ttl_minutes double precision
+expiry_defaults.thread_ttl_strategy text
+expiry_defaults.item_ttl_minutes double precision
+expiry_defaults.item_refresh_on_read boolean not null default true
 run_cancels.run_id uuid not null
 run_cancels.action text not null
 run_cancels.reason text not null
@@ -100,6 +109,12 @@ threads.watched_until timestamp with time zone
 threads.created_at timestamp with time zone not null default now()
 threads.updated_at timestamp with time zone not null default now()
 threads.state_updated_at timestamp with time zone not null default now()
+threads.ttl_minutes double precision default default_thread_ttl()
+threads.ttl_strategy text default default_thread_ttl_strategy()
+threads.ttl_since timestamp with time zone
+threads.ttl_done_at timestamp with time zone
+threads.removals integer not null default 0
+threads.expires_at timestamp with time zone default CASE WHEN ((ttl_minutes IS NOT NULL) AND (ttl_done_at IS DISTINCT FROM GREATEST(state_updated_at, ttl_since))) THEN (((GREATEST(state_updated_at, ttl_since) AT TIME ZONE 'UTC'::text) + make_interval(secs => (ttl_minutes * (60)::double precision))) AT TIME ZONE 'UTC'::text) ELSE NULL::timestamp with time zone END
 workers.worker_id uuid not null
 workers.name text not null
 workers.slots integer not null
@@ -117,6 +132,10 @@ blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+duties PRIMARY KEY (name)
+expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
+expiry_defaults CHECK (only_row)
+expiry_defaults PRIMARY KEY (only_row)
 run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
 run_cancels PRIMARY KEY (run_id)
 run_events PRIMARY KEY (run_id, first_id, last_id)
@@ -146,6 +165,8 @@ CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
+CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
 CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
 CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
@@ -173,14 +194,24 @@ CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
 -- functions
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
+collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
 create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+default_item_ttl() returns double precision
+default_thread_ttl() returns double precision
+default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
 delete_run(p_run_id uuid, p_thread_id uuid) returns text
 delete_thread(p_thread_id uuid) returns boolean
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+expire_thread(p_thread_id uuid) returns boolean
 follow_run(p_run_id uuid, p_log text) returns text
+forget_garbage() returns trigger
+heads_mark(p_thread_id uuid) returns text
+items_refresh_on_read() returns boolean
+note_removed_checkpoints() returns trigger
+prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void

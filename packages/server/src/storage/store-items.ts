@@ -70,6 +70,7 @@ const batchLocks = 0x73746f72;
 const statements = {
   get: {
     name: 'items_get',
+    reads: true,
     text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
       where namespace = $1 and key = $2 and ${present}`,
   },

@@ -72,7 +72,7 @@ const statements = {
     text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes) values ($1, $1, $2, $3, $4, $5)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
-  get: { name: 'threads_get', text: `select ${columns} from threads where thread_id = $1` },
+  get: { name: 'threads_get', reads: true, text: `select ${columns} from threads where thread_id = $1` },
   patch: {
     name: 'threads_patch',
     text: `update threads set metadata = metadata || $2, updated_at = now() where thread_id = $1 returning ${columns}`,

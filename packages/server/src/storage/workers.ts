@@ -31,6 +31,7 @@ const statements = {
   // Runs that wait for another one on their thread have not been kept waiting by the server.
   queue: {
     name: 'workers_queue',
+    reads: true,
     text: `select
         (select count(*)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as workers,
         (select coalesce(sum(slots), 0)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as slots,

@@ -29,9 +29,9 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #eventLag: Histogram;
-  readonly #read: () => Promise<void>;
+  #read: () => Promise<void> = () => Promise.resolve();
 
-  constructor(gauges: Gauges) {
+  constructor() {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Histogram({
@@ -47,6 +47,11 @@ export class Metrics {
       buckets: secondsBuckets,
       registers,
     });
+  }
+
+  /** From now on these are part of what is told. Once. */
+  watch(gauges: Gauges): void {
+    const registers = [this.#registry];
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
     const queue = {
       pending: gauge('svc_queue_pending_runs', 'Runs that wait, on all nodes'),

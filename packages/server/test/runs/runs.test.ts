@@ -164,7 +164,7 @@ describe('runs on one thread', () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 50 }, () =>
         client.runs.create(thread_id, 'probe', {
-          input: { do: 'sleep', ms: 200 },
+          input: { do: 'heed' },
           multitask_strategy: 'reject',
         }),
       ),
@@ -173,7 +173,7 @@ describe('runs on one thread', () => {
     for (const one of tries)
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ status: 409, code: 'conflict' });
     const [run] = await client.runs.list(thread_id);
-    await client.runs.join(thread_id, run?.run_id ?? '');
+    await client.runs.cancel(thread_id, run?.run_id ?? '', { wait: true });
     await expect(client.runs.delete(thread_id, run?.run_id ?? '')).resolves.toBeUndefined();
   });
 

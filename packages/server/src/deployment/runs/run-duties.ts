@@ -1,0 +1,29 @@
+// What is swept away after runs.
+import type { Duty } from '../../leases/duties.ts';
+import type { RunLogStorage } from '../../storage/run-log.ts';
+import type { RunStorage } from '../../storage/runs.ts';
+
+const logsMax = 200;
+const cancelsMax = 1_000;
+const minuteMs = 60_000;
+
+/** `streamTtlMs`: how long the log of a run stays after its end. */
+export const runDuties = (
+  { runs, runLog }: { runs: Pick<RunStorage, 'pruneCancels'>; runLog: RunLogStorage },
+  streamTtlMs: number,
+): Duty[] => [
+  {
+    name: 'forget logs of runs',
+    everyMs: Math.max(1_000, Math.min(streamTtlMs / 4, minuteMs)),
+    batch: logsMax,
+    work: () => runLog.prune(streamTtlMs, logsMax),
+  },
+  {
+    name: 'forget cancels of runs',
+    everyMs: 10 * minuteMs,
+    work: async () => {
+      await runs.pruneCancels(cancelsMax);
+      return 0;
+    },
+  },
+];
