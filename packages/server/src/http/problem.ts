@@ -35,7 +35,10 @@ export const problemBody = (problem: Problem, requestId: string): ProblemBody =>
 
 /** Faults of the server go to the log with their cause, and to the client without. */
 export const logProblem = (problem: Problem, requestId: string, logger: HttpLogger): void => {
-  if (problems[problem.code].status >= 500 && problem.code !== 'not_supported') {
+  // Without a cause it is a state that we know of (no worker, stopping), and nothing went wrong.
+  if (problem.code === 'unavailable' && problem.cause === undefined) {
+    logger.info({ code: problem.code, request_id: requestId }, problem.message);
+  } else if (problems[problem.code].status >= 500 && problem.code !== 'not_supported') {
     logger.error(
       { err: problem.cause ?? problem, code: problem.code, request_id: requestId },
       problem.message,
