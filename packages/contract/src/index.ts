@@ -1,21 +1,24 @@
 // The svc API as data: every operation once, with its shapes.
 import { assistantRoutes } from './deployment/assistants.ts';
+import { cronRoutes } from './deployment/crons.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
 
-export { assistantRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes };
+export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes };
 
 export const deploymentRoutes = {
   ...systemRoutes,
   ...assistantRoutes,
   ...threadRoutes,
   ...runRoutes,
+  ...cronRoutes,
   ...storeRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
+export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate, StreamMode, streamModes } from './deployment/runs.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';

@@ -1,5 +1,6 @@
 // A typed client for an svc server, for Node and for browsers.
 import { AssistantsClient } from './assistants-client.ts';
+import { CronsClient } from './crons-client.ts';
 import { RunsClient } from './runs-client.ts';
 import { StoreClient } from './store-client.ts';
 import { ThreadsClient } from './threads-client.ts';
@@ -9,6 +10,7 @@ export interface Client {
   assistants: AssistantsClient;
   threads: ThreadsClient;
   runs: RunsClient;
+  crons: CronsClient;
   store: StoreClient;
   /** Whether the server is up. */
   ok(options?: CallOptions): Promise<boolean>;
@@ -28,6 +30,7 @@ export const createClient = (options: ClientOptions): Client => {
     assistants: new AssistantsClient(transport),
     threads: new ThreadsClient(transport),
     runs: new RunsClient(transport),
+    crons: new CronsClient(transport),
     store: new StoreClient(transport),
     ok: async (call = {}) =>
       (await transport.json<{ ok: boolean }>({ method: 'GET', path: '/ok', ...call })).ok,
@@ -37,7 +40,17 @@ export const createClient = (options: ClientOptions): Client => {
 
 export { ApiError, RunError } from './api-error.ts';
 export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
+export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
-export type { Assistant, GraphSchemas, Item, Run, Thread, ThreadState, ThreadTask } from '@svc/contract';
-export { AssistantsClient, RunsClient, StoreClient, ThreadsClient };
+export type {
+  Assistant,
+  Cron,
+  GraphSchemas,
+  Item,
+  Run,
+  Thread,
+  ThreadState,
+  ThreadTask,
+} from '@svc/contract';
+export { AssistantsClient, CronsClient, RunsClient, StoreClient, ThreadsClient };

@@ -8,6 +8,9 @@ import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
 import { AssistantService } from './deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from './deployment/assistants/introspection-service.ts';
+import { cronHandlers } from './deployment/crons/cron-handlers.ts';
+import { CronScheduler } from './deployment/crons/cron-scheduler.ts';
+import { CronService } from './deployment/crons/cron-service.ts';
 import { expiryDefaults, expiryDuties } from './deployment/expiry.ts';
 import type { Handlers } from './deployment/handlers.ts';
 import { RunCanceller } from './deployment/runs/run-canceller.ts';
@@ -151,6 +154,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
       ...runDuties(storage, settings.runs.streamTtlMs),
     ];
     stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
+    stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
   }
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
@@ -166,6 +170,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, project.compat),
     ...runHandlers({ runs, follower, canceller, watch, log: storage.runLog }),
+    ...cronHandlers(new CronService(storage)),
     ...storeHandlers(new StoreService(storage.items)),
   };
   return {

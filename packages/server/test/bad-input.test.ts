@@ -49,6 +49,11 @@ const samples: Record<string, unknown> = {
   streamRun: { assistant_id: 'chat', input: { messages: [] } },
   waitRun: { assistant_id: 'chat', input: { messages: [] } },
   createRun: { assistant_id: 'chat', input: { messages: [] } },
+  createCron: { assistant_id: 'chat', schedule: '0 0 * * *' },
+  createThreadCron: { assistant_id: 'chat', schedule: '0 0 * * *' },
+  searchCrons: {},
+  countCrons: {},
+  updateCron: { enabled: false },
   cancelRuns: { status: 'pending' },
   putItem: { namespace: ['a'], key: 'k', value: {} },
   deleteItem: { namespace: ['a'], key: 'k' },
@@ -61,6 +66,7 @@ const params = (): Record<string, string> => ({
   run_id,
   assistant_id: 'chat',
   checkpoint_id: randomUUID(),
+  cron_id: randomUUID(),
   namespace: 'inner',
 });
 

@@ -48,6 +48,24 @@ checkpoints.body text not null
 checkpoints.channels text not null
 checkpoints.wrote text
 checkpoints.shape text
+cron_ticks.cron_id uuid not null
+cron_ticks.scheduled_for timestamp with time zone not null
+cron_ticks.fired_at timestamp with time zone not null default now()
+cron_ticks.run_id uuid
+crons.cron_id uuid not null
+crons.assistant_id uuid not null
+crons.thread_id uuid
+crons.on_run_completed text not null default 'delete'::text
+crons.schedule text not null
+crons.timezone text
+crons.end_time timestamp with time zone
+crons.enabled boolean not null default true
+crons.payload text not null
+crons.metadata jsonb not null default '{}'::jsonb
+crons.next_run_date timestamp with time zone
+crons.last_error text
+crons.created_at timestamp with time zone not null default now()
+crons.updated_at timestamp with time zone not null default now()
 duties.name text not null
 duties.lease_token bigint not null default 0
 duties.lease_until timestamp with time zone
@@ -132,6 +150,12 @@ blobs PRIMARY KEY (space, hash)
 checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
 checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+cron_ticks FOREIGN KEY (cron_id) REFERENCES crons(cron_id) ON DELETE CASCADE
+cron_ticks PRIMARY KEY (cron_id, scheduled_for)
+crons CHECK ((on_run_completed = ANY (ARRAY['delete'::text, 'keep'::text])))
+crons FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
+crons FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE
+crons PRIMARY KEY (cron_id)
 duties PRIMARY KEY (name)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 expiry_defaults CHECK (only_row)
@@ -165,6 +189,14 @@ CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE INDEX cron_ticks_fired ON svc.cron_ticks USING btree (fired_at)
+CREATE UNIQUE INDEX cron_ticks_pkey ON svc.cron_ticks USING btree (cron_id, scheduled_for)
+CREATE INDEX crons_assistant ON svc.crons USING btree (assistant_id)
+CREATE INDEX crons_created ON svc.crons USING btree (created_at, cron_id)
+CREATE INDEX crons_due ON svc.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL))
+CREATE INDEX crons_metadata ON svc.crons USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX crons_pkey ON svc.crons USING btree (cron_id)
+CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)

@@ -1,6 +1,7 @@
 // All that the server asks of its store, by noun.
 import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
+import { cronStorage, type CronStorage } from './crons.ts';
 import type { Database } from './database.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
@@ -15,6 +16,7 @@ import { workerStorage, type WorkerStorage } from './workers.ts';
 export interface Storage {
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
+  crons: CronStorage;
   duties: DutyStorage;
   expiry: ExpiryStorage;
   items: StoreItemStorage;
@@ -31,6 +33,7 @@ export interface Storage {
 export const createStorage = (db: Database): Storage => ({
   assistants: assistantStorage(db),
   checkpoints: checkpointStorage(db),
+  crons: cronStorage(db),
   duties: dutyStorage(db),
   expiry: expiryStorage(db),
   items: storeItemStorage(db),

@@ -1,4 +1,5 @@
 // Columns of the tables that are queried through Kysely. Hot statements are written out as SQL beside their noun.
+import type { CronRow } from './crons.ts';
 import type { RunRow } from './runs.ts';
 import type { ThreadRow } from './threads.ts';
 
@@ -28,6 +29,7 @@ export interface StoreItemTable {
 export interface Tables {
   assistants: AssistantTable;
   assistant_versions: Omit<AssistantTable, 'updated_at'>;
+  crons: CronRow;
   threads: ThreadRow;
   runs: RunRow;
   store_items: StoreItemTable;

@@ -1,15 +1,25 @@
-// What is swept away after runs.
+// What is swept away after runs, and after the crons that made them.
 import type { Duty } from '../../leases/duties.ts';
+import type { CronStorage } from '../../storage/crons.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import type { RunStorage } from '../../storage/runs.ts';
 
 const logsMax = 200;
 const cancelsMax = 1_000;
+const ticksMax = 1_000;
 const minuteMs = 60_000;
 
 /** `streamTtlMs`: how long the log of a run stays after its end. */
 export const runDuties = (
-  { runs, runLog }: { runs: Pick<RunStorage, 'pruneCancels'>; runLog: RunLogStorage },
+  {
+    runs,
+    runLog,
+    crons,
+  }: {
+    runs: Pick<RunStorage, 'pruneCancels'>;
+    runLog: RunLogStorage;
+    crons: Pick<CronStorage, 'prune'>;
+  },
   streamTtlMs: number,
 ): Duty[] => [
   {
@@ -17,6 +27,12 @@ export const runDuties = (
     everyMs: Math.max(1_000, Math.min(streamTtlMs / 4, minuteMs)),
     batch: logsMax,
     work: () => runLog.prune(streamTtlMs, logsMax),
+  },
+  {
+    name: 'forget ticks of crons',
+    everyMs: 10 * minuteMs,
+    batch: ticksMax,
+    work: () => crons.prune(ticksMax),
   },
   {
     name: 'forget cancels of runs',

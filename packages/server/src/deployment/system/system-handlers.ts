@@ -42,7 +42,7 @@ export const systemHandlers = ({
       runs: true,
       store: true,
       ttl: true,
-      crons: false,
+      crons: true,
       langsmith: false,
     },
     metadata: {},

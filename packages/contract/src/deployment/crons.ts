@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
+import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import { route } from '../route.ts';
+import { RunCreate, StreamMode } from './runs.ts';
+
+const fields = [
+  'cron_id',
+  'assistant_id',
+  'thread_id',
+  'on_run_completed',
+  'schedule',
+  'timezone',
+  'end_time',
+  'enabled',
+  'payload',
+  'metadata',
+  'next_run_date',
+  'last_error',
+  'user_id',
+  'created_at',
+  'updated_at',
+] as const;
+
+export const Cron = z
+  .object({
+    cron_id: Id,
+    assistant_id: Id,
+    thread_id: Id.nullable(),
+    on_run_completed: z.enum(['delete', 'keep']),
+    schedule: z.string(),
+    timezone: z.string().nullable(),
+    end_time: Time.nullable(),
+    enabled: z.boolean(),
+    payload: JsonObject.describe('The options of its runs'),
+    metadata: Metadata,
+    next_run_date: Time.nullable().describe('Null when it will not fire again'),
+    last_error: z.string().nullable().describe('Why it was disabled, or why its last tick made no run'),
+    user_id: z.string().nullable(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Cron', description: 'A schedule that makes runs' });
+export type Cron = z.output<typeof Cron>;
+
+const Schedule = z
+  .string()
+  .min(9)
+  .max(256)
+  .describe('Five fields: minute, hour, day of month, month, day of week');
+const TimeZone = z.string().min(1).max(64).describe('An IANA name; UTC when absent');
+const EndTime = z.iso.datetime({
+  offset: true,
+  local: false,
+  message: 'must be a time in ISO 8601 with a zone',
+});
+
+/** What a cron says of its runs: the options of a run, save those that make no sense without a client. */
+const runOptions = RunCreate.omit({
+  assistant_id: true,
+  metadata: true,
+  if_not_exists: true,
+  on_disconnect: true,
+  after_seconds: true,
+  checkpoint: true,
+  checkpoint_id: true,
+}).shape;
+
+const common = {
+  ...runOptions,
+  metadata: nullish(Metadata),
+  timezone: nullish(TimeZone),
+  end_time: nullish(EndTime),
+  enabled: nullish(z.boolean()),
+  on_run_completed: nullish(z.enum(['delete', 'keep'])).describe(
+    'Without a thread: whether the thread of each run stays',
+  ),
+};
+
+export const CronCreate = z
+  .object({ assistant_id: AssistantRef, schedule: Schedule, ...common })
+  .meta({ id: 'CronCreate' });
+export type CronCreate = z.output<typeof CronCreate>;
+
+export const CronPatch = z
+  .object({
+    ...common,
+    // Without the default that a new cron gets: what is absent stays.
+    stream_mode: nullish(z.union([StreamMode, z.array(StreamMode).min(1).max(20)])),
+    schedule: nullish(Schedule),
+    timezone: TimeZone.nullish(),
+    end_time: EndTime.nullish().describe('Null: no end'),
+  })
+  .meta({ id: 'CronPatch' });
+export type CronPatch = z.output<typeof CronPatch>;
+
+const filters = {
+  assistant_id: nullish(AssistantRef),
+  thread_id: nullish(Id),
+  enabled: nullish(z.boolean()),
+  metadata: nullish(Metadata),
+};
+const params = z.object({ cron_id: Id });
+const tag = 'Crons';
+const access = (action: string) => ({ resource: 'crons', action }) as const;
+const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
+
+export const cronRoutes = {
+  createCron: route({
+    method: 'post',
+    path: '/runs/crons',
+    summary: 'Make runs by a schedule, each without a thread or with one of its own',
+    tag,
+    access: access('create'),
+    body: CronCreate,
+    response: Cron,
+    errors: createErrors,
+  }),
+  createThreadCron: route({
+    method: 'post',
+    path: '/threads/:thread_id/runs/crons',
+    summary: 'Make runs on a thread by a schedule',
+    tag,
+    access: access('create'),
+    params: z.object({ thread_id: Id }),
+    body: CronCreate,
+    response: Cron,
+    errors: createErrors,
+  }),
+  searchCrons: route({
+    method: 'post',
+    path: '/runs/crons/search',
+    summary: 'Search crons',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object({
+      ...filters,
+      limit: limit(10),
+      offset,
+      sort_by: sortBy(
+        ['cron_id', 'assistant_id', 'thread_id', 'next_run_date', 'end_time', 'created_at', 'updated_at'],
+        'created_at',
+      ),
+      sort_order: SortOrder,
+      select: nullish(z.array(z.enum(fields)).max(fields.length)),
+    }),
+    response: z.array(Cron),
+    headers: paginationHeaders,
+  }),
+  countCrons: route({
+    method: 'post',
+    path: '/runs/crons/count',
+    summary: 'Count crons',
+    tag,
+    access: access('search'),
+    bodyOptional: true,
+    body: z.object(filters),
+    response: z.int(),
+  }),
+  getCron: route({
+    method: 'get',
+    path: '/runs/crons/:cron_id',
+    summary: 'Get a cron',
+    tag,
+    access: access('read'),
+    params,
+    response: Cron,
+    errors: ['not_found'],
+  }),
+  updateCron: route({
+    method: 'patch',
+    path: '/runs/crons/:cron_id',
+    summary: 'Update a cron: metadata is merged, what else is given replaced',
+    tag,
+    access: access('update'),
+    params,
+    body: CronPatch,
+    response: Cron,
+    errors: ['not_found', 'not_supported'],
+  }),
+  deleteCron: route({
+    method: 'delete',
+    path: '/runs/crons/:cron_id',
+    summary: 'Delete a cron; runs that it has made stay',
+    tag,
+    access: access('delete'),
+    params,
+    status: 204,
+    response: Empty,
+    errors: ['not_found'],
+  }),
+};

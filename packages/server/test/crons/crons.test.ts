@@ -1,0 +1,185 @@
+// Crons: through stock clients and ours, and what makes them fire, once each.
+import { randomUUID } from 'node:crypto';
+import { Client as Stock } from '@langchain/langgraph-sdk';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let database: TestDatabase;
+let servers: TestServer[];
+let client: Client;
+let stock: Stock;
+beforeAll(async () => {
+  database = await testDatabase();
+  servers = await Promise.all(
+    Array.from({ length: 3 }, () => startTestServer({ database, settings: { lease: '500ms' } })),
+  );
+  client = createClient({ apiUrl: servers[0]?.url ?? '' });
+  stock = new Stock({ apiUrl: servers[0]?.url ?? '' });
+});
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const input = { messages: [{ role: 'user', content: 'tick' }] };
+const nightly = { schedule: '0 3 * * *', input };
+const makeDue = (where = 'true') =>
+  database.script(`update crons set next_run_date = now() - interval '3 days' where ${where}`);
+const rows = <Row>(text: string): Promise<Row[]> =>
+  database.query<Row>({ name: `t_${randomUUID()}`, text }, []);
+const ticksOf = (cron_id: string) =>
+  rows<{ run_id: string | null }>(`select run_id from cron_ticks where cron_id = '${cron_id}'`);
+
+describe('a cron', () => {
+  it('is made, read, found, changed and deleted by the stock client', async () => {
+    const thread = await stock.threads.create();
+    const made = (await stock.crons.createForThread(thread.thread_id, 'chat', {
+      schedule: '0 9 * * 1',
+      timezone: 'Europe/Berlin',
+      input,
+      metadata: { team: 'a' },
+    })) as unknown as { cron_id: string };
+    const [found] = await stock.crons.search({ threadId: thread.thread_id });
+    expect(found).toMatchObject({
+      cron_id: made.cron_id,
+      schedule: '0 9 * * 1',
+      timezone: 'Europe/Berlin',
+      enabled: true,
+      payload: { input },
+      metadata: { team: 'a' },
+      next_run_date: expect.any(String) as string,
+    });
+    expect(await stock.crons.count({ metadata: { team: 'a' } })).toBe(1);
+    const changed = (await stock.crons.update(made.cron_id, {
+      enabled: false,
+      metadata: { tier: 1 },
+    })) as unknown;
+    expect(changed).toMatchObject({ enabled: false, metadata: { team: 'a', tier: 1 }, payload: { input } });
+    await stock.crons.delete(made.cron_id);
+    await expect(client.crons.get(made.cron_id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('without a thread is made by the stock client too', async () => {
+    const made = (await stock.crons.create('chat', { ...nightly, onRunCompleted: 'keep' })) as unknown;
+    expect(made).toMatchObject({ thread_id: null, on_run_completed: 'keep', timezone: null });
+    await stock.crons.delete((made as { cron_id: string }).cron_id);
+  });
+
+  it('that makes no sense is refused', async () => {
+    const bad: [object, number][] = [
+      [{ schedule: '0 0 30 2 *' }, 422],
+      [{ schedule: '* * * * * *' }, 422],
+      [{ schedule: '0 * * * *', timezone: 'Nowhere/Else' }, 422],
+      [{ schedule: '0 * * * *', end_time: '2020-01-01T00:00:00Z' }, 422],
+      [{ schedule: '0 * * * *', end_time: 'tomorrow' }, 422],
+      [{ schedule: '0 * * * *', stream_mode: 'nothing' }, 422],
+      [{ schedule: '0 * * * *', assistant_id: 'nobody' }, 404],
+    ];
+    for (const [body, status] of bad) {
+      const answer = await servers[0]?.call('POST', '/runs/crons', { assistant_id: 'chat', ...body });
+      expect(answer?.status, JSON.stringify(body)).toBe(status);
+    }
+    const nowhere = `/threads/${randomUUID()}/runs/crons`;
+    expect((await servers[0]?.call('POST', nowhere, { assistant_id: 'chat', ...nightly }))?.status).toBe(404);
+  });
+});
+
+describe('a tick', () => {
+  it('makes a run on the thread of its cron, which says so', async () => {
+    const { thread_id } = await client.threads.create();
+    const { cron_id } = await client.crons.create(thread_id, 'chat', { ...nightly, metadata: { team: 'b' } });
+    await makeDue(`cron_id = '${cron_id}'`);
+    await vi.waitFor(
+      async () => expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'success' }]),
+      10_000,
+    );
+    expect(await client.runs.list(thread_id)).toMatchObject([{ metadata: { cron_id, team: 'b' } }]);
+    expect(await client.threads.get(thread_id)).toMatchObject({
+      metadata: { cron_id },
+      values: { messages: [{}, { content: 'echo tick' }] },
+    });
+    const cron = await client.crons.get(cron_id);
+    expect(Date.parse(cron.next_run_date ?? '')).toBeGreaterThan(Date.now());
+    expect(await ticksOf(cron_id)).toHaveLength(1);
+  });
+
+  it('without a thread makes one of its own, which is kept or not', async () => {
+    const kept = await client.crons.create(null, 'chat', { ...nightly, on_run_completed: 'keep' });
+    const gone = await client.crons.create(null, 'chat', nightly);
+    await makeDue(`cron_id in ('${kept.cron_id}', '${gone.cron_id}')`);
+    await vi.waitFor(async () => {
+      expect(await client.threads.search({ metadata: { cron_id: kept.cron_id } })).toMatchObject([
+        { status: 'idle' },
+      ]);
+      expect(await ticksOf(gone.cron_id)).toHaveLength(1);
+      expect(await rows(`select 1 from runs where metadata @> '{"cron_id": "${gone.cron_id}"}'`)).toEqual([]);
+    }, 10_000);
+    expect(await client.threads.search({ metadata: { cron_id: gone.cron_id } })).toEqual([]);
+  });
+
+  it('is fired once by three nodes, for each of fifty crons', async () => {
+    const crons = await Promise.all(
+      Array.from({ length: 50 }, () => client.crons.create(null, 'chat', nightly)),
+    );
+    await makeDue();
+    for (const { cron_id } of crons) {
+      await vi.waitFor(async () => expect(await ticksOf(cron_id)).toHaveLength(1), 20_000);
+    }
+    const again = await rows<{ count: number }>(
+      `select count(*)::integer as count from cron_ticks t join crons c using (cron_id) where c.next_run_date < now()`,
+    );
+    expect(again).toEqual([{ count: 0 }]);
+  });
+
+  it('does not come for a cron that is disabled, past its end, or whose assistant is gone', async () => {
+    const off = await client.crons.create(null, 'chat', { ...nightly, enabled: false });
+    const { assistant_id } = await client.assistants.create({ graph_id: 'chat' });
+    const orphan = await client.crons.create(null, assistant_id, nightly);
+    await client.assistants.delete(assistant_id);
+    await expect(client.crons.get(orphan.cron_id)).rejects.toMatchObject({ status: 404 });
+    const ending = await client.crons.create(null, 'chat', nightly);
+    await database.script(`update crons set end_time = now() where cron_id = '${ending.cron_id}'`);
+    await makeDue(`cron_id in ('${off.cron_id}', '${ending.cron_id}')`);
+    await vi.waitFor(
+      async () => expect((await client.crons.get(ending.cron_id)).next_run_date).toBeNull(),
+      10_000,
+    );
+    expect(await ticksOf(ending.cron_id)).toHaveLength(1);
+    expect(await ticksOf(off.cron_id)).toEqual([]);
+  });
+
+  it('that cannot make a run disables its cron and says why; others fire', async () => {
+    const bad = await client.crons.create(null, 'chat', nightly);
+    const good = await client.crons.create(null, 'chat', nightly);
+    await database.script(
+      `update crons set payload = '{"stream_mode": "nothing"}' where cron_id = '${bad.cron_id}'`,
+    );
+    await makeDue(`cron_id in ('${bad.cron_id}', '${good.cron_id}')`);
+    await vi.waitFor(async () => expect(await ticksOf(good.cron_id)).toHaveLength(1), 10_000);
+    await vi.waitFor(async () =>
+      expect(await client.crons.get(bad.cron_id)).toMatchObject({
+        enabled: false,
+        last_error: expect.any(String) as string,
+      }),
+    );
+  });
+
+  it('and a change of its cron do not mix: the run is as before it or as after it', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { thread_id } = await client.threads.create();
+      const old = { schedule: '0 3 * * *', input: { messages: [{ role: 'user', content: 'old' }] } };
+      const { cron_id } = await client.crons.create(thread_id, 'chat', { ...old, metadata: { is: 'old' } });
+      await makeDue(`cron_id = '${cron_id}'`);
+      await client.crons.update(cron_id, {
+        input: { messages: [{ role: 'user', content: 'new' }] },
+        metadata: { is: 'new' },
+      });
+      await vi.waitFor(async () => expect(await client.runs.list(thread_id)).toHaveLength(1), 10_000);
+      const [run] = await client.runs.list(thread_id);
+      const said = (run?.kwargs as { input: typeof input }).input.messages[0]?.content;
+      expect(said).toBe(run?.metadata['is']);
+    }
+  });
+});
