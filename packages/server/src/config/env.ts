@@ -1,6 +1,6 @@
 // Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
 
-import { databaseUri, duration, integer, oneOf, size, text } from './setting-type.ts';
+import { databaseUri, duration, hostList, integer, key, oneOf, size, text } from './setting-type.ts';
 import type { SettingType } from './setting-type.ts';
 
 /** What defaults may depend on. */
@@ -153,6 +153,20 @@ export const settingDefinitions = {
     type: duration({ minMs: 1, maxMs: 30 * day }),
     default: '120s',
     doc: 'How long the events of a finished run can be replayed.',
+  }),
+  webhookSecret: setting({
+    variable: 'SVC_WEBHOOK_SECRET',
+    type: key({ min: 16 }),
+    default: undefined,
+    defaultDoc: 'none: webhooks are not signed',
+    doc: 'The key that signs webhooks, 16 characters or more.',
+  }),
+  egressAllow: setting({
+    variable: 'SVC_EGRESS_ALLOW',
+    type: hostList(),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Hosts (`minio.local:9000,10.0.0.7`) that the server may call although they are private, or on an unusual port.',
   }),
   logLevel: setting({
     variable: 'SVC_LOG_LEVEL',

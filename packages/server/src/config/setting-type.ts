@@ -1,5 +1,7 @@
 // The kinds of value a setting can have: how its text is read, shown, and refused.
 
+import { formatHostList, parseHostList } from '../egress/host-list.ts';
+import type { AllowedHost } from '../egress/host-list.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { Secret, withoutPassword } from './secret.ts';
 import { formatSize, parseSize } from './size.ts';
@@ -103,5 +105,35 @@ export function databaseUri(): SettingType<Secret> {
         : { problem: 'is not a URI that can be read', remedy };
     },
     format: (value) => withoutPassword(value.reveal()),
+  };
+}
+
+export function hostList(): SettingType<readonly AllowedHost[]> {
+  return {
+    name: 'hosts',
+    secret: false,
+    parse: (given) => {
+      const value = parseHostList(given);
+      return value === undefined
+        ? {
+            problem: 'is not a list of hosts',
+            remedy: 'Write hosts with a port or without, and commas between: minio.local:9000,[::1]:8080.',
+          }
+        : { value };
+    },
+    format: formatHostList,
+  };
+}
+
+/** A key for signatures: short ones can be guessed. */
+export function key(range: { min: number }): SettingType<Secret> {
+  return {
+    name: 'secret',
+    secret: true,
+    parse: (given) =>
+      given.length < range.min
+        ? { problem: 'is too short', remedy: `Give at least ${range.min} characters: openssl rand -hex 32.` }
+        : { value: new Secret(given) },
+    format: String,
   };
 }

@@ -29,6 +29,7 @@ describe('settings', () => {
         timeoutMs: 3_600_000,
         streamTtlMs: 120_000,
       },
+      egress: { allow: [], webhookSecret: undefined },
       log: { level: 'info', format: 'json' },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));
@@ -108,6 +109,21 @@ describe('settings', () => {
     expect(settings.origins.databaseUri.shown).toBe('postgres://u:[redacted]@host/db');
     expect(settings.storage.databaseUri?.reveal()).toBe('postgres://u:hunter2@host/db');
   });
+
+  it('no print of them shows the key that signs webhooks', () => {
+    const settings = resolveSettings({ ...base, env: { SVC_WEBHOOK_SECRET: 'hunter2-hunter2-hunter2' } });
+    expect(JSON.stringify(settings)).not.toContain('hunter2');
+    expect(settings.egress.webhookSecret?.reveal()).toBe('hunter2-hunter2-hunter2');
+  });
+
+  it('name the hosts that may be called although they are private', () => {
+    const settings = resolveSettings({ ...base, env: { SVC_EGRESS_ALLOW: 'Minio.local:9000, 10.0.0.7' } });
+    expect(settings.egress.allow).toEqual([
+      { host: 'minio.local', port: 9_000 },
+      { host: '10.0.0.7', port: undefined },
+    ]);
+    expect(settings.origins.egressAllow.shown).toBe('minio.local:9000, 10.0.0.7');
+  });
 });
 
 describe('a wrong setting', () => {
@@ -123,6 +139,8 @@ describe('a wrong setting', () => {
     ['SVC_BODY_LIMIT', '2gb', 'is out of range', 'to 1gb'],
     ['SVC_LOG_LEVEL', 'loud', 'is not one of the choices', 'trace, debug, info'],
     ['N_JOBS_PER_WORKER', 'many', 'is not a whole number', 'from 1 to 1000'],
+    ['SVC_EGRESS_ALLOW', 'http://minio', 'is not a list of hosts', 'minio.local:9000'],
+    ['SVC_WEBHOOK_SECRET', 'hunter2', '[redacted]: is too short', 'at least 16'],
     ['DATABASE_URI', 'mysql://u:hunter2@h/d', '[redacted]: is not a PostgreSQL URI', 'postgres://'],
     ['DATABASE_URI', 'postgres://u:hunter2@h:port/d', '[redacted]: is not a URI', 'percent-encoded'],
   ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {

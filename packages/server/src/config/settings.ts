@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import type { AllowedHost } from '../egress/host-list.ts';
 import { settingDefinitions, settingKeys } from './env.ts';
 import type { Alias, Machine, SettingDefinition, SettingKey, SettingValue } from './env.ts';
 import { ConfigError } from './mistake.ts';
@@ -31,6 +32,11 @@ export interface Settings {
     readonly cancelGraceMs: number;
     readonly timeoutMs: number;
     readonly streamTtlMs: number;
+  };
+  readonly egress: {
+    readonly allow: readonly AllowedHost[];
+    /** Undefined: webhooks are not signed. */
+    readonly webhookSecret: Secret | undefined;
   };
   readonly log: {
     readonly level: SettingValue<'logLevel'>;
@@ -190,6 +196,7 @@ function group(
       timeoutMs: values.runTimeout,
       streamTtlMs: values.streamTtl,
     }),
+    egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
     origins: Object.freeze(origins),
   });

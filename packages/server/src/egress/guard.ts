@@ -1,0 +1,123 @@
+// Where requests of this server may go when others say where: out to the internet, not into the network around it.
+// A URL is checked when it is given, and what its name resolves to at the moment of every connection, so that a
+// name which changes its mind in between gains nothing.
+import { lookup as resolveAll } from 'node:dns/promises';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { addressFault } from './address.ts';
+import type { AllowedHost } from './host-list.ts';
+
+/** What a use of the guard asks beyond the rules for everybody. */
+export interface EgressRules {
+  readonly httpsOnly?: boolean;
+  /** Names, or `*.example.com` for whatever is below one. Absent: all. */
+  readonly domains?: readonly string[];
+  /** In place of the usual 80 and 443. */
+  readonly ports?: readonly number[];
+  /** Characters. */
+  readonly lengthMax?: number;
+  /** This machine itself may be called, on every port when `ports` names none. */
+  readonly loopback?: boolean;
+}
+
+/** A URL that passed, and the `lookup` that a request to it must be made with. */
+export interface EgressTarget {
+  readonly url: URL;
+  readonly lookup: LookupFunction;
+}
+
+/** The message is safe to show: it names no address that was found. */
+export class EgressRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'EgressRefused';
+  }
+}
+
+export type Resolve = (hostname: string, options: LookupAllOptions) => Promise<LookupAddress[]>;
+
+const usualPorts = [80, 443];
+const usualLengthMax = 8_192;
+/** No dot at the end either: `localhost.` is `localhost`, whatever a list of names says. */
+const nameShape = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
+/** Names for this machine or this network: refused before anybody is asked what they resolve to. */
+const innerName = /(^|\.)(localhost|localdomain|internal|local)$/;
+
+export class EgressGuard {
+  readonly #allow: readonly AllowedHost[];
+  readonly #resolve: Resolve;
+
+  constructor(allow: readonly AllowedHost[] = [], resolve: Resolve = resolveAll) {
+    this.#allow = allow;
+    this.#resolve = resolve;
+  }
+
+  /** Throws EgressRefused with a sentence for whoever gave the URL. What is returned is what was checked. */
+  check(text: string, rules: EgressRules = {}): EgressTarget {
+    const { lengthMax = usualLengthMax } = rules;
+    if (text.length > lengthMax) throw new EgressRefused(`must be at most ${lengthMax} characters`);
+    if (!URL.canParse(text)) throw new EgressRefused('must be an absolute URL');
+    const url = new URL(text);
+    url.hash = '';
+    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || rules.httpsOnly === true))
+      throw new EgressRefused(`must begin with ${rules.httpsOnly ? 'https://' : 'https:// or http://'}`);
+    if (url.username !== '' || url.password !== '')
+      throw new EgressRefused('must not contain a user name or password');
+    checkDomain(url.hostname, rules.domains);
+    const isAllowed = this.#isAllowed(url);
+    if (!isAllowed) checkHost(url, rules);
+    return { url, lookup: this.#lookup(isAllowed ? undefined : rules) };
+  }
+
+  #isAllowed(url: URL): boolean {
+    return this.#allow.some(
+      ({ host, port }) => host === url.hostname && (port === undefined || port === portOf(url)),
+    );
+  }
+
+  /** For names only: Node asks nobody about a literal address, which is why check() does. */
+  #lookup(rules: EgressRules | undefined): LookupFunction {
+    return (hostname, options, callback) => {
+      const { all: wantsAll = false, ...rest } = options;
+      const answer = async (): Promise<[LookupAddress, ...LookupAddress[]]> => {
+        const [first, ...others] = await this.#resolve(hostname, { ...rest, all: true });
+        if (first === undefined) throw new Error('The name has no address');
+        // One bad address among good ones is enough: which one a connection would take is not ours to say.
+        if (rules && [first, ...others].some(({ address }) => addressFault(address, rules) !== undefined))
+          throw new EgressRefused('resolves to an address that may not be called');
+        return [first, ...others];
+      };
+      answer().then(
+        (found) => (wantsAll ? callback(null, found) : callback(null, found[0].address, found[0].family)),
+        (error: unknown) => callback(error as NodeJS.ErrnoException, []),
+      );
+    };
+  }
+}
+
+const portOf = (url: URL): number =>
+  url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+
+const checkDomain = (hostname: string, domains: readonly string[] | undefined): void => {
+  const isListed = (domain: string): boolean =>
+    domain.startsWith('*.') ? hostname.endsWith(domain.slice(1)) : hostname === domain;
+  if (domains && !domains.some(isListed))
+    throw new EgressRefused(`must be on one of these domains: ${domains.join(', ')}`);
+};
+
+const checkHost = (url: URL, { ports, loopback = false }: EgressRules): void => {
+  const { hostname } = url;
+  const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const isLiteral = isIP(literal) !== 0;
+  const isLoopback = isLiteral ? addressFault(literal) === 'loopback' : /(^|\.)localhost$/.test(hostname);
+  const opened = loopback && isLoopback;
+  if (isLiteral && !opened && addressFault(literal) !== undefined)
+    throw new EgressRefused('must not name a private or reserved address');
+  if (!isLiteral && !nameShape.test(hostname))
+    throw new EgressRefused('must name a host by letters, digits and hyphens, without a dot at its end');
+  if (!isLiteral && !opened && innerName.test(hostname))
+    throw new EgressRefused('must not name a host of this machine or network');
+  const allowedPorts = ports ?? (opened ? undefined : usualPorts);
+  if (allowedPorts && !allowedPorts.includes(portOf(url)))
+    throw new EgressRefused(`must use one of these ports: ${allowedPorts.join(', ')}`);
+};
