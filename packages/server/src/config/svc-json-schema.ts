@@ -11,6 +11,35 @@ const section = (description: string) => z.looseObject({}).optional().describe(d
 
 const setting = z.union([z.string(), z.number()]);
 
+export const WebhooksSection = z.looseObject({
+  env_prefix: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What the names of variables in headers begin with; "SVC_WEBHOOK_" by default'),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Sent with every webhook: {"authorization": "Bearer ${{ env.SVC_WEBHOOK_TOKEN }}"}'),
+  url: z
+    .looseObject({
+      require_https: z.boolean().optional().describe('Whether http:// is refused; false by default'),
+      allowed_domains: z
+        .array(z.string().min(1))
+        .optional()
+        .describe('Names, or "*.example.com" for whatever is below one; all by default'),
+      allowed_ports: z.array(z.int().min(1).max(65_535)).optional().describe('80 and 443 by default'),
+      max_url_length: z.int().min(1).max(65_536).optional().describe('Characters; 8192 by default'),
+      disable_loopback: z
+        .boolean()
+        .optional()
+        .describe('Whether the machine of the server itself is refused; true by default'),
+    })
+    .optional(),
+});
+
+export type WebhooksSection = z.infer<typeof WebhooksSection>;
+
 /** The file's shape. Keys it does not know are kept, and warned about by the loader. */
 export const SvcJsonFile = z
   .looseObject({
@@ -52,7 +81,7 @@ export const SvcJsonFile = z
     http: section('Custom routes, CORS, headers that reach the graph'),
     store: StoreSection,
     checkpointer: CheckpointerSection,
-    webhooks: section('Which webhooks may be called'),
+    webhooks: WebhooksSection.optional().describe('Which webhooks may be called, and with which headers'),
     encryption: section('Custom encryption'),
     ui: section('Components for generative user interfaces'),
     ui_config: section('Shared modules of those components'),

@@ -11,6 +11,8 @@ import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { nearest } from './nearest.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
+import { readWebhookRules } from './webhooks.ts';
+import type { WebhookRules } from './webhooks.ts';
 
 /** A deployment, as its config file describes it. */
 export interface SvcJson {
@@ -25,6 +27,7 @@ export interface SvcJson {
   /** Absolute; when `env` names a file. */
   readonly envFile?: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly webhooks: WebhookRules;
   /** The file as it was parsed, for the sections that others own: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** Sentences for the operator: nothing that stops a start. */
@@ -78,15 +81,19 @@ export function readSvcJson(
 
   const raw = parsed.data;
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
+  const compat = raw.compat === 'langgraph' || name === 'langgraph.json';
+  const everything = { ...variables, ...env };
+  const webhooks = readWebhookRules({ section: raw.webhooks, compat, env: everything, where, mistakes });
   if (mistakes.length > 0) return { project: undefined, mistakes };
   const project: SvcJson = {
     file,
     dir,
-    compat: raw.compat === 'langgraph' || name === 'langgraph.json',
+    compat,
     graphs,
     env: Object.fromEntries(Object.entries(variables).filter(([key]) => !Object.hasOwn(env, key))),
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},
+    webhooks,
     raw,
     warnings: unknownKeys(raw, where),
   };

@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { Mistake } from './mistake.ts';
+import { WebhooksSection } from './svc-json-schema.ts';
+import { readWebhookRules } from './webhooks.ts';
+
+const read = (section: unknown, env: Record<string, string> = {}, compat = false) => {
+  const mistakes: Mistake[] = [];
+  const rules = readWebhookRules({
+    section: WebhooksSection.parse(section),
+    compat,
+    env,
+    where: (path) => path.join('.'),
+    mistakes,
+  });
+  return {
+    rules,
+    mistakes,
+    headers: Object.fromEntries([...rules.headers].map(([k, v]) => [k, v.reveal()])),
+  };
+};
+
+describe('the webhooks section', () => {
+  it('may say nothing: http and https on the usual ports, never this machine', () => {
+    const { rules, mistakes } = read({});
+    expect(mistakes).toEqual([]);
+    expect(rules.headers.size).toBe(0);
+    expect(rules.url).toEqual({ httpsOnly: false, loopback: false });
+  });
+
+  it('narrows and opens where webhooks may go', () => {
+    const url = {
+      require_https: true,
+      allowed_domains: ['*.Example.com'],
+      allowed_ports: [8443],
+      max_url_length: 100,
+      disable_loopback: false,
+    };
+    expect(read({ url }).rules.url).toEqual({
+      httpsOnly: true,
+      domains: ['*.example.com'],
+      ports: [8443],
+      lengthMax: 100,
+      loopback: true,
+    });
+  });
+
+  it('fills variables with the prefix into headers, and no print shows them', () => {
+    const env = { SVC_WEBHOOK_TOKEN: 'hunter2', SVC_WEBHOOK_B: '$&' };
+    const { headers, rules, mistakes } = read(
+      {
+        headers: {
+          Authorization: 'Bearer ${{ env.SVC_WEBHOOK_TOKEN }}',
+          'x-two': '${{env.SVC_WEBHOOK_B}}-b',
+        },
+      },
+      env,
+    );
+    expect(mistakes).toEqual([]);
+    expect(headers).toEqual({ authorization: 'Bearer hunter2', 'x-two': '$&-b' });
+    expect(inspect(rules, { depth: 9 })).not.toContain('hunter2');
+  });
+
+  it('takes another prefix, and the stock one for stock files', () => {
+    expect(
+      read({ env_prefix: 'HOOK_', headers: { a: '${{ env.HOOK_A }}' } }, { HOOK_A: '1' }).headers,
+    ).toEqual({
+      a: '1',
+    });
+    expect(read({ headers: { a: '${{ env.LG_WEBHOOK_A }}' } }, { LG_WEBHOOK_A: '1' }, true).headers).toEqual({
+      a: '1',
+    });
+  });
+
+  it.each([
+    [{ a: '${{ env.DATABASE_URI }}' }, 'DATABASE_URI may not be sent'],
+    [{ a: '${{ env.SVC_WEBHOOK_SECRET }}' }, 'SVC_WEBHOOK_SECRET may not be sent'],
+    [{ a: '${{ env.SVC_WEBHOOK_NONE }}' }, 'SVC_WEBHOOK_NONE is not set'],
+    [{ a: '${{ secrets.A }}' }, 'template that cannot be read'],
+    [{ a: '${{ env.SVC_WEBHOOK_LINES }}' }, 'characters that no header can have'],
+    [{ 'a b': 'x' }, 'not the name of a header'],
+    [{ 'Content-Length': '1' }, 'sets itself'],
+    [{ 'svc-signature': 'x' }, 'sets itself'],
+    [{ a: 'x', A: 'y' }, 'is there twice'],
+  ])('with headers %j is refused', (headers, problem) => {
+    const env = { DATABASE_URI: 'x', SVC_WEBHOOK_SECRET: 'x', SVC_WEBHOOK_LINES: 'a\r\nb: c' };
+    const { mistakes } = read({ headers }, env);
+    expect(mistakes.map((mistake) => mistake.problem).join()).toContain(problem);
+    expect(mistakes[0]?.where).toMatch(/^webhooks\.headers\./);
+  });
+});
