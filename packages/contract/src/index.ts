@@ -5,8 +5,9 @@ import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
+import { webhookRoutes } from './deployment/webhooks.ts';
 
-export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes };
+export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes, webhookRoutes };
 
 export const deploymentRoutes = {
   ...systemRoutes,
@@ -14,6 +15,7 @@ export const deploymentRoutes = {
   ...threadRoutes,
   ...runRoutes,
   ...cronRoutes,
+  ...webhookRoutes,
   ...storeRoutes,
 };
 
@@ -31,6 +33,7 @@ export {
   ThreadStatus,
   type ThreadTask,
 } from './deployment/threads.ts';
+export { WebhookDelivery } from './deployment/webhooks.ts';
 export * from './problem.ts';
 export * from './route.ts';
 export { openapiDocument } from './openapi.ts';

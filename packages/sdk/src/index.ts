@@ -43,6 +43,7 @@ export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts'
 export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
+export { verifyWebhook } from './verify-webhook.ts';
 export type {
   Assistant,
   Cron,
@@ -52,5 +53,6 @@ export type {
   Thread,
   ThreadState,
   ThreadTask,
+  WebhookDelivery,
 } from '@svc/contract';
 export { AssistantsClient, CronsClient, RunsClient, StoreClient, ThreadsClient };

@@ -1,4 +1,4 @@
-import type { CallInput, Run, RunStatus, StreamMode, runRoutes } from '@svc/contract';
+import type { CallInput, Run, RunStatus, StreamMode, WebhookDelivery, runRoutes } from '@svc/contract';
 import { RunError } from './api-error.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
 import { path, pause, type CallOptions, type Transport } from './transport.ts';
@@ -159,6 +159,15 @@ export class RunsClient {
     return this.#transport.json({
       method: 'DELETE',
       path: path`/threads/${threadId}/runs/${runId}`,
+      ...options,
+    });
+  }
+
+  /** What became of the webhook of a run: attempts, answers, and when the next one is due. */
+  webhooks(threadId: string, runId: string, options: CallOptions = {}): Promise<WebhookDelivery[]> {
+    return this.#transport.json({
+      method: 'GET',
+      path: path`/threads/${threadId}/runs/${runId}/webhooks`,
       ...options,
     });
   }

@@ -29,6 +29,10 @@ import { StateService } from './deployment/threads/state-service.ts';
 import { threadHandlers } from './deployment/threads/thread-handlers.ts';
 import { ThreadService } from './deployment/threads/thread-service.ts';
 import { ThreadWatch } from './deployment/threads/thread-watch.ts';
+import { webhookHandlers } from './deployment/webhooks/webhook-handlers.ts';
+import { WebhookSender } from './deployment/webhooks/webhook-sender.ts';
+import { WebhookService } from './deployment/webhooks/webhook-service.ts';
+import { EgressGuard } from './egress/guard.ts';
 import { Bell } from './events/bell.ts';
 import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
@@ -147,6 +151,8 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const reader = new StateReader(storage.checkpoints);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
+  const guard = new EgressGuard(settings.egress.allow);
+  const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
   const pruning = new PruneService(storage, threads);
   if (settings.role !== 'api') {
     const chores = [
@@ -155,10 +161,26 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     ];
     stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
     stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
+    const sender = new WebhookSender({
+      deliveries: storage.deliveries,
+      guard,
+      rules: project.webhooks,
+      secret: settings.egress.webhookSecret,
+      logger,
+    });
+    bell.on('w', () => sender.wake());
+    stack.push(sender);
   }
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
-  const runs = new RunService({ storage, dispatcher, streams, tail, graphs: new Set(graphs.keys()) });
+  const runs = new RunService({
+    storage,
+    dispatcher,
+    streams,
+    tail,
+    webhooks,
+    graphs: new Set(graphs.keys()),
+  });
   const watch = new ThreadWatch({ threads: storage.threads, runs: storage.runs, follower, bell, pollMs });
   const readiness = new Readiness({
     isDraining: () => dispatcher.isDraining,
@@ -170,7 +192,8 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, project.compat),
     ...runHandlers({ runs, follower, canceller, watch, log: storage.runLog }),
-    ...cronHandlers(new CronService(storage)),
+    ...cronHandlers(new CronService(storage, webhooks)),
+    ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),
   };
   return {

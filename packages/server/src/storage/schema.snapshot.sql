@@ -133,6 +133,22 @@ threads.ttl_since timestamp with time zone
 threads.ttl_done_at timestamp with time zone
 threads.removals integer not null default 0
 threads.expires_at timestamp with time zone default CASE WHEN ((ttl_minutes IS NOT NULL) AND (ttl_done_at IS DISTINCT FROM GREATEST(state_updated_at, ttl_since))) THEN (((GREATEST(state_updated_at, ttl_since) AT TIME ZONE 'UTC'::text) + make_interval(secs => (ttl_minutes * (60)::double precision))) AT TIME ZONE 'UTC'::text) ELSE NULL::timestamp with time zone END
+webhook_deliveries.delivery_id uuid not null default gen_random_uuid()
+webhook_deliveries.run_id uuid not null
+webhook_deliveries.thread_id uuid not null
+webhook_deliveries.url text not null
+webhook_deliveries.origin text not null default COALESCE("substring"(url, '^[^/]*//[^/?#]*'::text), ''::text)
+webhook_deliveries.status text not null default 'pending'::text
+webhook_deliveries.attempt integer not null default 0
+webhook_deliveries.lease_token bigint not null default 0
+webhook_deliveries.lease_until timestamp with time zone
+webhook_deliveries.not_before timestamp with time zone not null default now()
+webhook_deliveries.run text not null
+webhook_deliveries.values text
+webhook_deliveries.error text
+webhook_deliveries.log jsonb not null default '[]'::jsonb
+webhook_deliveries.created_at timestamp with time zone not null default now()
+webhook_deliveries.ended_at timestamp with time zone
 workers.worker_id uuid not null
 workers.name text not null
 workers.slots integer not null
@@ -174,6 +190,8 @@ threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::t
 threads CHECK ((ttl_minutes > (0)::double precision))
 threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 threads PRIMARY KEY (thread_id)
+webhook_deliveries CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+webhook_deliveries PRIMARY KEY (delivery_id)
 workers PRIMARY KEY (worker_id)
 
 -- indexes
@@ -221,11 +239,17 @@ CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WH
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
+CREATE INDEX webhook_deliveries_ended ON svc.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+CREATE UNIQUE INDEX webhook_deliveries_pkey ON svc.webhook_deliveries USING btree (delivery_id)
+CREATE UNIQUE INDEX webhook_deliveries_run ON svc.webhook_deliveries USING btree (run_id)
+CREATE INDEX webhook_deliveries_thread ON svc.webhook_deliveries USING btree (thread_id)
 CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
 
 -- functions
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
+claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
@@ -234,6 +258,7 @@ default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
+delete_ended_deliveries(p_before interval, p_limit integer) returns integer
 delete_run(p_run_id uuid, p_thread_id uuid) returns text
 delete_thread(p_thread_id uuid) returns boolean
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
@@ -244,6 +269,7 @@ heads_mark(p_thread_id uuid) returns text
 items_refresh_on_read() returns boolean
 note_removed_checkpoints() returns trigger
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
+queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
 release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void

@@ -12,6 +12,7 @@ import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
 import { workerStorage, type WorkerStorage } from './workers.ts';
+import { deliveryStorage, type DeliveryStorage } from './webhook-deliveries.ts';
 
 export interface Storage {
   assistants: AssistantStorage;
@@ -19,6 +20,7 @@ export interface Storage {
   crons: CronStorage;
   duties: DutyStorage;
   expiry: ExpiryStorage;
+  deliveries: DeliveryStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runLog: RunLogStorage;
@@ -36,6 +38,7 @@ export const createStorage = (db: Database): Storage => ({
   crons: cronStorage(db),
   duties: dutyStorage(db),
   expiry: expiryStorage(db),
+  deliveries: deliveryStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
   runLog: runLogStorage(db),

@@ -12,6 +12,7 @@ import {
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { toRunRequest } from '../runs/run-request.ts';
+import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { firstTick, nextTick } from './cron-schedule.ts';
 
 /** Of a cron's body, what is not about its runs. */
@@ -28,8 +29,14 @@ const own = new Set([
 export class CronService {
   readonly #storage: Pick<Storage, 'crons' | 'assistants' | 'threads'>;
 
-  constructor(storage: Pick<Storage, 'crons' | 'assistants' | 'threads'>) {
+  readonly #webhooks: Pick<WebhookService, 'accept'>;
+
+  constructor(
+    storage: Pick<Storage, 'crons' | 'assistants' | 'threads'>,
+    webhooks: Pick<WebhookService, 'accept'>,
+  ) {
     this.#storage = storage;
+    this.#webhooks = webhooks;
   }
 
   async create(thread_id: string | null, body: CronCreate): Promise<Cron> {
@@ -42,7 +49,7 @@ export class CronService {
     if (thread_id !== null && !thread) throw notFound('Thread', thread_id);
     if (!assistant) throw notFound('Assistant', body.assistant_id);
     const payload = payloadOf(body);
-    requestOf(assistant_id, payload);
+    this.#check(assistant_id, payload);
     const times = {
       schedule: body.schedule,
       timezone: body.timezone ?? null,
@@ -77,7 +84,7 @@ export class CronService {
     const now = await this.#storage.crons.now();
     const row = await this.#storage.crons.update(cron_id, (cron) => {
       const payload = { ...(JSON.parse(cron.payload) as object), ...payloadOf(body) };
-      requestOf(cron.assistant_id, payload);
+      this.#check(cron.assistant_id, payload);
       const times = {
         schedule: body.schedule ?? cron.schedule,
         timezone: body.timezone === undefined ? cron.timezone : body.timezone,
@@ -119,6 +126,12 @@ export class CronService {
   count(filter: CronFilter): Promise<number> {
     return this.#storage.crons.count(withAssistantId(filter));
   }
+
+  /** Throws invalid for options that no run could have. */
+  #check(assistant_id: string, payload: object): void {
+    const { webhook } = requestOf(assistant_id, payload);
+    if (webhook !== null) this.#webhooks.accept(webhook);
+  }
 }
 
 /** The run of a tick that is due, and when the next one is: the first after now, so that ticks which were missed are not made up for. */
@@ -141,7 +154,6 @@ export const planTick = (cron: CronRow, now: string): TickPlan => {
   };
 };
 
-/** Throws invalid for options that no run could have. */
 const requestOf = (assistant_id: string, payload: object) =>
   toRunRequest(RunCreate.parse({ ...payload, assistant_id }));
 

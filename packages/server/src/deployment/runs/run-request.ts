@@ -1,6 +1,5 @@
 // From the body of a run, as the contract parsed it, to what the service takes.
 import type { RunCreate, StatelessRunCreate } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
 import type { RunRequest } from './run-service.ts';
 
 type Body = RunCreate | StatelessRunCreate;
@@ -29,9 +28,8 @@ const present = <T extends object>(fields: T): Present<T> =>
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   ) as Present<T>;
 
-/** Throws not_supported for what this server does not do yet. */
+/** `key`: the client's name for the run. */
 export const toRunRequest = (body: Body, key?: string): RunRequest => {
-  if (body.webhook) throw new Problem('not_supported', 'webhook: this server does not send webhooks yet');
   const strategy = 'multitask_strategy' in body ? body.multitask_strategy : 'enqueue';
   return {
     assistant_id: body.assistant_id,
@@ -41,7 +39,7 @@ export const toRunRequest = (body: Body, key?: string): RunRequest => {
     cancelOnDisconnect: body.on_disconnect === 'cancel',
     delayMs: (body.after_seconds ?? 0) * 1000,
     keep: 'on_completion' in body && body.on_completion === 'keep',
-    webhook: null,
+    webhook: body.webhook ?? null,
     key,
     kwargs: {
       input: body.input ?? null,

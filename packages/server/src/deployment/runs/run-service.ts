@@ -13,6 +13,7 @@ import { runOrder, type Audience } from '../../runtime/run-order.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
+import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { runIdOf } from './run-key.ts';
 import { toRun } from './run-record.ts';
 
@@ -29,6 +30,7 @@ export interface RunRequest {
   delayMs: number;
   /** Stateless runs only: whether the thread that the run made stays. */
   keep: boolean;
+  /** Where to tell of its end. */
   webhook: string | null;
   /** The client's name for this run: asked for twice, it is made once. */
   key?: string | undefined;
@@ -51,6 +53,7 @@ export class RunService {
   readonly #dispatcher: Dispatcher;
   readonly #streams: RunStreams;
   readonly #tail: LogTail;
+  readonly #webhooks: Pick<WebhookService, 'accept'>;
   readonly #graphs: ReadonlySet<string>;
 
   constructor(parts: {
@@ -58,12 +61,14 @@ export class RunService {
     dispatcher: Dispatcher;
     streams: RunStreams;
     tail: LogTail;
+    webhooks: Pick<WebhookService, 'accept'>;
     graphs: ReadonlySet<string>;
   }) {
     this.#storage = parts.storage;
     this.#dispatcher = parts.dispatcher;
     this.#streams = parts.streams;
     this.#tail = parts.tail;
+    this.#webhooks = parts.webhooks;
     this.#graphs = parts.graphs;
   }
 
@@ -131,7 +136,7 @@ export class RunService {
       worker_id: this.#dispatcher.worker_id,
       log: audience.streamed ? 'events' : audience.awaited ? 'outcome' : 'nothing',
       resumable: request.kwargs.stream_resumable === true,
-      webhook: request.webhook,
+      webhook: request.webhook === null ? null : this.#webhooks.accept(request.webhook),
       keyed: key !== undefined,
     };
   }

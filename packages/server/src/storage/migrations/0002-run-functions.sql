@@ -6,7 +6,7 @@
 --
 -- Processes are woken by the channel 'svc': 'p' there is a run to claim, 'e:<run>' its log has grown or it is
 -- over, 'l:<run>' somebody elsewhere listens, 'c:<run>' it shall stop, 't:<thread>' a run was made on a thread
--- that is watched. All of them are hints; polls find what a lost one would have said.
+-- that is watched, 'w' a webhook is to be sent. All of them are hints; polls find what a lost one would have said.
 
 -- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy.
 -- With `claim`, and nothing before it on the thread, the run starts out running under the caller's lease.

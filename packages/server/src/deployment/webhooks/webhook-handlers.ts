@@ -1,0 +1,7 @@
+import type { webhookRoutes } from '@svc/contract';
+import type { Handlers } from '../handlers.ts';
+import type { WebhookService } from './webhook-service.ts';
+
+export const webhookHandlers = (webhooks: WebhookService): Handlers<typeof webhookRoutes> => ({
+  listRunWebhooks: ({ params }) => webhooks.list(params.thread_id, params.run_id),
+});

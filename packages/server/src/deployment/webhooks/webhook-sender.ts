@@ -1,0 +1,213 @@
+// Sends webhooks that are due, wherever their runs ended. One attempt is one claim: who dies in the middle of it
+// loses the lease, and another server tries again with the same delivery id.
+//
+//   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
+//   any other answer, or a target that is not allowed ──▶ failed
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Secret } from '../../config/secret.ts';
+import type { WebhookRules } from '../../config/webhooks.ts';
+import { EgressRefused, type EgressGuard } from '../../egress/guard.ts';
+import { post, PostTimeout } from '../../egress/post.ts';
+import type { ClaimedDelivery, DeliveryResult, DeliveryStorage } from '../../storage/webhook-deliveries.ts';
+import { deliveryBody, sign } from './delivery-body.ts';
+
+export interface WebhookTimes {
+  /** For one request, from resolving the name to the last byte of the answer. */
+  timeoutMs: number;
+  /** Longer than `timeoutMs`: how long a delivery stays with a server that is gone. */
+  leaseMs: number;
+  /** Pauses after the first, second, … failure; a fifth more or less by chance. One attempt more than pauses. */
+  backoffMs: readonly number[];
+  /** How often to look for deliveries that nobody announced. */
+  pollMs: number;
+  /** How long a server that stops waits for answers. */
+  graceMs: number;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+export const webhookTimes: WebhookTimes = {
+  timeoutMs: 10_000,
+  leaseMs: 30_000,
+  backoffMs: [5_000, 30_000, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour],
+  pollMs: 1_000,
+  graceMs: 5_000,
+};
+
+export interface WebhookSenderOptions {
+  deliveries: DeliveryStorage;
+  guard: EgressGuard;
+  rules: WebhookRules;
+  /** Undefined: webhooks are not signed. */
+  secret: Secret | undefined;
+  logger: Logger;
+  times?: Partial<WebhookTimes>;
+}
+
+const sendingMax = 32;
+/** Claims are of so many at most, and an origin that has as many under way is passed over. */
+const perOrigin = 8;
+const responseBytesMax = 65_536;
+const retried = new Set([408, 425, 429]);
+
+export class WebhookSender implements AsyncDisposable {
+  readonly #options: WebhookSenderOptions;
+  readonly #times: WebhookTimes;
+  readonly #sending = new Map<ClaimedDelivery, Promise<void>>();
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #claiming: Promise<void> | undefined;
+  #claimAgain = false;
+  #closing = false;
+
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options;
+    this.#times = { ...webhookTimes, ...options.times };
+    this.#timer = setInterval(() => this.wake(), this.#times.pollMs);
+  }
+
+  /** A delivery was queued, or there is room again. */
+  wake(): void {
+    if (this.#closing) return;
+    if (this.#claiming) {
+      this.#claimAgain = true;
+      return;
+    }
+    this.#claiming = this.#claimAll()
+      .catch((error: unknown) =>
+        this.#options.logger.error({ err: error }, 'webhooks could not be claimed; will try again'),
+      )
+      .finally(() => {
+        this.#claiming = undefined;
+        if (!this.#claimAgain) return;
+        this.#claimAgain = false;
+        this.wake();
+      });
+  }
+
+  /** Answers that are under way have a moment to come; what is left is another server's at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    await this.#claiming;
+    const late = new AbortController();
+    const grace = sleep(this.#times.graceMs, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#sending.values()), grace]);
+    late.abort();
+    this.#stop.abort();
+    await Promise.all(this.#sending.values());
+  }
+
+  async #claimAll(): Promise<void> {
+    while (!this.#closing) {
+      const count = Math.min(sendingMax - this.#sending.size, perOrigin);
+      if (count <= 0) return;
+      const claimed = await this.#options.deliveries.claim(count, this.#times.leaseMs, this.#busy());
+      for (const delivery of claimed) this.#start(delivery);
+      if (claimed.length < count) return;
+    }
+  }
+
+  #busy(): string[] {
+    const counts = new Map<string, number>();
+    for (const { origin } of this.#sending.keys()) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+    return [...counts].filter(([, count]) => count >= perOrigin).map(([origin]) => origin);
+  }
+
+  #start(delivery: ClaimedDelivery): void {
+    const sending = this.#deliver(delivery)
+      // The lease runs out, and the delivery is tried again.
+      .catch((error: unknown) =>
+        this.#options.logger.error({ err: error, delivery_id: delivery.delivery_id }, 'a webhook got lost'),
+      )
+      .finally(() => {
+        this.#sending.delete(delivery);
+        this.wake();
+      });
+    this.#sending.set(delivery, sending);
+  }
+
+  async #deliver(delivery: ClaimedDelivery): Promise<void> {
+    const { deliveries, logger } = this.#options;
+    const began = performance.now();
+    const answer = await this.#send(delivery);
+    if (this.#stop.signal.aborted && answer.status === undefined) return deliveries.release(delivery);
+    const result = this.#judge(delivery, answer, Math.round(performance.now() - began));
+    const { delivery_id, run_id, origin, attempt } = delivery;
+    const facts = { delivery_id, run_id, origin, attempt, ...answer };
+    if (!(await deliveries.record(delivery, result)))
+      logger.warn(facts, 'a webhook was answered after its lease had ended');
+    else if (result.status === 'failed') logger.warn(facts, 'a webhook failed for good');
+    else if (result.status === 'pending') logger.info(facts, 'a webhook failed, and will be tried again');
+  }
+
+  async #send(delivery: ClaimedDelivery): Promise<Answer> {
+    const { guard, rules, secret } = this.#options;
+    if (delivery.attempt > this.#attemptsMax)
+      return { error: 'The server was lost during every attempt', isFinal: true };
+    try {
+      // Again: what is allowed may have changed since the run was made.
+      const target = guard.check(delivery.url, rules.url);
+      const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
+      const headers = {
+        ...Object.fromEntries([...rules.headers].map(([name, value]) => [name, value.reveal()])),
+        'content-type': 'application/json',
+        'svc-delivery-id': delivery.delivery_id,
+        ...(secret ? { 'svc-signature': sign(secret.reveal(), body, delivery.claimed_at) } : {}),
+      };
+      const { timeoutMs } = this.#times;
+      const { status } = await post(target, body, headers, {
+        timeoutMs,
+        responseBytesMax,
+        signal: this.#stop.signal,
+      });
+      return judged(status);
+    } catch (error) {
+      return { error: reason(error), isFinal: error instanceof EgressRefused };
+    }
+  }
+
+  #judge({ attempt, claimed_at }: ClaimedDelivery, answer: Answer, ms: number): DeliveryResult {
+    const { status, error, isFinal } = answer;
+    const entry = {
+      at: claimed_at,
+      ...(status === undefined ? {} : { status }),
+      ...(error === undefined ? {} : { error }),
+      ms,
+    };
+    if (error === undefined) return { status: 'delivered', retryMs: 0, attempt: entry };
+    const pause = isFinal ? undefined : this.#times.backoffMs[attempt - 1];
+    return pause === undefined
+      ? { status: 'failed', retryMs: 0, attempt: entry }
+      : { status: 'pending', retryMs: pause * (0.8 + 0.4 * Math.random()), attempt: entry };
+  }
+
+  get #attemptsMax(): number {
+    return this.#times.backoffMs.length + 1;
+  }
+}
+
+/** Without an error it arrived. */
+interface Answer {
+  status?: number;
+  error?: string;
+  /** Whether trying again would change nothing. */
+  isFinal: boolean;
+}
+
+const judged = (status: number): Answer => {
+  if (status >= 200 && status < 300) return { status, isFinal: true };
+  if (status >= 300 && status < 400)
+    return { status, error: `The answer was ${status}: redirects are not followed`, isFinal: true };
+  return { status, error: `The answer was ${status}`, isFinal: status < 500 && !retried.has(status) };
+};
+
+/** Safe to show: no addresses, and no text of others. */
+const reason = (error: unknown): string => {
+  if (error instanceof EgressRefused) return `The URL ${error.message}`;
+  if (error instanceof PostTimeout) return `There was ${error.message}`;
+  const code = (error as NodeJS.ErrnoException).code;
+  return typeof code === 'string' ? `The request failed: ${code}` : 'The request failed';
+};
