@@ -3,6 +3,7 @@
 //
 //   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
 //   any other answer, or a target that is not allowed ──▶ failed
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Secret } from '../../config/secret.ts';
@@ -65,6 +66,7 @@ export class WebhookSender implements AsyncDisposable {
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
     this.#times = { ...webhookTimes, ...options.times };
+    setMaxListeners(sendingMax, this.#stop.signal);
     this.#timer = setInterval(() => this.wake(), this.#times.pollMs);
   }
 

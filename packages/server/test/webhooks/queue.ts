@@ -1,0 +1,64 @@
+// Runs that have ended, and the senders of their webhooks, on a database without a server.
+import { randomUUID } from 'node:crypto';
+import { Secret } from '../../src/config/secret.ts';
+import { WebhookSender, type WebhookTimes } from '../../src/deployment/webhooks/webhook-sender.ts';
+import { EgressGuard } from '../../src/egress/guard.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { deliveryStorage } from '../../src/storage/webhook-deliveries.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+export const secret = 'a secret of some length';
+
+export interface EndedRun {
+  run_id: string;
+  thread_id: string;
+}
+
+/** A run that ends, as the database sees it: with its webhook queued in the same transaction. */
+export const endRun = async (
+  db: Database,
+  webhook: string | null,
+  { values = '{"out":1}', error = null }: { values?: string | null; error?: string | null } = {},
+): Promise<EndedRun> => {
+  const run = { run_id: randomUUID(), thread_id: randomUUID() };
+  await db.transact(async (tx) => {
+    await tx.query(
+      {
+        name: 'test_run',
+        text: `insert into runs (run_id, thread_id, assistant_id, status, kwargs, webhook, error, attempt)
+          values ($1, $2, gen_random_uuid(), $3, $4, $5, $6, 1)`,
+      },
+      [run.run_id, run.thread_id, error ? 'error' : 'success', kwargs, webhook, error],
+    );
+    await tx.query({ name: 'test_queue', text: 'select queue_webhook($1, $2)' }, [run.run_id, values]);
+  });
+  return run;
+};
+
+/** With what jsonb would refuse. */
+const kwargs = String.raw`{"input":{"text":"a\u0000b\ud800"},"stream_mode":["values"]}`;
+
+export const fast: WebhookTimes = {
+  timeoutMs: 500,
+  leaseMs: 2_000,
+  backoffMs: [5, 5, 5],
+  pollMs: 20,
+  graceMs: 1_000,
+};
+
+export const openSender = (
+  db: Database,
+  {
+    allow = ['127.0.0.1'],
+    onLog = () => undefined,
+    ...times
+  }: Partial<WebhookTimes> & { allow?: string[]; onLog?: (line: string) => void } = {},
+): WebhookSender =>
+  new WebhookSender({
+    deliveries: deliveryStorage(db),
+    guard: new EgressGuard(allow.map((host) => ({ host, port: undefined }))),
+    rules: { headers: new Map([['authorization', new Secret('Bearer token')]]), url: {} },
+    secret: new Secret(secret),
+    logger: createLogger({ level: 'info', format: 'json' }, { write: onLog }),
+    times: { ...fast, ...times },
+  });

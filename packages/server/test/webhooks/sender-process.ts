@@ -1,0 +1,7 @@
+// A sender in a process of its own, to be killed.
+import { openDatabase } from '../../src/storage/database.ts';
+import { openSender } from './queue.ts';
+
+const [, , options = '{}', leaseMs = '1000'] = process.argv;
+const database = await openDatabase(JSON.parse(options) as Parameters<typeof openDatabase>[0]);
+openSender(database, { timeoutMs: 60_000, leaseMs: Number(leaseMs) });

@@ -1,0 +1,367 @@
+// Deliveries against receivers that fail in every way there is.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { verifyWebhook } from '@svc/sdk';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
+import {
+  deliveryStorage,
+  type DeliveryRow,
+  type DeliveryStorage,
+} from '../../src/storage/webhook-deliveries.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { endRun, openSender, secret, type EndedRun } from './queue.ts';
+import { openSink, type Received } from './sink.ts';
+
+let database: TestDatabase;
+let deliveries: DeliveryStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  deliveries = deliveryStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const senders: WebhookSender[] = [];
+const sender = (options?: Parameters<typeof openSender>[1]): WebhookSender => {
+  const opened = openSender(database, options);
+  senders.push(opened);
+  return opened;
+};
+afterEach(async () => {
+  await Promise.all(senders.splice(0).map((one) => one[Symbol.asyncDispose]()));
+  await database.script('delete from webhook_deliveries');
+});
+
+const deliveryOf = async ({ run_id, thread_id }: EndedRun): Promise<DeliveryRow> => {
+  const [row, ...others] = await deliveries.list(run_id, thread_id);
+  expect(others).toEqual([]);
+  if (!row) throw new Error('there is no delivery');
+  return row;
+};
+
+const ended = (run: EndedRun): Promise<DeliveryRow> =>
+  vi.waitFor(
+    async () => {
+      const row = await deliveryOf(run);
+      expect(row.status).not.toBe('pending');
+      return row;
+    },
+    { timeout: 15_000, interval: 10 },
+  );
+
+const expectGenuine = async (requests: Received[]): Promise<void> => {
+  for (const { headers, text } of requests) {
+    const header = headers['svc-signature'] as string;
+    expect(await verifyWebhook(secret, header, text)).toBe(true);
+    expect(await verifyWebhook(`${secret}!`, header, text)).toBe(false);
+  }
+  expect(new Set(requests.map(({ headers }) => headers['svc-delivery-id'])).size).toBe(1);
+};
+
+describe('a webhook', () => {
+  it('is told the run, its values and its times, signed', async () => {
+    await using sink = await openSink();
+    const run = await endRun(database, `${sink.url}?key=1`, { values: '{"out":[1,{"a":"é"}]}' });
+    sender().wake();
+    const { status, attempt, log, error, ended_at } = await ended(run);
+    expect({ status, attempt, error }).toEqual({ status: 'delivered', attempt: 1, error: null });
+    expect(ended_at).toMatch(/Z$/);
+    expect(log).toEqual([{ at: expect.stringMatching(/Z$/), status: 200, ms: expect.any(Number) }]);
+    const [request] = sink.received as [Received];
+    expect(sink.received).toHaveLength(1);
+    await expectGenuine(sink.received);
+    expect(request.path).toBe('/hook?key=1');
+    expect(request.headers).toMatchObject({
+      'content-type': 'application/json',
+      'svc-delivery-id': (await deliveryOf(run)).delivery_id,
+      authorization: 'Bearer token',
+    });
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(request.body).toEqual({
+      ...run,
+      assistant_id: expect.any(String),
+      status: 'success',
+      created_at: time,
+      updated_at: time,
+      run_started_at: time,
+      run_ended_at: time,
+      webhook_sent_at: time,
+      metadata: {},
+      multitask_strategy: 'enqueue',
+      kwargs: { input: { text: 'a\u0000b\ud800' }, stream_mode: ['values'] },
+      attempt: 1,
+      error: null,
+      values: { out: [1, { a: 'é' }] },
+    });
+  });
+
+  it('is told of an error as one, and of no values as null', async () => {
+    await using sink = await openSink();
+    const error = { error: 'TypeError', message: 'the graph said no' };
+    const run = await endRun(database, sink.url, { values: null, error: JSON.stringify(error) });
+    sender();
+    await ended(run);
+    expect(sink.received[0]?.body).toMatchObject({ status: 'error', error, values: null });
+  });
+
+  it('is queued for a run that has one, and once', async () => {
+    const without = await endRun(database, null);
+    expect(await deliveries.list(without.run_id, without.thread_id)).toEqual([]);
+    const run = await endRun(database, 'https://example.com/hook');
+    await database.query({ name: 'again', text: 'select queue_webhook($1, $2)' }, [run.run_id, '{}']);
+    expect((await deliveryOf(run)).status).toBe('pending');
+  });
+
+  it('is as if it had never been when the end of the run is not committed', async () => {
+    const run = await endRun(database, 'https://example.com/hook');
+    await database.script('delete from webhook_deliveries');
+    const broken = database.transact(async (tx) => {
+      await tx.query({ name: 'again', text: 'select queue_webhook($1, $2)' }, [run.run_id, '{}']);
+      throw new Error('no');
+    });
+    await expect(broken).rejects.toThrow('no');
+    expect(await deliveries.list(run.run_id, run.thread_id)).toEqual([]);
+  });
+
+  it('may be of a run that goes without having said how it ended', async () => {
+    const run = await endRun(database, 'https://example.com/hook');
+    await database.script(`delete from webhook_deliveries; update runs set status = 'running'`);
+    const error = JSON.stringify({ error: 'E', message: 'm' });
+    await database.query({ name: 'going', text: 'select queue_webhook($1, null, $2, $3)' }, [
+      run.run_id,
+      'error',
+      error,
+    ]);
+    const [row] = await database.query<{ run: string }>(
+      { name: 'snapshot', text: 'select run from webhook_deliveries where run_id = $1' },
+      [run.run_id],
+    );
+    expect(JSON.parse(row?.run ?? '')).toMatchObject({
+      status: 'error',
+      error: { error: 'E', message: 'm' },
+    });
+  });
+});
+
+describe('a receiver', () => {
+  it('that answers 500 a few times gets the same delivery until it takes it', async () => {
+    await using sink = await openSink((response, count) => response.writeHead(count < 4 ? 500 : 204).end());
+    const run = await endRun(database, sink.url);
+    sender();
+    const row = await ended(run);
+    expect(row).toMatchObject({ status: 'delivered', attempt: 4, error: null });
+    expect(row.log.map(({ status }) => status)).toEqual([500, 500, 500, 204]);
+    expect(row.log[0]?.error).toBe('The answer was 500');
+    await expectGenuine(sink.received);
+  });
+
+  it.each([408, 425, 429, 500, 503])(
+    'that answers %i is asked again, and given up in the end',
+    async (status) => {
+      await using sink = await openSink((response) => response.writeHead(status).end());
+      const run = await endRun(database, sink.url);
+      sender();
+      expect(await ended(run)).toMatchObject({
+        status: 'failed',
+        attempt: 4,
+        error: `The answer was ${status}`,
+      });
+      expect(sink.received).toHaveLength(4);
+    },
+  );
+
+  it.each([400, 401, 404, 410, 422])('that answers %i is not asked again', async (status) => {
+    await using sink = await openSink((response) => response.writeHead(status).end());
+    const run = await endRun(database, sink.url);
+    sender();
+    expect(await ended(run)).toMatchObject({ status: 'failed', attempt: 1 });
+    expect(sink.received).toHaveLength(1);
+  });
+
+  it.each([301, 302, 307, 308])('that answers %i is not followed', async (status) => {
+    await using elsewhere = await openSink();
+    await using sink = await openSink((response) =>
+      response.writeHead(status, { location: elsewhere.url }).end(),
+    );
+    const run = await endRun(database, sink.url);
+    sender();
+    const row = await ended(run);
+    expect(row).toMatchObject({ status: 'failed', attempt: 1 });
+    expect(row.error).toContain('redirects are not followed');
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('that nobody is behind is tried again until the attempts are used up', async () => {
+    const sink = await openSink();
+    await sink[Symbol.asyncDispose]();
+    const run = await endRun(database, sink.url);
+    sender();
+    const row = await ended(run);
+    expect(row).toMatchObject({ status: 'failed', attempt: 4, error: 'The request failed: ECONNREFUSED' });
+    expect(row.log).toHaveLength(4);
+  });
+
+  it('that accepts and hangs is given up after the timeout', async () => {
+    await using sink = await openSink(() => undefined);
+    const run = await endRun(database, sink.url);
+    sender({ timeoutMs: 50, backoffMs: [5] });
+    expect(await ended(run)).toMatchObject({
+      status: 'failed',
+      attempt: 2,
+      error: 'There was no answer within 50 ms',
+    });
+  });
+
+  it('that answers with 100 MB has heard it, and is cut off', async () => {
+    let sent = 0;
+    await using sink = await openSink((response) => {
+      const chunk = Buffer.alloc(1_048_576);
+      const pump = (): void => {
+        if (response.destroyed || sent >= 100 * chunk.length) return;
+        sent += chunk.length;
+        response.write(chunk, pump);
+      };
+      pump();
+    });
+    const run = await endRun(database, sink.url);
+    sender({ timeoutMs: 10_000 });
+    expect(await ended(run)).toMatchObject({ status: 'delivered', attempt: 1 });
+    expect(sent).toBeLessThan(50 * 1_048_576);
+  });
+
+  it('that may not be called any more is not called', async () => {
+    await using sink = await openSink();
+    const run = await endRun(database, sink.url);
+    sender({ allow: [] });
+    expect(await ended(run)).toMatchObject({
+      status: 'failed',
+      attempt: 1,
+      error: 'The URL must not name a private or reserved address',
+    });
+    expect(sink.received).toEqual([]);
+  });
+
+  it('that hangs does not hold up the others', async () => {
+    await using hanging = await openSink(() => undefined);
+    await using sink = await openSink();
+    for (let i = 0; i < 40; i++) await endRun(database, hanging.url);
+    const run = await endRun(database, sink.url);
+    sender({ timeoutMs: 20_000, graceMs: 10 });
+    expect(await ended(run)).toMatchObject({ status: 'delivered' });
+    expect(hanging.received.length).toBeLessThan(17);
+  });
+});
+
+describe('senders', () => {
+  it('of one database send each delivery once', async () => {
+    await using sink = await openSink((response) => void setTimeout(() => response.end(), 5));
+    const runs = await Promise.all(Array.from({ length: 60 }, () => endRun(database, sink.url)));
+    for (let i = 0; i < 3; i++) sender();
+    for (const run of runs) expect(await ended(run)).toMatchObject({ status: 'delivered', attempt: 1 });
+    expect(sink.received).toHaveLength(runs.length);
+    expect(new Set(sink.received.map(({ body }) => body['run_id']))).toEqual(
+      new Set(runs.map(({ run_id }) => run_id)),
+    );
+  });
+
+  it('take over what a killed one had begun, when its lease has ended', async () => {
+    await using sink = await openSink((response, count) => void (count > 1 && response.end()));
+    const run = await endRun(database, sink.url);
+    const child = fork(
+      fileURLToPath(new URL('./sender-process.ts', import.meta.url)),
+      [JSON.stringify(database.options), '1000'],
+      { execArgv: ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] },
+    );
+    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 20_000 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    sender();
+    const row = await ended(run);
+    expect(row).toMatchObject({ status: 'delivered', attempt: 2 });
+    expect(row.log).toHaveLength(1);
+    expect(sink.received).toHaveLength(2);
+    await expectGenuine(sink.received);
+    const [first, second] = sink.received.map(({ body }) => Date.parse(body['webhook_sent_at'] as string));
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('give up on what every attempt was lost with its sender', async () => {
+    const run = await endRun(database, 'http://127.0.0.1:1/');
+    await database.script('update webhook_deliveries set attempt = 4');
+    sender();
+    expect(await ended(run)).toMatchObject({
+      status: 'failed',
+      error: 'The server was lost during every attempt',
+    });
+  });
+
+  it('that come back too late change nothing', async () => {
+    const run = await endRun(database, 'https://example.com/hook');
+    const [claimed] = await deliveries.claim(1, 0, []);
+    if (!claimed) throw new Error('nothing was claimed');
+    const [second] = await vi.waitFor(async () => {
+      const again = await deliveries.claim(1, 60_000, []);
+      expect(again).toHaveLength(1);
+      return again;
+    });
+    const attempt = { at: claimed.claimed_at, status: 200, ms: 1 };
+    expect(await deliveries.record(claimed, { status: 'delivered', retryMs: 0, attempt })).toBe(false);
+    await deliveries.release(claimed);
+    expect(await deliveryOf(run)).toMatchObject({ status: 'pending', attempt: 2, log: [] });
+    expect(second?.lease_token).toBeGreaterThan(claimed.lease_token);
+  });
+
+  it('that stop give back what nobody has answered, at no cost', async () => {
+    await using sink = await openSink((response, count) => void (count > 1 && response.end()));
+    const run = await endRun(database, sink.url);
+    const first = sender({ timeoutMs: 60_000, leaseMs: 60_000, graceMs: 20 });
+    await vi.waitFor(() => expect(sink.received).toHaveLength(1));
+    await first[Symbol.asyncDispose]();
+    expect(await deliveryOf(run)).toMatchObject({ status: 'pending', attempt: 0 });
+    sender();
+    expect(await ended(run)).toMatchObject({ status: 'delivered', attempt: 1 });
+  });
+
+  it('outlive a database that is away', async () => {
+    await using sink = await openSink();
+    const said: string[] = [];
+    await database.script('alter table webhook_deliveries rename to elsewhere');
+    sender({ onLog: (line) => said.push(line) });
+    await vi.waitFor(() => expect(said.join('')).toContain('could not be claimed'));
+    await database.script('alter table elsewhere rename to webhook_deliveries');
+    expect(await ended(await endRun(database, sink.url))).toMatchObject({ status: 'delivered' });
+  });
+});
+
+describe('the log', () => {
+  it('names who does not take a webhook, and no key in a query or header', async () => {
+    await using sink = await openSink((response) => response.writeHead(403).end('hunter2'));
+    const said: string[] = [];
+    const run = await endRun(database, `${sink.url}?key=hunter2`, { values: '"hunter2"' });
+    sender({ onLog: (line) => said.push(line) });
+    await ended(run);
+    await vi.waitFor(() => expect(said.join('')).toContain('failed for good'));
+    expect(said.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
+    expect(said.join('')).not.toMatch(/hunter2|Bearer|v1=/);
+  });
+});
+
+describe('deliveries that are over', () => {
+  it('go when they are old, a few at a time', async () => {
+    await using sink = await openSink();
+    const runs = await Promise.all(Array.from({ length: 5 }, () => endRun(database, sink.url)));
+    sender();
+    for (const run of runs) await ended(run);
+    const pending = await endRun(database, 'https://example.com/', {});
+    await database.script(
+      `update webhook_deliveries set not_before = now() + interval '1 h' where status = 'pending'`,
+    );
+    expect(await deliveries.deleteEnded(60_000, 10)).toBe(0);
+    await database.script(`update webhook_deliveries set ended_at = ended_at - interval '1 h'`);
+    expect(await deliveries.deleteEnded(60_000, 3)).toBe(3);
+    expect(await deliveries.deleteEnded(60_000, 3)).toBe(2);
+    expect((await deliveryOf(pending)).ended_at).toBeNull();
+  });
+});
