@@ -88,7 +88,9 @@ const common = {
   metadata: nullish(Metadata),
   config: nullish(Config),
   context: nullish(Json),
-  webhook: nullish(z.string().min(1).max(65_536)).describe('Not offered yet: refused'),
+  webhook: nullish(z.string().min(1).max(65_536)).describe(
+    'An absolute URL that is told of the end of the run',
+  ),
   interrupt_before: nullish(Nodes),
   interrupt_after: nullish(Nodes),
   stream_mode: StreamModes,

@@ -158,7 +158,34 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
   await tx.query(statements.next, [cron.cron_id, next, isLasting, error]);
 };
 
+const searches = (db: Database) => ({
+  search: (filter: CronFilter, { limit, offset, sort_by, sort_order }: CronPage): Promise<CronRow[]> =>
+    db.kysely
+      .selectFrom('crons')
+      .selectAll()
+      .where((eb) => eb.and(conditions(filter)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('cron_id', sort_order)
+      .limit(limit)
+      .offset(offset)
+      .execute(),
+
+  async count(filter: CronFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('crons')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});
+
 export const cronStorage = (db: Database) => ({
+  ...searches(db),
+
+  /** Forgets ticks of long ago; returns how many. */
+  prune: async (limit: number): Promise<number> => (await db.query(statements.prune, [limit])).length,
+
   /** The database's time. */
   async now(): Promise<string> {
     return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
@@ -234,27 +261,4 @@ export const cronStorage = (db: Database) => ({
   async disable(cron_id: string, reason: string): Promise<void> {
     await db.query(statements.disable, [cron_id, reason]);
   },
-
-  search: (filter: CronFilter, { limit, offset, sort_by, sort_order }: CronPage): Promise<CronRow[]> =>
-    db.kysely
-      .selectFrom('crons')
-      .selectAll()
-      .where((eb) => eb.and(conditions(filter)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('cron_id', sort_order)
-      .limit(limit)
-      .offset(offset)
-      .execute(),
-
-  async count(filter: CronFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('crons')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter)))
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
-
-  /** Forgets ticks of long ago; returns how many. */
-  prune: async (limit: number): Promise<number> => (await db.query(statements.prune, [limit])).length,
 });

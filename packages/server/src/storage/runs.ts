@@ -1,4 +1,4 @@
-// Runs: creation, claims, leases, and reads. Decisions under a lock live in the functions of migration 0002.
+// Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock live in the functions of migrations 0003 to 0005.
 import type { Database } from './database.ts';
 
 export interface RunRow {

@@ -178,7 +178,8 @@ describe('a tick', () => {
       });
       await vi.waitFor(async () => expect(await client.runs.list(thread_id)).toHaveLength(1), 10_000);
       const [run] = await client.runs.list(thread_id);
-      const said = (run?.kwargs as { input: typeof input }).input.messages[0]?.content;
+      const kwargs = run?.kwargs as { input: typeof input } | undefined;
+      const said = kwargs?.input.messages[0]?.content;
       expect(said).toBe(run?.metadata['is']);
     }
   });

@@ -3,11 +3,14 @@ import type { Duty } from '../../leases/duties.ts';
 import type { CronStorage } from '../../storage/crons.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import type { RunStorage } from '../../storage/runs.ts';
+import type { DeliveryStorage } from '../../storage/webhook-deliveries.ts';
 
 const logsMax = 200;
 const cancelsMax = 1_000;
 const ticksMax = 1_000;
 const minuteMs = 60_000;
+const deliveriesMax = 1_000;
+const deliveriesKeptMs = 7 * 24 * 60 * minuteMs;
 
 /** `streamTtlMs`: how long the log of a run stays after its end. */
 export const runDuties = (
@@ -15,10 +18,12 @@ export const runDuties = (
     runs,
     runLog,
     crons,
+    deliveries,
   }: {
     runs: Pick<RunStorage, 'pruneCancels'>;
     runLog: RunLogStorage;
     crons: Pick<CronStorage, 'prune'>;
+    deliveries: Pick<DeliveryStorage, 'deleteEnded'>;
   },
   streamTtlMs: number,
 ): Duty[] => [
@@ -33,6 +38,12 @@ export const runDuties = (
     everyMs: 10 * minuteMs,
     batch: ticksMax,
     work: () => crons.prune(ticksMax),
+  },
+  {
+    name: 'forget webhooks that were sent',
+    everyMs: 10 * minuteMs,
+    batch: deliveriesMax,
+    work: () => deliveries.deleteEnded(deliveriesKeptMs, deliveriesMax),
   },
   {
     name: 'forget cancels of runs',

@@ -122,6 +122,8 @@ export class RunService {
   #newRun(thread_id: string | null, request: RunRequest, audience: Audience): NewRun {
     const isTemporary = thread_id === null && !request.keep;
     const { key } = request;
+    // Before a slot is reserved: it throws.
+    const webhook = request.webhook === null ? null : this.#webhooks.accept(request.webhook);
     return {
       run_id: key === undefined ? randomUUID() : runIdOf(key, thread_id),
       thread_id: thread_id ?? (isTemporary ? null : randomUUID()),
@@ -136,7 +138,7 @@ export class RunService {
       worker_id: this.#dispatcher.worker_id,
       log: audience.streamed ? 'events' : audience.awaited ? 'outcome' : 'nothing',
       resumable: request.kwargs.stream_resumable === true,
-      webhook: request.webhook === null ? null : this.#webhooks.accept(request.webhook),
+      webhook,
       keyed: key !== undefined,
     };
   }

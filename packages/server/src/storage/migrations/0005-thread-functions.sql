@@ -37,6 +37,8 @@ language sql as $$
     delete from run_cancels c using gone g where c.run_id = g.run_id
   ), events as (
     delete from run_events e using gone g where e.run_id = g.run_id
+  ), deliveries as (
+    delete from webhook_deliveries w where w.thread_id = p_thread_id
   )
   select pg_notify('svc', case when g.status = 'running' then 'c:' else 'e:' end || g.run_id)
   from gone g where g.status in ('pending', 'running')
@@ -81,6 +83,7 @@ begin
   perform 1 from threads t where t.thread_id = p_thread_id for update;
   perform remove_run(p_run_id, p_thread_id);
   delete from run_events e where e.run_id = p_run_id;
+  delete from webhook_deliveries w where w.run_id = p_run_id;
   return 'deleted';
 end
 $$;

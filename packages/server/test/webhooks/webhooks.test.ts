@@ -1,0 +1,149 @@
+// Webhooks of real runs on a real server.
+import { createClient, verifyWebhook, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+import { secret } from './queue.ts';
+import { openSink } from './sink.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { egressAllow: '127.0.0.1', webhookSecret: secret } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const input = { do: 'date' };
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+describe('a run with a webhook', () => {
+  it('tells of its end, and shows that it did', async () => {
+    await using sink = await openSink();
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', {
+      input,
+      webhook: `${sink.url}?key=hunter2#frag`,
+      metadata: { ticket: 7 },
+    });
+    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    const [{ path, headers, text, body } = { path: '', headers: {}, text: '', body: {} }] = sink.received;
+    expect(path).toBe('/hook?key=hunter2');
+    expect(await verifyWebhook(secret, headers['svc-signature'] as string, text)).toBe(true);
+    const { error: _, ...run } = { error: null, ...(await client.runs.get(thread_id, run_id)) };
+    expect(body).toMatchObject({ ...run, error: null, values: { out: '1970-01-01T00:00:00.000Z' } });
+
+    const [delivery, ...others] = await vi.waitFor(async () => {
+      const deliveries = await client.runs.webhooks(thread_id, run_id);
+      expect(deliveries[0]?.status).toBe('delivered');
+      return deliveries;
+    });
+    expect(others).toEqual([]);
+    expect(delivery).toMatchObject({
+      delivery_id: headers['svc-delivery-id'],
+      run_id,
+      thread_id,
+      url: sink.url,
+      attempt: 1,
+      attempts: [{ status: 200 }],
+      error: null,
+      next_attempt_at: null,
+      ended_at: expect.any(String),
+    });
+    expect(JSON.stringify(delivery)).not.toContain('hunter2');
+  });
+
+  it('ends as it would without one, whoever does not listen', async () => {
+    await using broken = await openSink((response) => response.writeHead(500).end());
+    await using hanging = await openSink(() => undefined);
+    for (const webhook of [broken.url, hanging.url, 'http://127.0.0.1:1/']) {
+      const thread_id = await newThread();
+      const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook });
+      await client.runs.join(thread_id, run_id);
+      expect((await client.runs.get(thread_id, run_id)).status).toBe('success');
+      expect((await client.threads.get(thread_id)).status).toBe('idle');
+    }
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook: broken.url });
+    const [delivery] = await vi.waitFor(async () => {
+      const deliveries = await client.runs.webhooks(thread_id, run_id);
+      expect(deliveries[0]?.attempts).toHaveLength(1);
+      return deliveries;
+    });
+    expect(delivery).toMatchObject({
+      status: 'pending',
+      attempt: 1,
+      error: 'The answer was 500',
+      ended_at: null,
+    });
+    expect(Date.parse(delivery?.next_attempt_at ?? '')).toBeGreaterThan(
+      Date.parse(delivery?.created_at ?? ''),
+    );
+  });
+
+  it('tells of an error', async () => {
+    await using sink = await openSink();
+    await client.runs.create(await newThread(), 'probe', { input: { do: 'throw' }, webhook: sink.url });
+    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    expect(sink.received[0]?.body).toMatchObject({
+      status: 'error',
+      error: { error: 'TypeError', message: 'the graph said no' },
+    });
+  });
+
+  it('may have no thread', async () => {
+    await using sink = await openSink();
+    const run = await client.runs.create(null, 'probe', { input, webhook: sink.url });
+    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    expect(sink.received[0]?.body).toMatchObject({
+      run_id: run.run_id,
+      status: 'success',
+      values: { out: '1970-01-01T00:00:00.000Z' },
+    });
+    expect(await client.runs.webhooks(run.thread_id, run.run_id)).toHaveLength(1);
+  });
+
+  it('has no deliveries before it ended, and a run without a webhook never', async () => {
+    const thread_id = await newThread();
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input });
+    await client.runs.join(thread_id, run_id);
+    expect(await client.runs.webhooks(thread_id, run_id)).toEqual([]);
+    const elsewhere = await newThread();
+    await expect(client.runs.webhooks(elsewhere, run_id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('a webhook that may not be called', () => {
+  it.each([
+    'http://localhost:9/',
+    'http://127.0.0.2/',
+    'http://2130706433.5/',
+    'http://[::1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.1/',
+    'https://user:hunter2@example.com/',
+    'https://example.com:22/',
+    'file:///etc/passwd',
+    '/custom/webhook',
+    'hook',
+    `https://example.com/${'x'.repeat(9_000)}`,
+  ])('as %s is refused before there is a run', async (webhook) => {
+    const thread_id = await newThread();
+    const one = { assistant_id: 'probe', input, webhook };
+    for (const [path, body] of [
+      [`/threads/${thread_id}/runs`, one],
+      [`/threads/${thread_id}/runs/wait`, one],
+      [`/threads/${thread_id}/runs/stream`, one],
+      ['/runs', one],
+      ['/runs/wait', one],
+      ['/runs/stream', one],
+      ['/runs/batch', [one]],
+    ] as const) {
+      const { status, body: problem } = await server.call('POST', path, body);
+      expect(status, path).toBe(422);
+      expect(problem).toMatchObject({ code: 'invalid', detail: [{ loc: ['body', 'webhook'] }] });
+      expect(JSON.stringify(problem)).not.toContain('hunter2');
+    }
+    expect(await client.runs.list(thread_id)).toEqual([]);
+  });
+});
