@@ -47,16 +47,19 @@ const cpuOf = (pid: number): number => {
   return (ticks * 1000) / ticksPerSecond;
 };
 
-export const startMeasured = async (dataDir: string): Promise<Measured> => {
+export const startMeasured = async (
+  dataDir: string,
+  { flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {},
+): Promise<Measured> => {
   const command = fileURLToPath(new URL('../packages/server/bin/svc.js', import.meta.url));
   const project = fileURLToPath(new URL('./svc.json', import.meta.url));
   const started = performance.now();
   const child: ChildProcess = spawn(
     process.execPath,
-    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0'],
+    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', ...flags],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, SVC_LOG_LEVEL: 'warn' },
+      env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...env },
     },
   );
   let said = '';

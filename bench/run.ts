@@ -7,7 +7,9 @@ import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import pg from 'pg';
+import { acrossNodes, crowd, sleepers } from './nodes.ts';
 import { startMeasured, type Measured } from './processes.ts';
+import { fixed, median, type Report } from './report.ts';
 
 interface Bare {
   p50Ms: number;
@@ -23,14 +25,12 @@ interface Row {
 }
 
 const rows: Row[] = [];
-const report = (what: string, goal: string, measured: string): void => {
+const report: Report = (what, goal, measured) => {
   rows.push({ what, goal, measured });
   process.stderr.write(`${what}: ${measured} (goal ${goal})\n`);
 };
 
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
-const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
-const fixed = (number: number, digits = 2): string => number.toFixed(digits);
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const started = performance.now();
@@ -261,5 +261,8 @@ await search(client, db);
 report('memory of the server process at the end', '', `${fixed(server.memoryMb(), 0)} MB`);
 await db.end();
 await server.stop();
+await acrossNodes(dataDir, report);
+await sleepers(dataDir, report);
+await crowd(dataDir, report);
 rmSync(dataDir, { recursive: true, force: true });
 write(bare);

@@ -102,6 +102,39 @@ describe('the SDK', () => {
     expect(invalid).toMatchObject({ status: 422, code: 'invalid', detail: [{ loc: ['body', 'limit'] }] });
   });
 
+  it('covers crons, cancelling and the stream of a thread', async () => {
+    const { thread_id } = await client.threads.create();
+    const cron = await client.crons.create(thread_id, 'chat', {
+      schedule: '0 3 * * *',
+      metadata: { sdk: 1 },
+    });
+    expect(await client.crons.update(cron.cron_id, { enabled: false })).toMatchObject({ enabled: false });
+    expect(await client.crons.search({ metadata: { sdk: 1 } })).toMatchObject([{ cron_id: cron.cron_id }]);
+    expect(await client.crons.count({ thread_id })).toBe(1);
+    await client.crons.delete(cron.cron_id);
+
+    const stop = new AbortController();
+    const named = { idempotencyKey: 'once' };
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
+    const again = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
+    expect(again.run_id).toBe(run.run_id);
+    const watching = client.threads.joinStream(thread_id, {
+      lastEventId: '-',
+      streamMode: ['lifecycle'],
+      signal: stop.signal,
+    });
+    const ended = (async () => {
+      for await (const { event, data } of watching) if (event === 'end') return data;
+      return undefined;
+    })();
+    await client.runs.cancel(thread_id, run.run_id, { wait: true });
+    expect(await ended).toMatchObject({ run_id: run.run_id, status: 'interrupted' });
+    stop.abort();
+    await client.runs.create(thread_id, 'probe', { input: { do: 'heed' }, after_seconds: 60 });
+    await client.runs.cancelMany({ status: 'pending' });
+    expect(await client.runs.list(thread_id, { status: 'pending' })).toEqual([]);
+  });
+
   it('covers assistants and the store', async () => {
     const assistant = await client.assistants.create({
       graph_id: 'chat-factory',
@@ -129,6 +162,6 @@ describe('the SDK', () => {
     await client.store.delete(['a', 'b'], 'k');
     expect(await client.store.get(['a', 'b'], 'k')).toBeNull();
     expect(await client.ok()).toBe(true);
-    expect((await client.info()).flags).toMatchObject({ assistants: true, crons: false });
+    expect((await client.info()).flags).toMatchObject({ assistants: true, crons: true });
   });
 });

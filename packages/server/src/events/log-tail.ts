@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { LogRow, RunLogStorage } from '../storage/run-log.ts';
 import type { RunState, RunStorage } from '../storage/runs.ts';
+import { AskedWork } from './asked-work.ts';
 import type { Bell } from './bell.ts';
 import { eventsOf, outcomeOf } from './log-rows.ts';
 import type { RunStream } from './run-stream.ts';
@@ -28,17 +29,28 @@ export class LogTail implements AsyncDisposable {
   readonly #options: LogTailOptions;
   readonly #poll: NodeJS.Timeout;
   readonly #rung = new Set<string>();
-  #reading: Promise<void> | undefined;
-  #polling: Promise<void> | undefined;
+  readonly #reads: AskedWork;
+  readonly #polls: AskedWork;
   #closing = false;
 
   constructor(options: LogTailOptions) {
     this.#options = options;
+    const { logger } = options;
+    this.#reads = new AskedWork(() =>
+      this.#readAll().catch((error: unknown) =>
+        logger.error({ err: error }, 'logs of runs could not be read; will try again'),
+      ),
+    );
+    this.#polls = new AskedWork(() =>
+      this.#pollAll().catch((error: unknown) =>
+        logger.error({ err: error }, 'followed runs could not be looked at; will try again'),
+      ),
+    );
     options.bell.on('e', (run_id) => {
       if (options.streams.find(run_id)?.isFollowed) this.#ring(run_id);
     });
-    options.bell.onMissed(() => this.#pollSoon());
-    this.#poll = setInterval(() => this.#pollSoon(), options.pollMs);
+    options.bell.onMissed(() => this.#polls.ask());
+    this.#poll = setInterval(() => this.#polls.ask(), options.pollMs);
   }
 
   /** From now on the stream is fed from the log, from the event on that it has not told yet. */
@@ -56,17 +68,12 @@ export class LogTail implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     clearInterval(this.#poll);
-    await Promise.all([this.#reading, this.#polling]);
+    await Promise.all([this.#reads.stop(), this.#polls.stop()]);
   }
 
   #ring(run_id: string): void {
     this.#rung.add(run_id);
-    if (this.#reading || this.#closing) return;
-    this.#reading = this.#readAll()
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'logs of runs could not be read; will try again'),
-      )
-      .finally(() => (this.#reading = undefined));
+    this.#reads.ask();
   }
 
   async #readAll(): Promise<void> {
@@ -99,15 +106,6 @@ export class LogTail implements AsyncDisposable {
     stream.push(row.first_id, eventsOf(row));
     if (row.outcome !== null) streams.end(row.run_id, outcomeOf(row.outcome));
     return row.outcome === null;
-  }
-
-  #pollSoon(): void {
-    if (this.#polling || this.#closing) return;
-    this.#polling = this.#pollAll()
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'followed runs could not be looked at; will try again'),
-      )
-      .finally(() => (this.#polling = undefined));
   }
 
   async #pollAll(): Promise<void> {

@@ -17,7 +17,7 @@ import { LeaseKeeper, type LossReason } from '../leases/lease-keeper.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
 import type { RunRow, RunStorage } from '../storage/runs.ts';
-import { AskedWork } from './asked-work.ts';
+import { AskedWork } from '../events/asked-work.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
 import type { AttemptRef } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';

@@ -24,7 +24,7 @@ export interface RunEventsOptions {
 }
 
 /** Bytes on their way above which whoever produces events should wait. */
-const outgoingBytesMax = 4 * 1024 * 1024;
+const outgoingBytesMax = 256 * 1024;
 /** Bytes that a run's log keeps; older events go first. */
 const keptBytesMax = 10 * 1024 * 1024;
 

@@ -1,0 +1,9 @@
+// What a measurement says, and what it is made of.
+
+/** Writes down a figure beside its goal. */
+export type Report = (what: string, goal: string, measured: string) => void;
+
+export const median = (numbers: number[]): number =>
+  numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
+
+export const fixed = (number: number, digits = 2): string => number.toFixed(digits);
