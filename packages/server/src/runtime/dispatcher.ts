@@ -259,7 +259,7 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      this.#giveBack([attempt], { charge: message.retry, reason: message.message });
+      this.#giveBack([attempt], { charge: true, reason: message.message });
     }
     this.#afterOne();
   }
@@ -299,7 +299,7 @@ export class Dispatcher {
     const text = isTimeout ? JSON.stringify(error) : null;
     const status = isTimeout ? 'timeout' : 'interrupted';
     this.#persist(async () => {
-      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_before', text);
+      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.#endHere({ run_id: attempt.id, status, error: text });
     });
   }
@@ -332,7 +332,7 @@ export class Dispatcher {
       for (const { id } of attempts) {
         const stream = streams.find(id);
         if (!stream) continue;
-        const status = await runs.follow(id, stream.streamed ? 'events' : 'outcome');
+        const status = await runs.follow(id, stream.streamed ? 'events' : 'outcome', stream.nextId);
         if (status === undefined) {
           stream.push(stream.nextId, [['error', JSON.stringify(deleted)]]);
           streams.end(id, { status: 'error', error: deleted });

@@ -111,8 +111,8 @@ export type AttemptMessage = { run_id: string; lease_token: number } & (
   | { kind: 'events'; first_id: number; events: [event: string, data: string][] }
   /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
   | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
-  /** Nothing of it is stored: the lease went elsewhere; or, `retry`, the database could not be reached. */
-  | { kind: 'lost'; message: string; retry: boolean }
+  /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. */
+  | { kind: 'lost'; message: string }
 );
 
 export interface RunError {

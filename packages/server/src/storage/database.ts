@@ -16,6 +16,8 @@ export interface Statement {
   text: string;
   /** Changes nothing: asked again when the connection breaks. */
   reads?: boolean;
+  /** For what must be known soon or not at all. */
+  timeoutMs?: number;
 }
 
 export interface Database extends AsyncDisposable {
@@ -174,8 +176,9 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
 
 const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
   kysely: createKysely(execute),
-  async query<Row>({ name, text, reads }: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { rows } = await execute({ name, text, values: values as unknown[] }, reads);
+  async query<Row>({ name, text, reads, timeoutMs }: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
+    const { rows } = await execute({ name, text, values: values as unknown[], ...bound }, reads);
     return rows as Row[];
   },
   async script(text) {

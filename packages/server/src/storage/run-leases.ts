@@ -66,7 +66,7 @@ export const runLeaseStorage = (db: Database) => ({
 
   /** Returns the runs whose leases are still ours, now for `leaseMs` more. */
   renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
-    db.query<Renewed>(statements.renew, [...split(leases), leaseMs]),
+    db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
 
   /** Gives runs back, to be claimed again at once. Charged, the attempt counts as lost for this reason. */
   async release(leases: Lease[], { charge, reason }: { charge: boolean; reason: string }): Promise<void> {
@@ -77,7 +77,7 @@ export const runLeaseStorage = (db: Database) => ({
   async stop(
     { id, lease_token }: Lease,
     status: RunRow['status'],
-    ending: 'error' | 'as_before',
+    ending: 'error' | 'as_stored',
     error: string | null,
   ): Promise<void> {
     await db.query(statements.stop, [id, lease_token, status, ending, error]);

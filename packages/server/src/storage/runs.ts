@@ -107,7 +107,7 @@ const statements = {
       $11, $12, $13, $14, $15)`,
   },
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4)' },
-  follow: { name: 'runs_follow', text: 'select follow_run($1, $2) as status' },
+  follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   states: {
     name: 'runs_states',
     reads: true,
@@ -201,9 +201,16 @@ export const runStorage = (db: Database) => ({
     reason: string,
   ): Promise<Cancelled[]> => db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason]),
 
-  /** From now on this process is told of the run. Its status; undefined when there is none. */
-  async follow(run_id: string, log: RunAudience): Promise<RunRow['status'] | undefined> {
-    const [row] = await db.query<{ status: RunRow['status'] | null }>(statements.follow, [run_id, log]);
+  /**
+   * From now on this process is told of the run. Its status; undefined when there is none. `nextId`: events before it
+   * have been told, and may be in no log.
+   */
+  async follow(run_id: string, log: RunAudience, nextId = 0): Promise<RunRow['status'] | undefined> {
+    const [row] = await db.query<{ status: RunRow['status'] | null }>(statements.follow, [
+      run_id,
+      log,
+      nextId,
+    ]);
     return row?.status ?? undefined;
   },
 

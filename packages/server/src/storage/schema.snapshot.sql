@@ -263,7 +263,7 @@ delete_run(p_run_id uuid, p_thread_id uuid) returns text
 delete_thread(p_thread_id uuid) returns boolean
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
 expire_thread(p_thread_id uuid) returns boolean
-follow_run(p_run_id uuid, p_log text) returns text
+follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 heads_mark(p_thread_id uuid) returns text
 items_refresh_on_read() returns boolean
@@ -273,6 +273,6 @@ queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns
 release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
-restore_thread(p_thread_id uuid) returns void
+restore_thread(p_thread_id uuid, p_begun boolean) returns void
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)

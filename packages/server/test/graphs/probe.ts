@@ -60,6 +60,15 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     }
     return 'ticked';
   },
+  /** Ticks, loses its executor the first time, and ticks again. */
+  stumble: async ({ ms }, { writer, metadata }) => {
+    for (let at = 0; at < ms; at++) {
+      writer?.({ at });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    if (metadata?.['run_attempt'] === 1) process.exit(1);
+    return 'up again';
+  },
   config: (_, { configurable, metadata, context }: LangGraphRunnableConfig & { context?: unknown }) => ({
     configurable: Object.fromEntries(
       Object.entries(configurable ?? {}).filter(([key]) => !key.startsWith('__')),

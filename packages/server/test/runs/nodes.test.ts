@@ -125,6 +125,32 @@ describe('a run of another node', () => {
   });
 });
 
+describe('a run that moves to another node', () => {
+  it('goes on for its readers, with new ids for what comes anew', async () => {
+    await using first = await startTestServer({ database, settings });
+    const here = createClient({ apiUrl: first.url });
+    // The other worker must not be the one that begins.
+    const reading = collect(
+      here.runs.stream(await newThread(), 'probe', {
+        input: { do: 'stumble', ms: 30 },
+        stream_mode: 'custom',
+      }),
+    );
+    await vi.waitFor(async () =>
+      expect((await first.call('GET', '/metrics')).body).toMatch(/svc_running_runs 1/),
+    );
+    const drained = first.drain(new AbortController().signal);
+    const events = await reading;
+    await drained;
+    expect(idsOf(events)).toEqual(countTo(events.length));
+    expect(events.filter(({ event }) => event === 'metadata').map(({ data }) => data)).toMatchObject([
+      { attempt: 1 },
+      { attempt: 2 },
+    ]);
+    expect(events.at(-1)).toMatchObject({ event: 'custom', data: { at: 29 } });
+  });
+});
+
 describe('a run with an Idempotency-Key', () => {
   it('is made once, however often and wherever it is asked for', async () => {
     const thread_id = await newThread();

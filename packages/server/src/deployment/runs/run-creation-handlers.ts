@@ -42,8 +42,9 @@ export const creationHandlers = ({
     return new Reply(run, { 'content-location': path(run) });
   };
   const stream = async (thread_id: string | null, request: RunRequest, call: Call) => {
-    const { run, stream: source, release } = await runs.create(thread_id, request, { streamed: true });
-    const reading = { run_id: run.run_id, live: source.subscribe(), log, after: undefined };
+    const created = await runs.create(thread_id, request, { streamed: true });
+    const { run, isNew, stream: source, release } = created;
+    const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
     release();
     if (request.cancelOnDisconnect) canceller.tie(call.signal, run);
     return new Reply(runFeed(reading), {

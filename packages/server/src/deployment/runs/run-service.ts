@@ -39,6 +39,8 @@ export interface RunRequest {
 /** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
 export interface Created {
   run: Run;
+  /** False when it was asked for before, under the same key. */
+  isNew: boolean;
   stream: RunStream;
   release: () => void;
 }
@@ -87,7 +89,7 @@ export class RunService {
         created.outcome === 'exists'
           ? await this.#existing(run, created.thread_id, stream, sinceMs)
           : this.#begin(run, created, stream, sinceMs);
-      return { run: record, stream, release };
+      return { run: record, isNew: created.outcome === 'created', stream, release };
     } catch (error) {
       release();
       throw error;
@@ -164,9 +166,10 @@ export class RunService {
       JSON.stringify(row.metadata) === JSON.stringify(run.metadata);
     if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
     if (!run.keyed && isOurs(row, this.#dispatcher)) await this.#startLate(row, stream, sinceMs);
-    else {
+    else if (stream.awaited || stream.streamed) {
       await this.#storage.runs.follow(run.run_id, run.log);
-      this.#tail.follow(stream);
+      if (!this.#dispatcher.has(run.run_id)) this.#tail.follow(stream);
+      else if (stream.streamed) this.#dispatcher.listen(run.run_id);
     }
     return toRun(row);
   }

@@ -123,13 +123,16 @@ export class RunEvents implements Writer {
   #tell(batch: Batch | undefined): void {
     if (!batch) return;
     const { run_id, lease_token, send } = this.#options;
-    send({ kind: 'events', run_id, lease_token, first_id: batch.first_id, events: batch.events }, () => {
-      this.#bytesOut -= batch.bytes;
-      if (this.#bytesOut >= outgoingBytesMax) return;
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const resolve of waiting) resolve();
-    });
+    const { first_id, events, bytes } = batch;
+    send({ kind: 'events', run_id, lease_token, first_id, events }, () => this.#left(bytes));
+  }
+
+  #left(bytes: number): void {
+    this.#bytesOut -= bytes;
+    if (this.#bytesOut >= outgoingBytesMax) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   #commit(): void {
@@ -137,7 +140,8 @@ export class RunEvents implements Writer {
     this.#flushed = this.#options.queue.commit(this).then(
       () => this.#tell(this.#committing.shift()),
       (error: Error) => {
-        this.#committing.shift();
+        // Told to nobody; who waits for room finds out that it was in vain.
+        this.#left(this.#committing.shift()?.bytes ?? 0);
         this.#options.onFailure(error);
       },
     );

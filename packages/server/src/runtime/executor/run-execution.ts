@@ -47,6 +47,7 @@ export class RunExecution {
   #isStreamed: boolean;
   #areValuesKept: boolean;
   #stopped: StopReason | undefined;
+  #failure: Error | undefined;
   #values: unknown;
   #interrupts: unknown[] | undefined;
 
@@ -108,6 +109,7 @@ export class RunExecution {
 
   async #finish(thrown: unknown): Promise<void> {
     if (isGone(thrown)) throw thrown;
+    if (this.#failure) throw this.#failure;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#order.run_id);
     const { status, error } = outcomeOf(this.#stopped, thrown);
     const isAwaited = this.#order.awaited || this.#areValuesKept;
@@ -267,6 +269,7 @@ export class RunExecution {
 
   /** Something that nobody waited for could not be stored: what the graph still does would be lost too. */
   #fail(error: Error): void {
+    if (!isGone(error)) this.#failure ??= error;
     this.stop(isGone(error) ? 'lost' : 'cancelled');
   }
 
@@ -285,7 +288,7 @@ export class RunExecution {
   #lost(error: unknown): void {
     const { run_id, lease_token } = this.#order;
     const message = error instanceof Error ? error.message : String(error);
-    this.#tools.send({ kind: 'lost', run_id, lease_token, message, retry: isTransient(error) });
+    this.#tools.send({ kind: 'lost', run_id, lease_token, message });
   }
 }
 

@@ -153,7 +153,7 @@ begin
         format('The run was given up after %s attempts. The last one: %s', v_run.attempt,
                coalesce(v_run.lost_attempts -> -1 ->> 'message', 'it was lost')))::text end;
       update runs r set lease_token = r.lease_token + 1 where r.run_id = v_run.run_id;
-      perform end_run(v_run.run_id, v_run.status, case when v_cancelled then 'as_before' else 'error' end, null, v_run.error, null);
+      perform end_run(v_run.run_id, v_run.status, case when v_cancelled then 'as_stored' else 'error' end, null, v_run.error, null);
     else
       begin
         update runs r
@@ -191,8 +191,8 @@ $$;
 
 -- Ends a run: its row, its thread, its log, its webhook. A wish to cancel it that came in time is honoured here:
 -- rollback takes away what the run has left. The caller has made sure that it may (a lease, or the row's lock).
--- p_ending is what the thread becomes: error, interrupted, null for neither, 'as_before' when the run did nothing
--- to it that is known here. p_told: the log has the error already.
+-- p_ending is what the thread becomes: error, interrupted, null for neither, 'as_stored' when that has to be read
+-- from its newest checkpoint. p_told: the log has the error already.
 create function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
                         p_told boolean default false) returns void
 language plpgsql as $$
@@ -215,7 +215,8 @@ begin
     insert into run_events (run_id, first_id, last_id, events, outcome)
     values (p_run_id, v_next, v_next - 1 + v_tells::integer,
             case when v_tells then E'error\n' || p_error || E'\n' else '' end,
-            json_build_object('status', p_status, 'error', p_error, 'values', p_values)::text);
+            json_build_object('status', p_status, 'error', p_error, 'values', p_values)::text)
+    on conflict (run_id, first_id, last_id) do update set events = excluded.events, outcome = excluded.outcome;
     perform pg_notify('svc', 'e:' || p_run_id);
   end if;
   if v_run.temporary then
@@ -225,9 +226,9 @@ begin
   end if;
   if v_action = 'rollback' then
     perform remove_run(p_run_id, v_run.thread_id);
-    perform restore_thread(v_run.thread_id);
-  elsif p_ending = 'as_before' then
-    perform restore_thread(v_run.thread_id);
+    perform restore_thread(v_run.thread_id, false);
+  elsif p_ending = 'as_stored' then
+    perform restore_thread(v_run.thread_id, v_run.attempt > 0);
   else
     perform settle_thread(v_run.thread_id, p_ending, p_interrupts, p_error);
   end if;
@@ -252,18 +253,20 @@ language sql as $$
   where t.thread_id = p_thread_id
 $$;
 
--- The thread as its newest checkpoint has it, when a run has gone without a trace. Until a run ends, interrupts and
--- error are those of the run before it.
-create function restore_thread(p_thread_id uuid) returns void
+-- The thread as its newest checkpoint has it. Until a run ends, interrupts and error are those of the run before it:
+-- they stand when the last one has gone without a trace, and are over when it had begun.
+create function restore_thread(p_thread_id uuid, p_begun boolean) returns void
 language sql as $$
   update threads t
   set status = case
         when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then 'busy'
-        when t.error is not null then 'error'
+        when t.error is not null and not p_begun then 'error'
         when (select json_array_length(c.shape::json -> 'tasks') from checkpoint_heads h
               join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
               where h.thread_id = p_thread_id and h.checkpoint_ns = '') > 0 then 'interrupted'
         else 'idle' end,
+      interrupts = case when p_begun then '{}' else t.interrupts end,
+      error = case when p_begun then null else t.error end,
       updated_at = now()
   where t.thread_id = p_thread_id
 $$;
@@ -284,7 +287,7 @@ begin
   loop
     insert into run_cancels values (v_run.run_id, p_action, p_reason)
     on conflict on constraint run_cancels_pkey do update set action = excluded.action, reason = excluded.reason;
-    perform end_run(v_run.run_id, 'interrupted', 'as_before', null, null, null);
+    perform end_run(v_run.run_id, 'interrupted', 'as_stored', null, null, null);
     v_ended := v_ended || v_run.run_id;
     run_id := v_run.run_id;
     outcome := 'ended';
@@ -328,17 +331,20 @@ begin
 end
 $$;
 
--- Somebody beside the process that executes it wants to know of a run from now on. Returns its status; null when
--- there is no such run.
-create function follow_run(p_run_id uuid, p_log text) returns text
+-- Somebody beside the process that executes it wants to know of a run from now on; p_next_id is the id that its next
+-- event shall have at least, where some were told that no log has. Returns its status; null when there is no such run.
+create function follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 language plpgsql as $$
 declare
   v_run runs%rowtype;
 begin
   select * into v_run from runs r where r.run_id = p_run_id;
-  if not found or v_run.status not in ('pending', 'running') or v_run.log in ('events', p_log) then
-    return v_run.status;
+  if not found or v_run.status not in ('pending', 'running') then return v_run.status; end if;
+  if p_next_id > 0 then
+    insert into run_events (run_id, first_id, last_id, events) values (p_run_id, p_next_id, p_next_id - 1, '')
+    on conflict do nothing;
   end if;
+  if v_run.log in ('events', p_log) or p_log = 'nothing' then return v_run.status; end if;
   update runs r set log = p_log
   where r.run_id = p_run_id and r.status in ('pending', 'running') and r.log <> 'events'
   returning * into v_run;
