@@ -158,7 +158,11 @@ describe('a run with an Idempotency-Key', () => {
       const response = await fetch(`${url}/threads/${thread_id}/runs`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify({ assistant_id: 'chat', input: say(content) }),
+        body: JSON.stringify({
+          assistant_id: 'chat',
+          input: say(content),
+          metadata: { ticket: 1, by: 'me' },
+        }),
       });
       return { status: response.status, body: (await response.json()) as { run_id: string } };
     };

@@ -2,6 +2,7 @@
 // cancelled in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { LogTail } from '../../events/log-tail.ts';
@@ -163,7 +164,8 @@ export class RunService {
     const isSame =
       row.kwargs === run.kwargs &&
       row.assistant_id === run.assistant_id &&
-      JSON.stringify(row.metadata) === JSON.stringify(run.metadata);
+      // The database keeps the keys of metadata in an order of its own.
+      isDeepStrictEqual(row.metadata, run.metadata);
     if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
     if (!run.keyed && isOurs(row, this.#dispatcher)) await this.#startLate(row, stream, sinceMs);
     else if (stream.awaited || stream.streamed) {
