@@ -1,5 +1,6 @@
 // Holds the PostgreSQL of a test run, and outlives the run by a moment: when the pipe to its standard input
-// ends, however the run did, it stops every server that has its data below the folder, and removes the folder.
+// ends, however the run did, it stops every server that has its data below the folder, ends the process groups that
+// are noted in it, and removes the folder.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
@@ -22,10 +23,19 @@ const stopServer = async (data: string): Promise<void> => {
   if (command.includes('postgres')) process.kill(pid, 'SIGKILL');
 };
 
+/** Of svc processes that an interrupted test has left: files named after the pids of their leaders. */
+const endGroups = async (dir: string): Promise<void> => {
+  for (const name of await readdir(dir).catch(() => [])) {
+    const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (command.includes('svc.js')) process.kill(-Number(name), 'SIGKILL');
+  }
+};
+
 const ended = new Promise<void>((resolve) => process.stdin.once('close', resolve).resume());
 const embedded = mode === 'embedded' ? await openEmbedded({ dataDir: join(folder, 'main') }) : undefined;
 process.stdout.write(`${JSON.stringify(embedded?.connection ?? {})}\n`);
 await ended;
+await endGroups(join(folder, 'groups'));
 await embedded?.[Symbol.asyncDispose]();
 await stopServersBelow(folder);
 await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });

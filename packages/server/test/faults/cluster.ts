@@ -1,0 +1,112 @@
+// Any number of svc processes on one database, each behind a network of its own.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { audit } from './audit.ts';
+import { queryOnce, type FaultyPostgres } from './postgres.ts';
+import { startNode, type Role, type SvcNode } from './node-process.ts';
+import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+
+export interface Member {
+  role?: Role;
+  executors?: number;
+  env?: Record<string, string>;
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly postgres: FaultyPostgres;
+  readonly database: string;
+  readonly #members = new Map<string, Member>();
+  readonly #nodes = new Map<string, SvcNode>();
+  readonly #proxies = new Map<string, TcpProxy>();
+
+  private constructor(postgres: FaultyPostgres, database: string) {
+    this.postgres = postgres;
+    this.database = database;
+  }
+
+  static async open(postgres: FaultyPostgres, members: Record<string, Member>): Promise<Cluster> {
+    const cluster = new Cluster(postgres, await postgres.createDatabase());
+    try {
+      await cluster.query(audit);
+      await Promise.all(Object.entries(members).map(([name, member]) => cluster.add(name, member)));
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** Starts a node under a name, or again under its name, with what it was started with before. */
+  async add(name: string, given?: Member): Promise<SvcNode> {
+    const member = given ?? this.#members.get(name) ?? {};
+    this.#members.set(name, member);
+    let proxy = this.#proxies.get(name);
+    if (!proxy) {
+      proxy = await openProxy({ host: '127.0.0.1', port: this.postgres.port });
+      this.#proxies.set(name, proxy);
+    }
+    const databaseUri = `postgresql://svc@127.0.0.1:${proxy.port}/${this.database}?application_name=${name}`;
+    const node = await startNode({ ...member, name, databaseUri });
+    this.#nodes.set(name, node);
+    return node;
+  }
+
+  node(name: string): SvcNode {
+    const node = this.#nodes.get(name);
+    if (!node) throw new Error(`There is no node ${name}`);
+    return node;
+  }
+
+  /** Between a node and PostgreSQL. */
+  network(name: string): TcpProxy {
+    const proxy = this.#proxies.get(name);
+    if (!proxy) throw new Error(`There is no node ${name}`);
+    return proxy;
+  }
+
+  get nodes(): SvcNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  /** Of the nodes that are up and serve. */
+  urls(): string[] {
+    return this.nodes.filter((node) => node.isRunning() && node.url !== '').map((node) => node.url);
+  }
+
+  query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const config = this.postgres.connection(this.database);
+    return queryOnce<Row>(
+      { ...config, application_name: 'observer', options: '-c search_path=svc -c timezone=UTC' },
+      text,
+      values,
+    );
+  }
+
+  /** Ends all faults: networks are whole, PostgreSQL is up, frozen nodes go on, dead ones are started again. */
+  async heal(): Promise<void> {
+    for (const proxy of this.#proxies.values()) proxy.pass();
+    await this.postgres.start();
+    await Promise.all(
+      this.nodes.map(async (node) => {
+        node.thaw();
+        if (!node.isRunning()) await this.add(node.name);
+      }),
+    );
+  }
+
+  /** Waits until no run waits or goes on; those that still do after `ms` are left to the invariants. */
+  async drain(ms: number): Promise<void> {
+    const deadline = performance.now() + ms;
+    while (performance.now() < deadline) {
+      const left = await this.query(`select 1 from runs where status in ('pending', 'running') limit 1`);
+      if (left.length === 0) return;
+      await sleep(100);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node[Symbol.asyncDispose]()));
+    await Promise.all([...this.#proxies.values()].map((proxy) => proxy[Symbol.asyncDispose]()));
+    await this.postgres.start();
+    await this.postgres.dropDatabase(this.database);
+  }
+}

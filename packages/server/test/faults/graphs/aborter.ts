@@ -1,0 +1,13 @@
+// Crashes its process, each time it is executed.
+import { appendFileSync } from 'node:fs';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({ file: Annotation<string | undefined>, out: Annotation<string> });
+
+export const aborter = new StateGraph(State)
+  .addNode('abort', ({ file }): { out: string } => {
+    if (file) appendFileSync(file, 'abort\n');
+    process.abort();
+  })
+  .addEdge(START, 'abort')
+  .compile();

@@ -1,0 +1,9 @@
+// Ends its process, in good order as far as that goes.
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({ code: Annotation<number> });
+
+export const exiter = new StateGraph(State)
+  .addNode('exit', ({ code }) => process.exit(code))
+  .addEdge(START, 'exit')
+  .compile();

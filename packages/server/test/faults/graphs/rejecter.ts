@@ -1,0 +1,18 @@
+// Fails where nobody looks: in a promise that nobody awaits, or in a timer.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({ where: Annotation<'promise' | 'timer'>, out: Annotation<string> });
+
+export const rejecter = new StateGraph(State)
+  .addNode('reject', async ({ where }) => {
+    if (where === 'promise') void Promise.reject(new Error('nobody awaits this'));
+    else
+      setTimeout(() => {
+        throw new Error('nobody catches this');
+      }, 0);
+    await sleep(50);
+    return { out: 'survived' };
+  })
+  .addEdge(START, 'reject')
+  .compile();

@@ -1,0 +1,189 @@
+// The real command, with a role, on a database: to be killed, frozen, stopped, in whole or in part.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+import { childrenOf, signal } from './process-tree.ts';
+
+export type Role = 'all' | 'api' | 'worker';
+
+export interface NodeOptions {
+  /** How PostgreSQL knows its connections. */
+  name: string;
+  databaseUri: string;
+  role?: Role;
+  executors?: number;
+  /** Variables of its environment, on top of those of all test nodes. */
+  env?: Record<string, string>;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface SvcNode extends AsyncDisposable {
+  readonly name: string;
+  readonly role: Role;
+  /** Of the server process. */
+  readonly pid: number;
+  /** Empty for a role that serves nothing. */
+  readonly url: string;
+  readonly exit: Promise<Exit>;
+  isRunning(): boolean;
+  /** All that it has printed. */
+  said(): string;
+  executors(): number[];
+  /** kill -9 for the server and its executors. */
+  kill(): Promise<void>;
+  /** kill -9 for the server process alone. */
+  killServer(): Promise<void>;
+  /** kill -9 for one executor. */
+  killExecutor(): void;
+  /** SIGSTOP for all of it; thaw() lets it go on as if no time had passed. */
+  freeze(): void;
+  thaw(): void;
+  /** The signal that asks it to stop. */
+  terminate(): void;
+}
+
+const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
+const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
+const startMs = 60_000;
+
+/** Times short enough for a test to see what follows from them. */
+export const leaseMs = 1_000;
+const settings = {
+  SVC_LOG_LEVEL: 'warn',
+  SVC_LOG_FORMAT: 'json',
+  SVC_LEASE: `${leaseMs}ms`,
+  SVC_SHUTDOWN_GRACE: '10s',
+  SVC_CANCEL_GRACE: '1s',
+  SVC_STREAM_TTL: '1h',
+  SVC_N_JOBS_PER_WORKER: '10',
+};
+
+/** Resolves when it serves. */
+export const startNode = async ({
+  name,
+  databaseUri,
+  role = 'all',
+  executors = 1,
+  env = {},
+}: NodeOptions): Promise<SvcNode> => {
+  const dataDir = join(inject('scratch'), 'nodes', name);
+  const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
+  const child = spawn(
+    process.execPath,
+    [command, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
+    {
+      detached: true, // a process group of its own, so that all of it can be killed at once
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        ...settings,
+        ...env,
+        SVC_DATABASE_URI: databaseUri,
+      },
+    },
+  );
+  const node = new NodeProcess(name, role, child);
+  const note = await notePid(node.pid);
+  try {
+    await node.untilServing();
+  } catch (error) {
+    await node.kill();
+    throw error;
+  } finally {
+    void node.exit.then(() => rm(note, { force: true }));
+  }
+  return node;
+};
+
+/** For the guard of the test run, which ends what an interrupted test leaves. */
+const notePid = async (pid: number): Promise<string> => {
+  const folder = join(inject('scratch'), 'groups');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, String(pid));
+  await writeFile(file, '');
+  return file;
+};
+
+class NodeProcess implements SvcNode {
+  readonly name: string;
+  readonly role: Role;
+  readonly pid: number;
+  readonly exit: Promise<Exit>;
+  url = '';
+  readonly #child: ChildProcess;
+  #said = '';
+
+  constructor(name: string, role: Role, child: ChildProcess) {
+    this.name = name;
+    this.role = role;
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (this.#said += chunk));
+    this.exit = new Promise((resolve) => {
+      child.once('exit', (code, name) => resolve({ code, signal: name }));
+    });
+  }
+
+  async untilServing(): Promise<void> {
+    const deadline = performance.now() + startMs;
+    while (!/^svc \d/m.test(this.#said) || !/^Try it|Executors/m.test(this.#said)) {
+      if (!this.isRunning() || performance.now() > deadline)
+        throw new Error(`${this.name} did not start: ${this.#said}`);
+      await sleep(5);
+    }
+    this.url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.#said)?.[0] ?? '';
+  }
+
+  isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  said(): string {
+    return this.#said;
+  }
+
+  executors(): number[] {
+    return childrenOf(this.pid, 'executor.js');
+  }
+
+  async kill(): Promise<void> {
+    signal(-this.pid, 'SIGKILL');
+    await this.exit;
+  }
+
+  async killServer(): Promise<void> {
+    signal(this.pid, 'SIGKILL');
+    await this.exit;
+  }
+
+  killExecutor(): void {
+    const [pid] = this.executors();
+    if (pid === undefined) throw new Error(`${this.name} has no executor to kill`);
+    signal(pid, 'SIGKILL');
+  }
+
+  freeze(): void {
+    signal(-this.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    signal(-this.pid, 'SIGCONT');
+  }
+
+  terminate(): void {
+    signal(this.pid, 'SIGTERM');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}

@@ -1,0 +1,179 @@
+// A PostgreSQL of a test's own on a loopback port, to be stopped, crashed and started again.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
+import { openHome, type Home } from '../../src/storage/embedded/home.ts';
+import { initialise } from '../../src/storage/embedded/server-process.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import { freePort } from './free-port.ts';
+
+/** `immediate` is a crash: nothing is written out, the next start recovers. `fast` ends all sessions in order. */
+export type StopMode = 'immediate' | 'fast';
+
+export interface FaultyPostgres extends AsyncDisposable {
+  readonly port: number;
+  /** Straight to it, as its superuser. */
+  connection(database: string): pg.ClientConfig;
+  /** A migrated database of the caller's own. */
+  createDatabase(): Promise<string>;
+  dropDatabase(database: string): Promise<void>;
+  /** Does nothing when it is up. */
+  start(): Promise<void>;
+  stop(mode: StopMode): Promise<void>;
+  restart(mode: StopMode): Promise<void>;
+  /** Ends up to `count` sessions of a database, whichever chance finds; returns how many. */
+  terminateBackends(database: string, count: number): Promise<number>;
+}
+
+const signals = { immediate: 'SIGQUIT', fast: 'SIGINT' } as const;
+const template = 'svc_template';
+const host = '127.0.0.1';
+
+/** Durable unless told otherwise: without, a crash loses what was committed in its last moments. */
+export const startPostgres = async ({ durable = true } = {}): Promise<FaultyPostgres> => {
+  const folder = await mkdtemp(join(inject('scratch'), 'faults-'));
+  const home = await openHome(folder);
+  await initialise(home);
+  const server = new PostgresServer(home, await freePort(), durable);
+  await server.start();
+  const connection = (database: string): pg.ClientConfig => ({
+    host,
+    port: server.port,
+    user: 'svc',
+    database,
+  });
+  const asAdmin = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    queryOnce<Row>(connection('postgres'), text, values);
+  await asAdmin(`create database ${template}`);
+  {
+    await using database = await openDatabase({ connection: connection(template) });
+    await migrate(database);
+  }
+  return {
+    port: server.port,
+    connection,
+    async createDatabase() {
+      const name = `svc_${randomUUID().replaceAll('-', '')}`;
+      await asAdmin(`create database ${name} template ${template}`);
+      return name;
+    },
+    async dropDatabase(database) {
+      await asAdmin(`drop database if exists ${database} with (force)`);
+    },
+    start: () => server.start(),
+    stop: (mode) => server.stop(mode),
+    async restart(mode) {
+      await server.stop(mode);
+      await server.start();
+    },
+    async terminateBackends(database, count) {
+      const ended = await asAdmin(
+        `select pg_terminate_backend(pid) from (
+           select pid from pg_stat_activity
+           where datname = $1 and backend_type = 'client backend' and application_name <> 'observer'
+           order by random() limit $2) victims`,
+        [database, count],
+      );
+      return ended.length;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop('immediate');
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+};
+
+/** One statement on a connection of its own. */
+export const queryOnce = async <Row extends pg.QueryResultRow>(
+  config: pg.ClientConfig,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> => {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined); // told by the query
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+class PostgresServer {
+  readonly port: number;
+  readonly #home: Home;
+  readonly #durable: boolean;
+  #child: ChildProcess | undefined;
+
+  constructor(home: Home, port: number, durable: boolean) {
+    this.#home = home;
+    this.port = port;
+    this.#durable = durable;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isUp()) return;
+    const { data, log, socketDir, binaries, unprivileged } = this.#home;
+    const durability = this.#durable
+      ? ['fsync=on', 'synchronous_commit=on']
+      : ['fsync=off', 'synchronous_commit=off', 'wal_writer_delay=10s'];
+    const settings = [
+      `listen_addresses=${host}`,
+      'max_connections=200',
+      'shared_buffers=64MB',
+      ...durability,
+    ];
+    const args = ['-D', data, '-k', socketDir ?? join(data, '..'), '-p', String(this.port)];
+    const [command, all] = unprivileged.wrap(binaries.program('postgres'), [
+      ...args,
+      ...settings.flatMap((setting) => ['-c', setting]),
+    ]);
+    await using file = await open(log, 'a', 0o600);
+    if (unprivileged.ids.uid !== undefined)
+      await file.chown(unprivileged.ids.uid, unprivileged.ids.gid ?? -1);
+    const child = spawn(command, all, {
+      detached: true,
+      stdio: ['ignore', file.fd, file.fd],
+      env: binaries.env,
+      cwd: '/',
+      ...unprivileged.ids,
+    });
+    this.#child = child;
+    await this.#untilReady(child);
+  }
+
+  async stop(mode: StopMode): Promise<void> {
+    const child = this.#child;
+    if (!child || !this.#isUp()) return;
+    const ended = once(child, 'exit');
+    child.kill(signals[mode]);
+    await ended;
+  }
+
+  #isUp(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async #untilReady(child: ChildProcess): Promise<void> {
+    const deadline = performance.now() + 60_000;
+    const config = { host, port: this.port, user: 'svc', database: 'postgres' };
+    for (;;) {
+      try {
+        await queryOnce(config, 'select 1');
+        return;
+      } catch (cause) {
+        if (child.exitCode === null && performance.now() < deadline) await sleep(10);
+        else {
+          const said = (await readFile(this.#home.log, 'utf8')).slice(-500);
+          throw new Error(`PostgreSQL did not start: ${said}`, { cause });
+        }
+      }
+    }
+  }
+}

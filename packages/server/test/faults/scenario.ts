@@ -1,0 +1,137 @@
+// A scenario: a cluster under load, faults, then quiet; everything must drain, and every invariant hold.
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { Caller, readStream } from './caller.ts';
+import { Cluster, type Member } from './cluster.ts';
+import { History } from './history.ts';
+import type { Evidence } from './invariants/evidence.ts';
+import { violations, type Invariant } from './invariants/invariants.ts';
+import type { FaultyPostgres } from './postgres.ts';
+import { Random } from './random.ts';
+import { Workload, type WorkloadOptions } from './workload.ts';
+
+/** How long a form of the scenarios runs: 1 is what continuous integration has time for. */
+export const rounds = Number(process.env['SVC_FAULT_ROUNDS'] ?? 1);
+
+const drainMs = 60_000;
+
+export interface Stage {
+  cluster: Cluster;
+  random: Random;
+  history: History;
+  caller: Caller;
+  /** Writes down what was done to whom, and when. */
+  note: (what: string) => void;
+  sleep: (ms: number) => Promise<unknown>;
+  /** What the steps of runs have written down: which were executed, in the order of their beginnings. */
+  executed: () => Promise<string[]>;
+}
+
+export interface ScenarioOptions {
+  postgres: FaultyPostgres;
+  nodes: Record<string, Member>;
+  /** No load when it is absent: the faults bring their own. */
+  load?: Partial<Pick<WorkloadOptions, 'clients' | 'deeds' | 'steps' | 'ms' | 'durability'>>;
+  faults: (stage: Stage) => Promise<void>;
+  /** Invariants that do not apply. */
+  except?: Invariant[];
+  /** Looks further, once everything is quiet. */
+  after?: (stage: Stage) => Promise<void>;
+}
+
+export const runScenario = async (options: ScenarioOptions): Promise<void> => {
+  const seed = Number(process.env['SVC_FAULT_SEED'] ?? Date.now() % 1_000_000);
+  const folder = await mkdtemp(join(tmpdir(), 'svc-fault-'));
+  const file = join(folder, 'executed.jsonl');
+  await writeFile(file, '');
+  const history = new History(join(folder, 'history.jsonl'));
+  const random = new Random(seed);
+  await using cluster = await Cluster.open(options.postgres, options.nodes);
+  const caller = new Caller(() => cluster.urls(), random.fork());
+  const stage: Stage = {
+    cluster,
+    random: random.fork(),
+    history,
+    caller,
+    note: (what) => history.add({ op: 'fault', what }),
+    sleep,
+    executed: async () =>
+      (await readFile(file, 'utf8'))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => (JSON.parse(line) as { entry: string }).entry),
+  };
+  try {
+    const query: Evidence['query'] = (text, values) => cluster.query(text, values);
+    const workload =
+      options.load && new Workload({ clients: 4, ...options.load, caller, history, random, query, file });
+    try {
+      await options.faults(stage);
+    } finally {
+      const stopped = workload?.stop();
+      await cluster.heal();
+      await stopped;
+    }
+    await cluster.drain(drainMs);
+    const except: Invariant[] = [
+      ...(options.except ?? []),
+      ...(options.load ? [] : (['mostRequestsWereServed'] as const)),
+    ];
+    const found = await violations(evidenceOf(stage), except);
+    expect(found, found.join('\n')).toEqual([]);
+    await options.after?.(stage);
+  } catch (error) {
+    await keepEvidence(folder, stage);
+    throw new Error(`seed ${seed}, evidence in ${folder}\n${timeline(history)}\n${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  await rm(folder, { recursive: true, force: true });
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const evidenceOf = ({ cluster, history, caller }: Stage): Evidence => ({
+  query: (text, values) => cluster.query(text, values),
+  history,
+  get: (path) => caller.call({ method: 'GET', path }),
+  async readLog(path) {
+    const url = caller.anyUrl() ?? '';
+    const question = { method: 'GET', path, headers: { 'last-event-id': '-1' } } as const;
+    return (await readStream(url, question, { signal: AbortSignal.timeout(10_000) })).frames;
+  },
+});
+
+const timeline = (history: History): string => {
+  const count = (op: 'run' | 'failed' | 'refused'): number => history.of(op).length;
+  const faults = history
+    .all()
+    .flatMap((entry) => (entry.op === 'fault' ? [`  ${entry.at} ms ${entry.what}`] : []));
+  const failures = history
+    .of('failed')
+    .map(({ what, status, detail }) => `  failed: ${what} ${status} ${detail}`);
+  return [
+    `${count('run')} runs, ${count('refused')} refusals, ${count('failed')} failures`,
+    ...faults,
+    ...failures.slice(0, 20),
+  ].join('\n');
+};
+
+/** Beside the history: what the nodes printed, and the rows of every table. */
+const keepEvidence = async (folder: string, { cluster }: Stage): Promise<void> => {
+  for (const node of cluster.nodes) await appendFile(join(folder, `${node.name}.log`), node.said());
+  const tables = await cluster.query<{ name: string }>(
+    `select table_schema || '.' || table_name as name from information_schema.tables
+     where table_schema in ('svc', 'faults') and table_type = 'BASE TABLE'`,
+  );
+  for (const { name } of tables) {
+    const rows = await cluster.query<{ row: unknown }>(`select to_json(t) as row from ${name} t`);
+    await writeFile(
+      join(folder, `${name}.jsonl`),
+      rows.map(({ row }) => `${JSON.stringify(row)}\n`).join(''),
+    );
+  }
+};

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+
+let postgres: FaultyPostgres;
+let database: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  database = await postgres.createDatabase();
+  await queryOnce(postgres.connection(database), 'create table told (what text)');
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+let proxy: TcpProxy;
+let client: pg.Client;
+beforeEach(async () => {
+  proxy = await openProxy({ host: '127.0.0.1', port: postgres.port });
+  client = new pg.Client({ ...postgres.connection(database), port: proxy.port });
+  client.on('error', () => undefined); // told by the query
+  await client.connect();
+});
+afterEach(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await client.end();
+});
+
+const stored = async (what: string): Promise<number> =>
+  (await queryOnce(postgres.connection(database), 'select 1 from told where what = $1', [what])).length;
+
+describe('a network that', () => {
+  it('passes everything on', async () => {
+    const { rows } = await client.query<{ text: string }>(`select repeat('x', 100000) as text`);
+    expect(rows[0]?.text).toHaveLength(100_000);
+    expect(proxy.connections).toBe(1);
+  });
+
+  it('swallows everything delivers it when it is whole again', async () => {
+    proxy.blackhole();
+    const answered = vi.fn();
+    const query = client.query('select 1').then(answered);
+    expect(await stored('nothing')).toBe(0); // as long as a round trip takes, and longer
+    expect(answered).not.toHaveBeenCalled();
+    proxy.pass();
+    await query;
+  });
+
+  it('swallows everything leaves who connects without an answer', async () => {
+    proxy.blackhole();
+    const late = new pg.Client({
+      ...postgres.connection(database),
+      port: proxy.port,
+      connectionTimeoutMillis: 200,
+    });
+    await expect(late.connect()).rejects.toThrow('timeout');
+  });
+
+  it('resets connections tells both sides', async () => {
+    const query = client.query('select pg_sleep(10)');
+    proxy.reset();
+    await expect(query).rejects.toThrow();
+    await vi.waitFor(() => expect(proxy.connections).toBe(0));
+  });
+
+  it('refuses connections does so until it is whole again', async () => {
+    proxy.refuse();
+    await expect(client.query('select 1')).rejects.toThrow();
+    const config = { ...postgres.connection(database), port: proxy.port };
+    await expect(queryOnce(config, 'select 1')).rejects.toThrow();
+    proxy.pass();
+    expect(await queryOnce(config, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('is slow takes its time each way', async () => {
+    proxy.delay(100);
+    const before = performance.now();
+    await client.query('select 1');
+    expect(performance.now() - before).toBeGreaterThan(190);
+  });
+
+  it('is cut after so many bytes lets those through', async () => {
+    proxy.cutAfter(50_000);
+    await client.query(`select repeat('x', 10000)`);
+    await expect(client.query(`select repeat('x', 100000)`)).rejects.toThrow();
+  });
+
+  it('loses the answer to a commit loses nothing else', async () => {
+    const lost = proxy.dropReplyOnce('insert into told');
+    await client.query('select 1');
+    await expect(client.query(`insert into told values ('once')`)).rejects.toThrow();
+    await lost;
+    expect(await stored('once')).toBe(1);
+  });
+
+  it('loses the answer to a statement that has a name', async () => {
+    const query = { name: 'tell', text: 'insert into told values ($1)' };
+    await client.query({ ...query, values: ['first'] });
+    const lost = proxy.dropReplyOnce('tell');
+    await expect(client.query({ ...query, values: ['second'] })).rejects.toThrow();
+    await lost;
+    expect(await stored('second')).toBe(1);
+  });
+});
+
+describe('a PostgreSQL of a test', () => {
+  it('ends sessions, and comes back from a crash with what was committed', async () => {
+    await client.query(`insert into told values ('kept')`);
+    expect(await postgres.terminateBackends(database, 10)).toBeGreaterThan(0);
+    await expect(client.query('select 1')).rejects.toThrow();
+    await postgres.restart('immediate');
+    expect(await stored('kept')).toBe(1);
+  });
+});
