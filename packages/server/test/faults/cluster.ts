@@ -103,6 +103,15 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
+  /** Leaves no thread and no run of what was, for the next scenario on the same nodes. */
+  async clear(): Promise<void> {
+    const tables = await this.query<{ name: string }>(
+      `select distinct table_schema || '.' || table_name as name from information_schema.columns
+       where table_schema in ('svc', 'faults') and column_name in ('thread_id', 'run_id', 'space')`,
+    );
+    await this.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.nodes.map((node) => node[Symbol.asyncDispose]()));
     await Promise.all([...this.#proxies.values()].map((proxy) => proxy[Symbol.asyncDispose]()));

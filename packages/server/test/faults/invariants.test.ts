@@ -332,9 +332,15 @@ describe('the checker of fences finds', () => {
     const id = 'ffffffff-ffff-6fff-8fff-ffffffffffff';
     const item = { owner: run_id, thread_id, checkpoint_ns: '', checkpoint_id: id, run_id };
     const checkpoint = { ...item, metadata: '{}', body: '{}', channels: '{}' };
+    const owners = JSON.stringify([{ owner: run_id, lease_token: 7 }]);
+    const given: Record<string, string> = { p_owners: owners, p_checkpoints: JSON.stringify([checkpoint]) };
+    const [batch] = await evidence.query<{ names: string[] }>(
+      `select proargnames as names from pg_proc where proname = 'commit_batch'`,
+    );
+    const names = batch?.names ?? [];
     const { rows } = await client.query<{ lost: string[] }>(
-      `select commit_batch($1, '[]', '[]', $2, '[]', '[]', '[]') as lost`,
-      [JSON.stringify([{ owner: run_id, lease_token: 7 }]), JSON.stringify([checkpoint])],
+      `select commit_batch(${names.map((name, index) => `${name} => $${index + 1}`).join(', ')}) as lost`,
+      names.map((name) => given[name] ?? '[]'),
     );
     return rows[0]?.lost ?? [];
   };

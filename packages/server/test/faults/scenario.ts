@@ -18,6 +18,15 @@ export const rounds = Number(process.env['SVC_FAULT_ROUNDS'] ?? 1);
 
 const drainMs = 60_000;
 
+/** The beginning of a step. */
+export interface Execution {
+  /** The marker of the run, and the number of the step. */
+  entry: string;
+  pid: number;
+  /** Milliseconds, by the clock of the process. */
+  at: number;
+}
+
 export interface Stage {
   cluster: Cluster;
   random: Random;
@@ -26,13 +35,17 @@ export interface Stage {
   /** Writes down what was done to whom, and when. */
   note: (what: string) => void;
   sleep: (ms: number) => Promise<unknown>;
-  /** What the steps of runs have written down: which were executed, in the order of their beginnings. */
-  executed: () => Promise<string[]>;
+  /** Where runs write down which steps they execute. */
+  file: string;
+  executed: () => Promise<Execution[]>;
 }
 
-export interface ScenarioOptions {
-  postgres: FaultyPostgres;
-  nodes: Record<string, Member>;
+type Where =
+  | { postgres: FaultyPostgres; nodes: Record<string, Member> }
+  /** One that others have used before, and will after. */
+  | { cluster: Cluster };
+
+export type ScenarioOptions = Where & {
   /** No load when it is absent: the faults bring their own. */
   load?: Partial<Pick<WorkloadOptions, 'clients' | 'deeds' | 'steps' | 'ms' | 'durability'>>;
   faults: (stage: Stage) => Promise<void>;
@@ -40,16 +53,24 @@ export interface ScenarioOptions {
   except?: Invariant[];
   /** Looks further, once everything is quiet. */
   after?: (stage: Stage) => Promise<void>;
-}
+};
 
 export const runScenario = async (options: ScenarioOptions): Promise<void> => {
+  if ('cluster' in options) {
+    await play(options, options.cluster);
+    return options.cluster.clear();
+  }
+  await using cluster = await Cluster.open(options.postgres, options.nodes);
+  await play(options, cluster);
+};
+
+const play = async (options: Omit<ScenarioOptions, keyof Where>, cluster: Cluster): Promise<void> => {
   const seed = Number(process.env['SVC_FAULT_SEED'] ?? Date.now() % 1_000_000);
   const folder = await mkdtemp(join(tmpdir(), 'svc-fault-'));
   const file = join(folder, 'executed.jsonl');
   await writeFile(file, '');
   const history = new History(join(folder, 'history.jsonl'));
   const random = new Random(seed);
-  await using cluster = await Cluster.open(options.postgres, options.nodes);
   const caller = new Caller(() => cluster.urls(), random.fork());
   const stage: Stage = {
     cluster,
@@ -58,11 +79,12 @@ export const runScenario = async (options: ScenarioOptions): Promise<void> => {
     caller,
     note: (what) => history.add({ op: 'fault', what }),
     sleep,
+    file,
     executed: async () =>
       (await readFile(file, 'utf8'))
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => (JSON.parse(line) as { entry: string }).entry),
+        .map((line) => JSON.parse(line) as Execution),
   };
   try {
     const query: Evidence['query'] = (text, values) => cluster.query(text, values);

@@ -52,7 +52,7 @@ export const openProxy = async (target: { host: string; port: number }): Promise
     get connections() {
       return links.size;
     },
-    pass: () => change({ mode: 'pass', delayMs: 0 }),
+    pass: () => change({ mode: 'pass', delayMs: 0, drops: new Set() }),
     blackhole: () => change({ mode: 'blackhole' }),
     reset: () => {
       for (const link of links) link.reset();

@@ -20,7 +20,7 @@ const step = async (state: typeof State.State, config: LangGraphRunnableConfig) 
   const { marker, taken, ms, file } = state;
   const entry = `${marker}:${taken}`;
   // One write with O_APPEND: lines of several processes do not mix.
-  if (file) await appendFile(file, `${JSON.stringify({ entry, pid: process.pid })}\n`);
+  if (file) await appendFile(file, `${JSON.stringify({ entry, pid: process.pid, at: Date.now() })}\n`);
   config.writer?.({ step: entry });
   if (ms > 0) {
     await new Promise((resolve, reject) => {

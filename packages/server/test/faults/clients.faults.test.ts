@@ -1,0 +1,286 @@
+// Clients that do not read, leave, come back all at once, or say everything twice.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ask, readStream } from './caller.ts';
+import type { Frame } from './history.ts';
+import { holdingOf, leaks } from './invariants/conduct.ts';
+import { getRun, join, journalQuestion, pathOf, startJournal, startRun } from './journal-run.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { memoryOf } from './process-tree.ts';
+import { rounds, runScenario } from './scenario.ts';
+
+let postgres: FaultyPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const megabyte = 1024 ** 2;
+const resumable = { stream_resumable: true, stream_mode: ['custom', 'updates'] };
+
+/** A connection that has asked for a stream, and reads only what it is told to. */
+const openSocket = async (url: string, path: string, headers = ''): Promise<Socket> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined); // a server may cut it
+  await once(socket, 'connect');
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n${headers}\r\n`);
+  return socket;
+};
+
+const readLog = async (url: string, path: string, after = '-1'): Promise<Frame[]> =>
+  (
+    await readStream(
+      url,
+      { method: 'GET', path, headers: { 'last-event-id': after } },
+      { signal: AbortSignal.timeout(20_000) },
+    )
+  ).frames;
+
+describe('clients that', () => {
+  it('never read cost little memory and slow nobody down', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {} },
+      async faults(stage) {
+        const { pid, url } = stage.cluster.node('a');
+        await join(stage, await startRun(stage, 'flooder', { events: 10, bytes: 10 }));
+        const before = memoryOf(pid);
+        const run = await startRun(
+          stage,
+          'flooder',
+          { events: 2_000, bytes: 10_000, ms: 2_000 },
+          { more: { stream_mode: 'custom', stream_resumable: true } },
+        );
+        const readers = 50;
+        const sockets = await Promise.all(
+          Array.from({ length: readers }, () => openSocket(url, `${pathOf(run)}/stream`)),
+        );
+        for (const socket of sockets) socket.pause();
+        expect((await join(stage, run)).body).toMatchObject({ out: 'flooded' });
+        expect(memoryOf(pid) - before).toBeLessThan(readers * megabyte + 150 * megabyte);
+        for (const socket of sockets) socket.destroy();
+        const log = await readLog(url, `${pathOf(run)}/stream`);
+        expect(log.filter(({ event }) => event === 'custom').length).toBeGreaterThan(0);
+      },
+    });
+  });
+
+  it('only wait, thousands of them, cost little memory and no connection to the database', async () => {
+    const clients = rounds > 1 ? 5_000 : 2_000;
+    await runScenario({
+      postgres,
+      nodes: { a: { env: { SVC_HEARTBEAT: '2s' } } },
+      async faults(stage) {
+        const { cluster } = stage;
+        const { pid, url } = cluster.node('a');
+        const run = await startRun(stage, 'sleeper', { ms: 600_000 }, { more: resumable });
+        const first = await openSocket(url, `${pathOf(run)}/stream`);
+        await once(first, 'data');
+        const before = memoryOf(pid);
+        const sockets: Socket[] = [first];
+        while (sockets.length < clients) {
+          const more = Array.from({ length: 100 }, () => openSocket(url, `${pathOf(run)}/stream`));
+          sockets.push(...(await Promise.all(more)));
+        }
+        // Every one has been answered, and its connection is alive.
+        await Promise.all(sockets.map((socket) => once(socket, 'data')));
+        expect(memoryOf(pid) - before).toBeLessThan((150 * megabyte * clients) / 5_000 + 30 * megabyte);
+        const [sessions] = await cluster.query<{ count: number }>(
+          `select count(*)::integer as count from pg_stat_activity where application_name = 'a'`,
+        );
+        expect(sessions?.count).toBeLessThanOrEqual(24);
+        for (const socket of sockets) socket.destroy();
+        await stage.caller.call({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
+      },
+    });
+  }, 120_000);
+
+  it('leave take a run with them when they made it and said so, and never otherwise', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: { role: 'api' }, b: { role: 'worker' } },
+      async faults(stage) {
+        const { url } = stage.cluster.node('a');
+        const leave = async (on_disconnect: string): Promise<{ thread_id: string; run_id: string }> => {
+          const question = journalQuestion(
+            { steps: 12, ms: 100, more: { ...resumable, on_disconnect } },
+            '/stream',
+          );
+          let run_id = '';
+          await readStream(url, question, {
+            leaveAfter: 2,
+            onOpen: ({ headers }) => (run_id = headers.get('content-location')?.split('/')[4] ?? ''),
+          });
+          return { thread_id: question.thread_id, run_id };
+        };
+        const cancelled = await leave('cancel');
+        await vi.waitFor(
+          async () => expect((await getRun(stage, cancelled)).status).toBe('interrupted'),
+          10_000,
+        );
+        const kept = await leave('continue');
+        expect((await join(stage, kept)).body).toMatchObject({ taken: 12 });
+
+        const joined = await startJournal(stage, {
+          steps: 12,
+          ms: 100,
+          more: { ...resumable, on_disconnect: 'cancel' },
+        });
+        await readStream(url, { method: 'GET', path: `${pathOf(joined)}/stream` }, { leaveAfter: 1 });
+        expect((await join(stage, joined)).body).toMatchObject({ taken: 12 });
+      },
+    });
+  });
+
+  it('come back all at once after a restart get exactly what they have not seen', async () => {
+    const clients = rounds > 1 ? 2_000 : 300;
+    await runScenario({
+      postgres,
+      nodes: { api: { role: 'api' }, worker: { role: 'worker' } },
+      async faults(stage) {
+        const { cluster, note, random } = stage;
+        const run = await startJournal(stage, { steps: 20, ms: 150, more: resumable });
+        await stage.sleep(1_500);
+        note('restart api');
+        await cluster.node('api').kill();
+        await cluster.add('api');
+        const { url } = cluster.node('api');
+        const path = `${pathOf(run)}/stream`;
+        const readers = Array.from({ length: clients }, async () => {
+          const after = random.between(-1, 10);
+          return { after, frames: await readLog(url, path, String(after)) };
+        });
+        const log = await readLog(url, path);
+        expect(log.length).toBeGreaterThan(40);
+        for (const { after, frames } of await Promise.all(readers))
+          expect(frames).toEqual(log.slice(after + 1));
+      },
+    });
+  }, 120_000);
+
+  it('name an event that makes no sense get a defined answer at once', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {} },
+      async faults(stage) {
+        const { url } = stage.cluster.node('a');
+        const run = await startJournal(stage, { steps: 3, ms: 10, more: resumable });
+        await join(stage, run);
+        const path = `${pathOf(run)}/stream`;
+        const log = await readLog(url, path);
+        expect(await readLog(url, path, String(log.length - 1))).toEqual([]);
+        for (const after of ['999999', 'garbage', '1e9', '-7', '99999999999999999999', '0x10']) {
+          const segment = await readStream(
+            url,
+            { method: 'GET', path, headers: { 'last-event-id': after } },
+            { signal: AbortSignal.timeout(5_000) },
+          );
+          expect([200, 422], after).toContain(segment.status);
+          if (segment.status === 200) expect(segment.end, after).toBe('clean');
+        }
+      },
+    });
+  });
+
+  it('read the same run at two nodes both see all of it', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {}, b: {} },
+      async faults(stage) {
+        const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
+        for (let round = 0; round < 3; round++) {
+          const run = await startJournal(stage, { steps: 8, ms: 50, more: resumable });
+          const logs = await Promise.all([a, b, a, b].map((url) => readLog(url, `${pathOf(run)}/stream`)));
+          expect(logs[0]?.length).toBeGreaterThan(16);
+          for (const log of logs) expect(log).toEqual(logs[0]);
+        }
+      },
+    });
+  });
+
+  it('get events that came in the same millisecond each with an id of its own, in their order', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {}, b: {} },
+      async faults(stage) {
+        const run = await startRun(
+          stage,
+          'flooder',
+          { events: 3_000, bytes: 20 },
+          { more: { stream_mode: 'custom', stream_resumable: true } },
+        );
+        for (const name of ['a', 'b']) {
+          const log = await readLog(stage.cluster.node(name).url, `${pathOf(run)}/stream`);
+          expect(log.map(({ id }) => Number(id))).toEqual(log.map((_, index) => index));
+          const told = log.filter(({ event }) => event === 'custom');
+          expect(told.map(({ data }) => (JSON.parse(data) as { index: number }).index)).toEqual(
+            Array.from({ length: 3_000 }, (_, index) => index),
+          );
+        }
+      },
+    });
+  });
+
+  it('say everything slowly take no place from others, and are sent away', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {} },
+      async faults(stage) {
+        const { url, pid } = stage.cluster.node('a');
+        await ask(url, { method: 'GET', path: '/ok' });
+        const before = holdingOf(pid);
+        const sockets = await Promise.all(Array.from({ length: 200 }, () => openSlow(url)));
+        const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
+        const run = await startJournal(stage, { steps: 2, ms: 10 });
+        expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
+        for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+        for (const socket of sockets) socket.destroy();
+        await vi.waitFor(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 10_000);
+      },
+    });
+  }, 60_000);
+
+  it('ask twice for one run, at once and at two nodes, get one; for another under the same name, a refusal', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {}, b: {} },
+      async faults(stage) {
+        const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
+        for (let round = 0; round < 5; round++) {
+          const question = journalQuestion({ steps: 2, ms: 20 });
+          const answers = await Promise.all(
+            Array.from({ length: 10 }, (_, index) => ask(index % 2 === 0 ? a : b, question)),
+          );
+          const ids = new Set(answers.map(({ body }) => (body as { run_id: string }).run_id));
+          expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+          expect(ids.size).toBe(1);
+          const other = { ...question, body: { ...(question.body as object), metadata: { other: true } } };
+          expect((await ask(b, other)).status).toBe(409);
+          const { 'idempotency-key': _, ...headers } = question.headers ?? {};
+          const unnamed = { ...question, headers, body: { ...(question.body as object), metadata: {} } };
+          const two = await Promise.all([ask(a, unnamed), ask(b, unnamed)]);
+          expect(new Set([...ids, ...two.map(({ body }) => (body as { run_id: string }).run_id)]).size).toBe(
+            3,
+          );
+        }
+      },
+      // The runs without a name carry no markers of their own.
+      except: ['markersStandOnceAndInOrder'],
+    });
+  });
+});
+
+/** The head of a request, cut off, and then a byte now and again. */
+const openSlow = async (url: string): Promise<Socket> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(`POST /threads HTTP/1.1\r\nhost: ${hostname}\r\nx-slow-${randomUUID()}: `);
+  const timer = setInterval(() => socket.write('x'), 1_000);
+  socket.once('close', () => clearInterval(timer));
+  return socket;
+};

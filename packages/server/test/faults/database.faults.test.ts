@@ -1,0 +1,225 @@
+// A database, or the way to it, that fails while everybody works.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { getRun, join, startJournal } from './journal-run.ts';
+import { leaseMs } from './node-process.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { rounds, runScenario } from './scenario.ts';
+
+let postgres: FaultyPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const nodes = {
+  api1: { role: 'api' },
+  api2: { role: 'api' },
+  worker1: { role: 'worker' },
+  worker2: { role: 'worker' },
+} as const;
+
+describe('a PostgreSQL that', () => {
+  it(
+    'crashes again and again loses nothing, and nobody is told of an internal error',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6 },
+        async faults({ random, note, sleep }) {
+          for (let crash = 0; crash < 4 * rounds; crash++) {
+            await sleep(random.between(1_000, 3_000));
+            note('crash PostgreSQL');
+            await postgres.restart('immediate');
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it('is away for a while finds every run where it was, and no run has paid for it with all its attempts', async () => {
+    await runScenario({
+      postgres,
+      nodes,
+      async faults(stage) {
+        const runs = await Promise.all(
+          Array.from({ length: 8 }, () => startJournal(stage, { steps: 20, ms: 200 })),
+        );
+        await stage.sleep(1_000);
+        stage.note('stop PostgreSQL');
+        await postgres.stop('fast');
+        await stage.sleep(rounds > 1 ? 60_000 : 4 * leaseMs);
+        stage.note('start PostgreSQL');
+        await postgres.start();
+        for (const run of runs) {
+          expect((await join(stage, run)).body).toMatchObject({ taken: 20 });
+          expect((await getRun(stage, run)).attempt).toBeLessThanOrEqual(2);
+        }
+      },
+    });
+  }, 240_000);
+
+  it(
+    'ends sessions at random loses nothing, and nobody holds on to what was ended',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6 },
+        async faults({ cluster, note, sleep }) {
+          note('end sessions, five times a second');
+          for (let tick = 0; tick < 25 * rounds; tick++) {
+            await sleep(200);
+            await postgres.terminateBackends(cluster.database, 1);
+          }
+        },
+        async after({ cluster }) {
+          const sessions = await cluster.query<{ node: string; count: number }>(
+            `select application_name as node, count(*)::integer as count from pg_stat_activity
+           where datname = current_database() and application_name <> 'observer' group by 1`,
+          );
+          // The server's pool, its executor's, and the connections that listen.
+          for (const { node, count } of sessions)
+            expect({ node, isBounded: count <= 24 }).toEqual({ node, isBounded: true });
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+});
+
+describe('a network that', () => {
+  it('swallows what one worker says: it stops before its lease ends, and another goes on', async () => {
+    await runScenario({
+      postgres,
+      nodes: { api1: nodes.api1, worker1: nodes.worker1, worker2: nodes.worker2 },
+      async faults(stage) {
+        const { cluster, note } = stage;
+        const run = await startJournal(stage, { steps: 60, ms: 100 });
+        await vi.waitFor(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 10_000);
+        const [claim] = await cluster.query<{ node: string }>(
+          'select node from faults.claims where run_id = $1',
+          [run.run_id],
+        );
+        const name = claim?.node ?? '';
+        note(`swallow what ${name} says`);
+        const cut = cluster.node(name).executors();
+        cluster.network(name).blackhole();
+        expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
+        const [taken] = await cluster.query<{ at: number }>(
+          `select extract(epoch from max(at))::float8 * 1000 as at from faults.claims where run_id = $1`,
+          [run.run_id],
+        );
+        const late = (await stage.executed()).filter(
+          ({ pid, at }) => cut.includes(pid) && at > (taken?.at ?? 0),
+        );
+        expect(late).toEqual([]);
+        note(`let ${name} speak`);
+        cluster.network(name).pass();
+        expect((await getRun(stage, run)).attempt).toBe(2);
+        const other = await startJournal(stage, { steps: 2, ms: 10 });
+        expect((await join(stage, other)).body).toMatchObject({ taken: 2 });
+      },
+    });
+  });
+
+  it(
+    'swallows what one node after the other says, under load',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6, steps: 5, ms: 80 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let round = 0; round < 2 * rounds; round++) {
+            const name = random.pick(['worker1', 'worker2']);
+            note(`swallow what ${name} says`);
+            cluster.network(name).blackhole();
+            await sleep(random.between(leaseMs, 4 * leaseMs));
+            cluster.network(name).pass();
+            note(`let ${name} speak`);
+            await sleep(1_000);
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'resets connections in the middle of statements',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6 },
+        async faults({ cluster, random, note, sleep }) {
+          note('reset the connections of any node, again and again');
+          for (let reset = 0; reset < 20 * rounds; reset++) {
+            await sleep(random.between(50, 400));
+            cluster.network(random.pick(Object.keys(nodes))).reset();
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'cuts answers short',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6 },
+        async faults({ cluster, random, note, sleep }) {
+          note('cut the answers to any node after some bytes');
+          for (let cut = 0; cut < 15 * rounds; cut++) {
+            await sleep(random.between(100, 400));
+            cluster.network(random.pick(Object.keys(nodes))).cutAfter(random.between(1, 5_000));
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'loses the answer to a commit: what was done is done, once',
+    async () => {
+      const statements = ['runs_create', 'threads_create', 'checkpoints_commit', 'runs_claim', 'runs_renew'];
+      await runScenario({
+        postgres,
+        nodes,
+        load: { clients: 6 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let round = 0; round < rounds; round++) {
+            for (const statement of statements) {
+              note(`lose the next answers to ${statement}`);
+              // Whichever node sends it: a node of another role never does.
+              for (const name of Object.keys(nodes)) void cluster.network(name).dropReplyOnce(statement);
+              await sleep(random.between(300, 900));
+            }
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it('is slow loses no lease', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: {}, b: {} },
+      load: { clients: 3, steps: 3, ms: 20, deeds: ['wait', 'background'] },
+      async faults({ cluster, note, sleep }) {
+        note('50 ms each way');
+        for (const name of ['a', 'b']) cluster.network(name).delay(50);
+        await sleep(5_000);
+        const lost = await cluster.query('select 1 from runs where attempt > 1');
+        expect(lost).toEqual([]);
+      },
+    });
+  });
+});

@@ -1,0 +1,169 @@
+// Graphs that misbehave: whatever they do to their executor, the server goes on, and so do the runs of others.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from './caller.ts';
+import { Cluster } from './cluster.ts';
+import { holdingOf, leaks } from './invariants/conduct.ts';
+import { getRun, join, startJournal, startRun } from './journal-run.ts';
+import { leaseMs } from './node-process.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { runScenario, type Stage } from './scenario.ts';
+
+let postgres: FaultyPostgres;
+let cluster: Cluster;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  cluster = await Cluster.open(postgres, { a: { executors: 2 } });
+});
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+const lines = async (file: string): Promise<number> => (await readFile(file, 'utf8')).split('\n').length - 1;
+
+/** A scenario on one node, which must be the same process at its end, and must run other graphs as if nothing were. */
+const onOneNode = async (
+  act: (stage: Stage) => Promise<void>,
+  env?: Record<string, string>,
+): Promise<void> => {
+  await runScenario({
+    ...(env ? { postgres, nodes: { a: { executors: 2, env } } } : { cluster }),
+    async faults(stage) {
+      const { pid } = stage.cluster.node('a');
+      await act(stage);
+      expect(stage.cluster.node('a').isRunning()).toBe(true);
+      expect(stage.cluster.node('a').pid).toBe(pid);
+      const other = await startJournal(stage, { steps: 3, ms: 10 });
+      expect((await join(stage, other)).body).toMatchObject({ taken: 3 });
+    },
+  });
+};
+
+describe('a graph that', () => {
+  it('blocks its event loop for several leases is executed once, and nobody else waits for it', async () => {
+    await onOneNode(async (stage) => {
+      const file = `${stage.file}.spins`;
+      await writeFile(file, '');
+      const run = await startRun(stage, 'spinner', { ms: 4 * leaseMs, file });
+      const slowest = { ms: 0 };
+      const end = performance.now() + 3 * leaseMs;
+      while (performance.now() < end) {
+        const before = performance.now();
+        await ask(stage.cluster.node('a').url, { method: 'GET', path: '/ok' });
+        slowest.ms = Math.max(slowest.ms, performance.now() - before);
+        await stage.sleep(50);
+      }
+      expect(slowest.ms).toBeLessThan(1_000);
+      expect((await join(stage, run)).body).toMatchObject({ out: 'spun' });
+      expect(await lines(file)).toBe(1);
+      expect((await getRun(stage, run)).attempt).toBe(1);
+    });
+  });
+
+  it('exhausts memory ends in an error that says so, after three attempts', async () => {
+    await onOneNode(
+      async (stage) => {
+        const run = await startRun(stage, 'hog', {});
+        expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
+        const { status, attempt, error } = await getRun(stage, run);
+        expect({ status, attempt }).toEqual({ status: 'error', attempt: 3 });
+        expect(error?.message).toMatch(/3 times/);
+      },
+      { NODE_OPTIONS: '--max-old-space-size=200' },
+    );
+  }, 120_000);
+
+  it('crashes its process is tried three times, by one worker at a time', async () => {
+    await onOneNode(async (stage) => {
+      const file = `${stage.file}.aborts`;
+      await writeFile(file, '');
+      const run = await startRun(stage, 'aborter', { file });
+      expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
+      expect(await getRun(stage, run)).toMatchObject({ status: 'error', attempt: 3 });
+      expect(await lines(file)).toBe(3);
+    });
+  });
+
+  it('ends its process ends in an error, and takes no neighbour with it', async () => {
+    await onOneNode(async (stage) => {
+      const neighbours = await Promise.all(
+        Array.from({ length: 6 }, () => startJournal(stage, { steps: 60, ms: 100 })),
+      );
+      for (const code of [0, 1]) {
+        const run = await startRun(stage, 'exiter', { code });
+        expect((await join(stage, run)).body).toMatchObject({ __error__: { message: expect.any(String) } });
+        expect((await getRun(stage, run)).status).toBe('error');
+      }
+      for (const run of neighbours) expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
+    });
+  }, 120_000);
+
+  it('forgets a promise that is rejected goes on', async () => {
+    await onOneNode(async (stage) => {
+      const run = await startRun(stage, 'rejecter', { where: 'promise' });
+      expect((await join(stage, run)).body).toMatchObject({ out: 'survived' });
+    });
+  });
+
+  it('throws in a timer ends, one way or the other', async () => {
+    await onOneNode(async (stage) => {
+      const run = await startRun(stage, 'rejecter', { where: 'timer' });
+      await join(stage, run);
+      expect(['error', 'success']).toContain((await getRun(stage, run)).status);
+    });
+  });
+
+  it('never returns times out', async () => {
+    await onOneNode(
+      async (stage) => {
+        const run = await startRun(stage, 'hanger', {});
+        await join(stage, run);
+        expect((await getRun(stage, run)).status).toBe('timeout');
+      },
+      { SVC_RUN_TIMEOUT: '2s' },
+    );
+  });
+
+  it('blocks its event loop for ever times out', async () => {
+    await onOneNode(
+      async (stage) => {
+        const run = await startRun(stage, 'spinner', { ms: 600_000 });
+        await join(stage, run);
+        expect((await getRun(stage, run)).status).toBe('timeout');
+      },
+      { SVC_RUN_TIMEOUT: '2s' },
+    );
+  });
+
+  it('ignores its signal is stopped with its executor when it is cancelled, and its neighbours go on', async () => {
+    await onOneNode(async (stage) => {
+      const neighbours = await Promise.all(
+        Array.from({ length: 4 }, () => startJournal(stage, { steps: 40, ms: 100 })),
+      );
+      const run = await startRun(stage, 'hanger', {});
+      await expect.poll(async () => (await getRun(stage, run)).status).toBe('running');
+      const path = `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`;
+      expect((await stage.caller.call({ method: 'POST', path, tryMs: 20_000 })).status).toBeLessThan(300);
+      expect((await getRun(stage, run)).status).toBe('interrupted');
+      for (const neighbour of neighbours)
+        expect((await join(stage, neighbour)).body).toMatchObject({ taken: 40 });
+    });
+  });
+
+  it('says more than anybody can hear costs no memory to speak of', async () => {
+    await onOneNode(async (stage) => {
+      await join(stage, await startRun(stage, 'flooder', { events: 10, bytes: 10 }));
+      const { pid } = stage.cluster.node('a');
+      const before = holdingOf(pid);
+      const run = await startRun(
+        stage,
+        'flooder',
+        { events: 20_000, bytes: 1_000 },
+        { more: { stream_mode: 'custom', stream_resumable: true } },
+      );
+      expect((await join(stage, run)).body).toMatchObject({ out: 'flooded' });
+      expect(leaks('a', before, holdingOf(pid), 150 * 1024 ** 2)).toEqual([]);
+    });
+  });
+});

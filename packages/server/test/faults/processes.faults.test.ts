@@ -1,0 +1,307 @@
+// Processes that are killed, frozen and stopped while they work.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { getRun, join, startJournal } from './journal-run.ts';
+import { leaseMs } from './node-process.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { rounds, runScenario, type Stage } from './scenario.ts';
+
+let postgres: FaultyPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
+const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
+
+/** Milliseconds, by the clock of the database, from a moment to the claim of a run's second attempt. */
+const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {
+  let ms: number | undefined;
+  await vi.waitFor(
+    async () => {
+      const [claim] = await cluster.query<{ ms: number }>(
+        `select extract(epoch from at - $2::timestamptz)::float8 * 1000 as ms from faults.claims
+         where run_id = $1 and at > $2::timestamptz order by at limit 1`,
+        [run_id, since],
+      );
+      ms = claim?.ms;
+      expect(ms).toBeDefined();
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+  return ms ?? Infinity;
+};
+
+const databaseTime = async ({ cluster }: Stage): Promise<string> =>
+  (await cluster.query<{ now: string }>('select clock_timestamp()::text as now'))[0]?.now ?? '';
+
+/** The node that holds a run. */
+const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
+  let name: string | undefined;
+  await vi.waitFor(async () => {
+    const [claim] = await cluster.query<{ node: string }>(
+      'select node from faults.claims where run_id = $1 order by lease_token desc limit 1',
+      [run_id],
+    );
+    name = claim?.node;
+    expect(name).toBeDefined();
+  }, 10_000);
+  return name ?? '';
+};
+
+const untilExecuting = async (stage: Stage, marker: string): Promise<void> => {
+  await vi.waitFor(
+    async () => expect((await stage.executed()).some(({ entry }) => entry.startsWith(marker))).toBe(true),
+    { timeout: 20_000, interval: 20 },
+  );
+};
+
+describe('kill -9', () => {
+  it(
+    'of workers under load: their runs go on elsewhere, no step counts twice, and streams have no seam',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { ...apis, ...workers },
+        load: { clients: 6, steps: 6, ms: 120 },
+        async faults({ cluster, random, note, sleep }) {
+          const kills = 10 * rounds;
+          for (let kill = 0; kill < kills; kill++) {
+            await sleep(random.between(0, 800));
+            const name = random.pick(Object.keys(workers));
+            note(`kill ${name}`);
+            await cluster.node(name).kill();
+            await cluster.add(name);
+          }
+        },
+      });
+    },
+    180_000 * rounds,
+  );
+
+  it('of a worker every few seconds: everything acknowledged ends', async () => {
+    const minutes = rounds > 1 ? 2 : 0.25;
+    await runScenario({
+      postgres,
+      nodes: { ...apis, ...workers },
+      load: { clients: 8 },
+      async faults({ cluster, random, note, sleep }) {
+        const end = performance.now() + minutes * 60_000;
+        while (performance.now() < end) {
+          await sleep(5_000);
+          const name = random.pick(Object.keys(workers));
+          note(`kill ${name}`);
+          await cluster.node(name).kill();
+          await cluster.add(name);
+        }
+      },
+    });
+  }, 300_000);
+
+  it('of a worker: another has its run within twice the lease', async () => {
+    await runScenario({
+      postgres,
+      nodes: { api1: apis.api1, ...workers },
+      async faults(stage) {
+        const run = await startJournal(stage, { steps: 3, ms: 1_500 });
+        const name = await holder(stage, run.run_id);
+        await untilExecuting(stage, run.marker);
+        const since = await databaseTime(stage);
+        await stage.cluster.node(name).kill();
+        stage.note(`kill ${name}`);
+        expect(await untilClaimedAgain(stage, run.run_id, since)).toBeLessThan(2 * leaseMs);
+        expect((await join(stage, run)).body).toMatchObject({ taken: 3 });
+        expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 2 });
+      },
+    });
+  });
+
+  it.runIf(rounds > 1)(
+    'of a worker: with settings as they come, another has its run within 45 seconds',
+    async () => {
+      const env = { SVC_LEASE: '30s' };
+      await runScenario({
+        postgres,
+        nodes: {
+          api1: { ...apis.api1, env },
+          worker1: { role: 'worker', env },
+          worker2: { role: 'worker', env },
+        },
+        async faults(stage) {
+          const run = await startJournal(stage, { steps: 3, ms: 1_000 });
+          const name = await holder(stage, run.run_id);
+          await untilExecuting(stage, run.marker);
+          const since = await databaseTime(stage);
+          await stage.cluster.node(name).kill();
+          expect(await untilClaimedAgain(stage, run.run_id, since)).toBeLessThan(45_000);
+          expect((await join(stage, run)).body).toMatchObject({ taken: 3 });
+        },
+      });
+    },
+  );
+
+  it(
+    'of one executor: the server notices, and its runs go on',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { a: { executors: 2 } },
+        load: { steps: 5, ms: 100 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let kill = 0; kill < 5 * rounds; kill++) {
+            await sleep(random.between(300, 1_500));
+            note('kill an executor');
+            await vi.waitFor(() => cluster.node('a').killExecutor(), 10_000);
+          }
+          expect(cluster.node('a').isRunning()).toBe(true);
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'of a server alone: its executors write nothing more',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { api1: apis.api1, ...workers },
+        load: { deeds: ['background', 'wait'], steps: 6, ms: 100 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let kill = 0; kill < 2 * rounds; kill++) {
+            await sleep(random.between(500, 1_500));
+            const name = random.pick(Object.keys(workers));
+            note(`kill the server of ${name}`);
+            await cluster.node(name).killServer();
+            await cluster.add(name);
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'of a worker that has just committed the end of a run, and does not know',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { api1: apis.api1, ...workers },
+        async faults(stage) {
+          const { cluster, note } = stage;
+          for (let round = 0; round < 2 * rounds; round++) {
+            const run = await startJournal(stage, { steps: 4, ms: 200 });
+            const name = await holder(stage, run.run_id);
+            await cluster.network(name).dropReplyOnce('checkpoints_commit');
+            note(`kill ${name} after a flush`);
+            await cluster.node(name).kill();
+            expect((await join(stage, run)).body).toMatchObject({ taken: 4 });
+            await cluster.add(name);
+          }
+        },
+        async after(stage) {
+          expect((await stage.executed()).length).toBeGreaterThan(0);
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'of a server that has just made a run, and told nobody: asked again, another has one run',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { ...apis, worker1: workers.worker1 },
+        async faults(stage) {
+          const { cluster, note } = stage;
+          for (let round = 0; round < 3 * rounds; round++) {
+            const lost = ['api1', 'api2'].map(async (name) => {
+              await cluster.network(name).dropReplyOnce('runs_create');
+              return name;
+            });
+            const killed = Promise.race(lost).then(async (name) => {
+              note(`kill ${name} after it has made a run`);
+              await cluster.node(name).kill();
+              return name;
+            });
+            const run = await startJournal(stage, { steps: 1, ms: 0 });
+            await join(stage, run);
+            await cluster.add(await killed);
+            for (const name of Object.keys(apis)) cluster.network(name).pass();
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
+    'of everything, again and again: what waited or went on goes on',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { a: {}, b: {} },
+        load: {},
+        async faults({ cluster, random, note, sleep }) {
+          for (let round = 0; round < 3 * rounds; round++) {
+            await sleep(random.between(500, 2_000));
+            note('kill everything');
+            await Promise.all(cluster.nodes.map((node) => node.kill()));
+            await Promise.all([cluster.add('a'), cluster.add('b')]);
+          }
+          await sleep(1_000);
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+});
+
+describe('a worker that is frozen', () => {
+  it('finds its run done by another when it goes on, and changes nothing', async () => {
+    await runScenario({
+      postgres,
+      nodes: { api1: apis.api1, ...workers },
+      async faults(stage) {
+        const { cluster, note, sleep } = stage;
+        const run = await startJournal(stage, { steps: 8, ms: 250, more: { stream_resumable: true } });
+        const name = await holder(stage, run.run_id);
+        await untilExecuting(stage, run.marker);
+        note(`freeze ${name}`);
+        cluster.node(name).freeze();
+        expect((await join(stage, run)).body).toMatchObject({ taken: 8 });
+        note(`thaw ${name}`);
+        cluster.node(name).thaw();
+        // Long enough for what it had begun, and for a few tries to write it down.
+        await sleep(3 * leaseMs);
+        expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 2 });
+        const other = await startJournal(stage, { steps: 2, ms: 10 });
+        expect((await join(stage, other)).body).toMatchObject({ taken: 2 });
+      },
+    });
+  });
+
+  it(
+    'under load, again and again: nothing is lost and nothing counts twice',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { api1: apis.api1, ...workers },
+        load: { steps: 5, ms: 80 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let round = 0; round < 2 * rounds; round++) {
+            const name = random.pick(Object.keys(workers));
+            note(`freeze ${name}`);
+            cluster.node(name).freeze();
+            await sleep(random.between(leaseMs / 2, 3 * leaseMs));
+            note(`thaw ${name}`);
+            cluster.node(name).thaw();
+            await sleep(random.between(200, 1_000));
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+});

@@ -1,0 +1,129 @@
+// Processes that are asked to stop while they work: deployments, one after the other.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from './caller.ts';
+import { getRun, join, startJournal } from './journal-run.ts';
+import type { SvcNode } from './node-process.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { rounds, runScenario } from './scenario.ts';
+
+let postgres: FaultyPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const stops = async (node: SvcNode): Promise<number | null> => (await node.exit).code;
+
+describe('a stopping server', () => {
+  it('lets short runs finish, takes no new ones, and gives long ones back', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '3s' } } },
+      async faults(stage) {
+        const { cluster, note } = stage;
+        const short = await Promise.all(
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 2, ms: 400 })),
+        );
+        const long = await Promise.all(
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 100, ms: 100 })),
+        );
+        const { url } = cluster.node('a');
+        note('terminate a');
+        cluster.node('a').terminate();
+        await expect.poll(async () => (await ask(url, { method: 'GET', path: '/ready' })).status).toBe(503);
+        expect((await ask(url, { method: 'GET', path: '/ok' })).status).toBe(200);
+        expect(await stops(cluster.node('a'))).toBe(0);
+        const rows = await cluster.query<{ run_id: string; status: string }>(
+          'select run_id, status from runs',
+        );
+        const statusOf = new Map(rows.map(({ run_id, status }) => [run_id, status]));
+        expect(short.map(({ run_id }) => statusOf.get(run_id))).toEqual(short.map(() => 'success'));
+        expect(long.map(({ run_id }) => statusOf.get(run_id))).toEqual(long.map(() => 'pending'));
+        await cluster.add('a');
+        for (const run of long) {
+          expect((await join(stage, run)).body).toMatchObject({ taken: 100 });
+          expect((await getRun(stage, run)).attempt).toBe(1);
+        }
+      },
+    });
+  });
+
+  it('stops at once when it is asked twice', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '60s' } }, b: {} },
+      async faults(stage) {
+        const { cluster, note, sleep } = stage;
+        const runs = await Promise.all(
+          Array.from({ length: 6 }, () => startJournal(stage, { steps: 30, ms: 100 })),
+        );
+        const before = performance.now();
+        note('terminate a twice');
+        cluster.node('a').terminate();
+        await sleep(700); // two that come together are one: a terminal and npm send one each
+        cluster.node('a').terminate();
+        expect(await stops(cluster.node('a'))).toBe(0);
+        expect(performance.now() - before).toBeLessThan(5_000);
+        for (const run of runs) {
+          expect((await join(stage, run)).body).toMatchObject({ taken: 30 });
+          expect((await getRun(stage, run)).attempt).toBe(1);
+        }
+      },
+    });
+  });
+
+  it('costs a run no attempt, however often: it outlives more servers than it has attempts', async () => {
+    await runScenario({
+      postgres,
+      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '0s' } } },
+      async faults(stage) {
+        const { cluster, note } = stage;
+        const run = await startJournal(stage, { steps: 40, ms: 150, more: { durability: 'sync' } });
+        for (let round = 0; round < 5; round++) {
+          await expect
+            .poll(async () => (await getRun(stage, run)).status, { timeout: 10_000 })
+            .toBe('running');
+          note('terminate a');
+          cluster.node('a').terminate();
+          expect(await stops(cluster.node('a'))).toBe(0);
+          await cluster.add('a');
+        }
+        await expect.poll(async () => (await getRun(stage, run)).status, { timeout: 10_000 }).toBe('running');
+        note('kill a');
+        await cluster.node('a').kill();
+        await cluster.add('a');
+        expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
+        expect((await getRun(stage, run)).attempt).toBe(2);
+      },
+    });
+  });
+
+  it(
+    'is replaced by another under load, in turns, and no client notices',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '2s' } }, b: { env: { SVC_SHUTDOWN_GRACE: '2s' } } },
+        load: { clients: 8, steps: 4, ms: 60 },
+        async faults({ cluster, note, sleep }) {
+          for (let round = 0; round < 2 * rounds; round++) {
+            for (const name of ['a', 'b']) {
+              await sleep(1_000);
+              note(`replace ${name}`);
+              const old = cluster.node(name);
+              const started = cluster.add(name);
+              await started;
+              old.terminate();
+              expect(await stops(old)).toBe(0);
+            }
+          }
+        },
+        after: ({ history }) => {
+          expect(history.of('failed')).toEqual([]);
+          return Promise.resolve();
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+});

@@ -1,0 +1,99 @@
+// Clocks that are wrong, or jump.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Caller } from './caller.ts';
+import { getRun, join, startJournal } from './journal-run.ts';
+import { startPostgres, type FaultyPostgres } from './postgres.ts';
+import { rounds, runScenario } from './scenario.ts';
+
+const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+
+let postgres: FaultyPostgres;
+beforeAll(async () => {
+  if (!existsSync(library)) throw new Error(`${library} is missing: apt-get install faketime`);
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.[Symbol.asyncDispose]());
+
+/** What a process takes for the time of day; how long something takes it still measures right. */
+const clock = (offset: string): Record<string, string> => ({
+  LD_PRELOAD: library,
+  FAKETIME: offset,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+});
+
+describe('workers whose clocks are', () => {
+  it(
+    'five minutes slow and an hour fast share the work: leases go by the clock of the database',
+    async () => {
+      await runScenario({
+        postgres,
+        nodes: { right: {}, slow: { env: clock('-300s') }, fast: { env: clock('+3600s') } },
+        load: { clients: 6, steps: 5, ms: 60 },
+        async faults({ cluster, random, note, sleep }) {
+          for (let round = 0; round < 2 * rounds; round++) {
+            await sleep(1_500);
+            const name = random.pick(['right', 'slow', 'fast']);
+            note(`kill ${name}`);
+            await cluster.node(name).kill();
+            await cluster.add(name);
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it('far apart take turns on a thread: every checkpoint sorts after its parent', async () => {
+    await runScenario({
+      postgres,
+      nodes: { slow: { env: clock('-300s') }, fast: { env: clock('+3600s') } },
+      async faults(stage) {
+        const { cluster, random } = stage;
+        const first = await startJournal(stage, { steps: 2, ms: 0 });
+        await join(stage, first);
+        for (let round = 0; round < 6; round++) {
+          const { url } = cluster.node(round % 2 === 0 ? 'slow' : 'fast');
+          const there = { ...stage, caller: new Caller(() => [url], random) };
+          await join(there, await startJournal(there, { steps: 2, ms: 0, thread_id: first.thread_id }));
+        }
+      },
+    });
+  });
+
+  it('made to jump by an hour while runs go on end none of them, and let none go on for ever', async () => {
+    const file = `${process.env['TMPDIR'] ?? '/tmp'}/svc-clock-${process.pid}`;
+    await writeFile(file, '+0s');
+    const env = {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      SVC_RUN_TIMEOUT: '20s',
+    };
+    await runScenario({
+      postgres,
+      nodes: { a: { env } },
+      async faults(stage) {
+        const runs = await Promise.all(
+          Array.from({ length: 4 }, () => startJournal(stage, { steps: 30, ms: 200 })),
+        );
+        for (const jump of ['+3600s', '-3600s', '+0s']) {
+          await stage.sleep(1_500);
+          stage.note(`the clock says ${jump}`);
+          await writeFile(file, jump);
+        }
+        for (const run of runs) {
+          expect((await join(stage, run)).body).toMatchObject({ taken: 30 });
+          expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 1 });
+        }
+        const hangs = await startJournal(stage, { steps: 1, ms: 600_000 });
+        await stage.sleep(1_000);
+        await writeFile(file, '-3600s');
+        await join(stage, hangs);
+        expect((await getRun(stage, hangs)).status).toBe('timeout');
+      },
+    });
+  }, 90_000);
+});
