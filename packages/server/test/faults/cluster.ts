@@ -1,9 +1,12 @@
 // Any number of svc processes on one database, each behind a network of its own.
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { audit } from './audit.ts';
 import { queryOnce, type FaultyPostgres } from './postgres.ts';
 import { startNode, type Role, type SvcNode } from './node-process.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+
+const patienceMs = 90_000;
 
 export interface Member {
   role?: Role;
@@ -67,18 +70,28 @@ export class Cluster implements AsyncDisposable {
     return [...this.#nodes.values()];
   }
 
-  /** Of the nodes that are up and serve. */
+  /** Of the nodes that are up and serve clients. */
   urls(): string[] {
-    return this.nodes.filter((node) => node.isRunning() && node.url !== '').map((node) => node.url);
+    return this.nodes.filter((node) => node.isRunning() && node.role !== 'worker').map((node) => node.url);
   }
 
-  query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const config = this.postgres.connection(this.database);
-    return queryOnce<Row>(
-      { ...config, application_name: 'observer', options: '-c search_path=svc -c timezone=UTC' },
-      text,
-      values,
-    );
+  /** Straight to PostgreSQL, as soon as it is up. What is asked must do no harm when it is asked twice. */
+  async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const config = {
+      ...this.postgres.connection(this.database),
+      application_name: 'observer',
+      options: '-c search_path=svc -c timezone=UTC',
+    };
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await queryOnce<Row>(config, text, values);
+      } catch (error) {
+        const isAway = !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
+        if (!isAway || performance.now() > deadline) throw error;
+        await sleep(50);
+      }
+    }
   }
 
   /** Ends all faults: networks are whole, PostgreSQL is up, frozen nodes go on, dead ones are started again. */

@@ -119,11 +119,17 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const evidenceOf = ({ cluster, history, caller }: Stage): Evidence => ({
   query: (text, values) => cluster.query(text, values),
   history,
-  get: (path) => caller.call({ method: 'GET', path }),
+  async get(path) {
+    const answer = await caller.call({ method: 'GET', path });
+    if (answer.status !== 200) throw new Error(`GET ${path} was answered with ${answer.status}`);
+    return answer;
+  },
   async readLog(path) {
     const url = caller.anyUrl() ?? '';
     const question = { method: 'GET', path, headers: { 'last-event-id': '-1' } } as const;
-    return (await readStream(url, question, { signal: AbortSignal.timeout(10_000) })).frames;
+    const { status, frames, end } = await readStream(url, question, { signal: AbortSignal.timeout(10_000) });
+    if (status !== 200 || end !== 'clean') throw new Error(`GET ${path} was answered with ${status}, ${end}`);
+    return frames;
   },
 });
 

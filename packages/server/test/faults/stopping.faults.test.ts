@@ -25,7 +25,7 @@ describe('a stopping server', () => {
           Array.from({ length: 5 }, () => startJournal(stage, { steps: 2, ms: 400 })),
         );
         const long = await Promise.all(
-          Array.from({ length: 5 }, () => startJournal(stage, { steps: 100, ms: 100 })),
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 60, ms: 100 })),
         );
         const { url } = cluster.node('a');
         note('terminate a');
@@ -41,7 +41,7 @@ describe('a stopping server', () => {
         expect(long.map(({ run_id }) => statusOf.get(run_id))).toEqual(long.map(() => 'pending'));
         await cluster.add('a');
         for (const run of long) {
-          expect((await join(stage, run)).body).toMatchObject({ taken: 100 });
+          expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
           expect((await getRun(stage, run)).attempt).toBe(1);
         }
       },
