@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask, readStream } from './caller.ts';
+import { Cluster } from './cluster.ts';
 import type { Frame } from './history.ts';
 import { holdingOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, journalQuestion, pathOf, startJournal, startRun } from './journal-run.ts';
@@ -12,10 +13,15 @@ import { memoryOf } from './process-tree.ts';
 import { rounds, runScenario } from './scenario.ts';
 
 let postgres: FaultyPostgres;
+let cluster: Cluster;
 beforeAll(async () => {
   postgres = await startPostgres();
+  cluster = await Cluster.open(postgres, { a: {}, b: {} });
 });
-afterAll(() => postgres[Symbol.asyncDispose]());
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
 
 const megabyte = 1024 ** 2;
 const resumable = { stream_resumable: true, stream_mode: ['custom', 'updates'] };
@@ -163,8 +169,7 @@ describe('clients that', () => {
 
   it('name an event that makes no sense get a defined answer at once', async () => {
     await runScenario({
-      postgres,
-      nodes: { a: {} },
+      cluster,
       async faults(stage) {
         const { url } = stage.cluster.node('a');
         const run = await startJournal(stage, { steps: 3, ms: 10, more: resumable });
@@ -187,8 +192,7 @@ describe('clients that', () => {
 
   it('read the same run at two nodes both see all of it', async () => {
     await runScenario({
-      postgres,
-      nodes: { a: {}, b: {} },
+      cluster,
       async faults(stage) {
         const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
         for (let round = 0; round < 3; round++) {
@@ -203,8 +207,7 @@ describe('clients that', () => {
 
   it('get events that came in the same millisecond each with an id of its own, in their order', async () => {
     await runScenario({
-      postgres,
-      nodes: { a: {}, b: {} },
+      cluster,
       async faults(stage) {
         const run = await startRun(
           stage,
@@ -245,8 +248,7 @@ describe('clients that', () => {
 
   it('ask twice for one run, at once and at two nodes, get one; for another under the same name, a refusal', async () => {
     await runScenario({
-      postgres,
-      nodes: { a: {}, b: {} },
+      cluster,
       async faults(stage) {
         const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
         for (let round = 0; round < 5; round++) {

@@ -1,15 +1,10 @@
 // A database, or the way to it, that fails while everybody works.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Cluster } from './cluster.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario } from './scenario.ts';
-
-let postgres: FaultyPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres[Symbol.asyncDispose]());
 
 const nodes = {
   api1: { role: 'api' },
@@ -17,6 +12,17 @@ const nodes = {
   worker1: { role: 'worker' },
   worker2: { role: 'worker' },
 } as const;
+
+let postgres: FaultyPostgres;
+let cluster: Cluster;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  cluster = await Cluster.open(postgres, nodes);
+});
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
 
 describe('a PostgreSQL that', () => {
   it(
@@ -40,8 +46,7 @@ describe('a PostgreSQL that', () => {
 
   it('is away for a while finds every run where it was, and no run has paid for it with all its attempts', async () => {
     await runScenario({
-      postgres,
-      nodes,
+      cluster,
       async faults(stage) {
         const runs = await Promise.all(
           Array.from({ length: 8 }, () => startJournal(stage, { steps: 20, ms: 200 })),
@@ -74,7 +79,7 @@ describe('a PostgreSQL that', () => {
             await postgres.terminateBackends(cluster.database, 1);
           }
         },
-        async after({ cluster }) {
+        async after() {
           const sessions = await cluster.query<{ node: string; count: number }>(
             `select application_name as node, count(*)::integer as count from pg_stat_activity
            where datname = current_database() and application_name <> 'observer' group by 1`,
@@ -92,10 +97,9 @@ describe('a PostgreSQL that', () => {
 describe('a network that', () => {
   it('swallows what one worker says: it stops before its lease ends, and another goes on', async () => {
     await runScenario({
-      postgres,
-      nodes: { api1: nodes.api1, worker1: nodes.worker1, worker2: nodes.worker2 },
+      cluster,
       async faults(stage) {
-        const { cluster, note } = stage;
+        const { note } = stage;
         const run = await startJournal(stage, { steps: 60, ms: 100 });
         await vi.waitFor(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 10_000);
         const [claim] = await cluster.query<{ node: string }>(
@@ -131,7 +135,7 @@ describe('a network that', () => {
         postgres,
         nodes,
         load: { clients: 6, steps: 5, ms: 80 },
-        async faults({ cluster, random, note, sleep }) {
+        async faults({ random, note, sleep }) {
           for (let round = 0; round < 2 * rounds; round++) {
             const name = random.pick(['worker1', 'worker2']);
             note(`swallow what ${name} says`);
@@ -154,7 +158,7 @@ describe('a network that', () => {
         postgres,
         nodes,
         load: { clients: 6 },
-        async faults({ cluster, random, note, sleep }) {
+        async faults({ random, note, sleep }) {
           note('reset the connections of any node, again and again');
           for (let reset = 0; reset < 20 * rounds; reset++) {
             await sleep(random.between(50, 400));
@@ -173,7 +177,7 @@ describe('a network that', () => {
         postgres,
         nodes,
         load: { clients: 6 },
-        async faults({ cluster, random, note, sleep }) {
+        async faults({ random, note, sleep }) {
           note('cut the answers to any node after some bytes');
           for (let cut = 0; cut < 15 * rounds; cut++) {
             await sleep(random.between(100, 400));
@@ -193,7 +197,7 @@ describe('a network that', () => {
         postgres,
         nodes,
         load: { clients: 6, deeds: ['wait', 'stream', 'background', 'double', 'cancel', 'delete', 'delete'] },
-        async faults({ cluster, note }) {
+        async faults({ note }) {
           for (let round = 0; round < 2 * rounds; round++) {
             for (const statement of statements) {
               // Whichever node sends it: those of another role never do.

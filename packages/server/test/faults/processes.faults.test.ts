@@ -1,18 +1,25 @@
 // Processes that are killed, frozen and stopped while they work.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Cluster } from './cluster.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type Stage } from './scenario.ts';
 
-let postgres: FaultyPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres[Symbol.asyncDispose]());
-
 const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
 const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
+
+let postgres: FaultyPostgres;
+/** Whoever dies in a scenario is back at its end. */
+let cluster: Cluster;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  cluster = await Cluster.open(postgres, { ...apis, ...workers });
+});
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
 
 /** Milliseconds, by the clock of the database, from a moment to the claim of a run's second attempt. */
 const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {
@@ -82,8 +89,7 @@ describe('kill -9', () => {
   it('of a worker every few seconds: everything acknowledged ends', async () => {
     const minutes = rounds > 1 ? 2 : 0.25;
     await runScenario({
-      postgres,
-      nodes: { ...apis, ...workers },
+      cluster,
       load: { clients: 8 },
       async faults({ cluster, random, note, sleep }) {
         const end = performance.now() + minutes * 60_000;
@@ -100,8 +106,7 @@ describe('kill -9', () => {
 
   it('of a worker: another has its run within twice the lease', async () => {
     await runScenario({
-      postgres,
-      nodes: { api1: apis.api1, ...workers },
+      cluster,
       async faults(stage) {
         const run = await startJournal(stage, { steps: 3, ms: 1_500 });
         const name = await holder(stage, run.run_id);
@@ -259,8 +264,7 @@ describe('kill -9', () => {
 describe('a worker that is frozen', () => {
   it('finds its run done by another when it goes on, and changes nothing', async () => {
     await runScenario({
-      postgres,
-      nodes: { api1: apis.api1, ...workers },
+      cluster,
       async faults(stage) {
         const { cluster, note, sleep } = stage;
         const run = await startJournal(stage, { steps: 8, ms: 250, more: { stream_resumable: true } });

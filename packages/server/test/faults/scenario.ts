@@ -57,8 +57,11 @@ export type ScenarioOptions = Where & {
 
 export const runScenario = async (options: ScenarioOptions): Promise<void> => {
   if ('cluster' in options) {
-    await play(options, options.cluster);
-    return options.cluster.clear();
+    try {
+      return await play(options, options.cluster);
+    } finally {
+      await options.cluster.clear();
+    }
   }
   await using cluster = await Cluster.open(options.postgres, options.nodes);
   await play(options, cluster);
