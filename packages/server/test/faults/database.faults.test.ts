@@ -29,8 +29,7 @@ describe('a PostgreSQL that', () => {
     'crashes again and again loses nothing, and nobody is told of an internal error',
     async () => {
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6 },
         async faults({ random, note, sleep }) {
           for (let crash = 0; crash < 4 * rounds; crash++) {
@@ -69,8 +68,7 @@ describe('a PostgreSQL that', () => {
     'ends sessions at random loses nothing, and nobody holds on to what was ended',
     async () => {
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6 },
         async faults({ cluster, note, sleep }) {
           note('end sessions, five times a second');
@@ -132,8 +130,7 @@ describe('a network that', () => {
     'swallows what one node after the other says, under load',
     async () => {
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6, steps: 5, ms: 80 },
         async faults({ random, note, sleep }) {
           for (let round = 0; round < 2 * rounds; round++) {
@@ -155,8 +152,7 @@ describe('a network that', () => {
     'resets connections in the middle of statements',
     async () => {
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6 },
         async faults({ random, note, sleep }) {
           note('reset the connections of any node, again and again');
@@ -174,8 +170,7 @@ describe('a network that', () => {
     'cuts answers short',
     async () => {
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6 },
         async faults({ random, note, sleep }) {
           note('cut the answers to any node after some bytes');
@@ -194,8 +189,7 @@ describe('a network that', () => {
     async () => {
       const statements = ['runs_create', 'threads_create', 'checkpoints_commit', 'runs_claim', 'runs_renew'];
       await runScenario({
-        postgres,
-        nodes,
+        cluster,
         load: { clients: 6, deeds: ['wait', 'stream', 'background', 'double', 'cancel', 'delete', 'delete'] },
         async faults({ note }) {
           for (let round = 0; round < 2 * rounds; round++) {

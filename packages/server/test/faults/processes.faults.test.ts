@@ -68,8 +68,7 @@ describe('kill -9', () => {
     'of workers under load: their runs go on elsewhere, no step counts twice, and streams have no seam',
     async () => {
       await runScenario({
-        postgres,
-        nodes: { ...apis, ...workers },
+        cluster,
         load: { clients: 6, steps: 6, ms: 120 },
         async faults({ cluster, random, note, sleep }) {
           const kills = 10 * rounds;
@@ -167,8 +166,7 @@ describe('kill -9', () => {
     'of a server alone: its executors write nothing more',
     async () => {
       await runScenario({
-        postgres,
-        nodes: { api1: apis.api1, ...workers },
+        cluster,
         load: { deeds: ['background', 'wait'], steps: 6, ms: 100 },
         async faults({ cluster, random, note, sleep }) {
           for (let kill = 0; kill < 2 * rounds; kill++) {
@@ -188,8 +186,7 @@ describe('kill -9', () => {
     'of a worker that has just committed the end of a run, and does not know',
     async () => {
       await runScenario({
-        postgres,
-        nodes: { api1: apis.api1, ...workers },
+        cluster,
         async faults(stage) {
           const { cluster, note } = stage;
           for (let round = 0; round < 2 * rounds; round++) {
@@ -214,8 +211,7 @@ describe('kill -9', () => {
     'of a server that has just made a run, and told nobody: asked again, another has one run',
     async () => {
       await runScenario({
-        postgres,
-        nodes: { ...apis, worker1: workers.worker1 },
+        cluster,
         async faults(stage) {
           const { cluster, note } = stage;
           for (let round = 0; round < 3 * rounds; round++) {
@@ -288,8 +284,7 @@ describe('a worker that is frozen', () => {
     'under load, again and again: nothing is lost and nothing counts twice',
     async () => {
       await runScenario({
-        postgres,
-        nodes: { api1: apis.api1, ...workers },
+        cluster,
         load: { steps: 5, ms: 80 },
         async faults({ cluster, random, note, sleep }) {
           for (let round = 0; round < 2 * rounds; round++) {

@@ -155,7 +155,9 @@ class Link {
   #ask(chunk: Buffer): void {
     const text = Buffer.concat([this.#asked, chunk]);
     for (const drop of this.#weather.drops) {
-      if (this.#dropping || !text.includes(drop.text)) continue;
+      // What came before is looked at again only for the beginning of what ends in this chunk.
+      const from = Math.max(0, this.#asked.length - drop.text.length + 1);
+      if (this.#dropping || !text.includes(drop.text, from)) continue;
       this.#weather.drops.delete(drop);
       this.#dropping = drop;
     }
