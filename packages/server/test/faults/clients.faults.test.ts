@@ -245,6 +245,34 @@ describe('clients that', () => {
       },
     });
   }, 60_000);
+
+  it('ask twice for one run, at once and at two nodes, get one; for another under the same name, a refusal', async () => {
+    await runScenario({
+      cluster,
+      async faults(stage) {
+        const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
+        for (let round = 0; round < 5; round++) {
+          const question = journalQuestion({ steps: 2, ms: 20 });
+          const answers = await Promise.all(
+            Array.from({ length: 10 }, (_, index) => ask(index % 2 === 0 ? a : b, question)),
+          );
+          const ids = new Set(answers.map(({ body }) => (body as { run_id: string }).run_id));
+          expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+          expect(ids.size).toBe(1);
+          const other = { ...question, body: { ...(question.body as object), metadata: { other: true } } };
+          expect((await ask(b, other)).status).toBe(409);
+          const { 'idempotency-key': _, ...headers } = question.headers ?? {};
+          const unnamed = { ...question, headers, body: { ...(question.body as object), metadata: {} } };
+          const two = await Promise.all([ask(a, unnamed), ask(b, unnamed)]);
+          expect(new Set([...ids, ...two.map(({ body }) => (body as { run_id: string }).run_id)]).size).toBe(
+            3,
+          );
+        }
+      },
+      // The runs without a name carry no markers of their own.
+      except: ['markersStandOnceAndInOrder'],
+    });
+  });
 });
 
 /** The head of a request, cut off, and then a byte now and again. */

@@ -230,9 +230,15 @@ const broken: Broken[] = [
   },
   {
     how: 'an answer with an internal error',
-    invariant: 'nobodyWasToldOfAnInternalError',
+    invariant: 'nobodyWasToldNonsense',
     told: () => ({ op: 'failed', what: 'POST /threads', status: 500, detail: 'oh' }),
     finds: /answered with 500/,
+  },
+  {
+    how: 'a refusal without a reason',
+    invariant: 'nobodyWasToldNonsense',
+    told: () => ({ op: 'failed', what: 'POST /threads', status: 409, detail: 'no' }),
+    finds: /answered with 409/,
   },
 ];
 

@@ -208,6 +208,34 @@ describe('kill -9', () => {
   );
 
   it(
+    'of a server that has just made a run, and told nobody: asked again, another has one run',
+    async () => {
+      await runScenario({
+        cluster,
+        async faults(stage) {
+          const { cluster, note } = stage;
+          for (let round = 0; round < 3 * rounds; round++) {
+            const lost = ['api1', 'api2'].map(async (name) => {
+              await cluster.network(name).dropReplyOnce('runs_create');
+              return name;
+            });
+            const killed = Promise.race(lost).then(async (name) => {
+              note(`kill ${name} after it has made a run`);
+              await cluster.node(name).kill();
+              return name;
+            });
+            const run = await startJournal(stage, { steps: 1, ms: 0 });
+            await join(stage, run);
+            await cluster.add(await killed);
+            for (const name of Object.keys(apis)) cluster.network(name).pass();
+          }
+        },
+      });
+    },
+    60_000 * rounds,
+  );
+
+  it(
     'of everything, again and again: what waited or went on goes on',
     async () => {
       await runScenario({

@@ -174,7 +174,8 @@ class Client {
     await sleep(random.between(0, 100));
     const action = random.pick(['interrupt', 'rollback']);
     const path = `${pathOf(started)}/cancel?wait=1&action=${action}`;
-    const answer = await this.#ask({ method: 'POST', path, tryMs: 15_000 });
+    // It may be over by now.
+    const answer = await this.#ask({ method: 'POST', path, tryMs: 15_000 }, 404);
     if (!answer) return;
     if (action === 'rollback') history.add({ op: 'rolled back', thread_id, run_id, before });
     else {
@@ -214,7 +215,8 @@ class Client {
   }
 
   async #start(thread_id: string, plan: Plan, strategy = 'enqueue'): Promise<Started | undefined> {
-    const answer = await this.#ask(this.#create(thread_id, '', plan, { multitask_strategy: strategy }));
+    const question = this.#create(thread_id, '', plan, { multitask_strategy: strategy });
+    const answer = await this.#ask(question, strategy === 'reject' ? 409 : undefined);
     return answer && this.#acknowledge(thread_id, plan, answer.headers, strategy);
   }
 
@@ -285,15 +287,14 @@ class Client {
     return { method: 'POST', path: `/threads/${thread_id}/runs${kind}`, body, headers };
   }
 
-  /** The answer when it is a good one; otherwise it is written down. */
-  async #ask(question: Question): Promise<Answer | undefined> {
+  /** The answer when it is a good one; otherwise it is written down: as a refusal when the status is `refusal`. */
+  async #ask(question: Question, refusal?: number): Promise<Answer | undefined> {
     const answer = await this.#options.caller.call({ patienceMs, ...question });
     if (answer.status < 300) return answer;
     const { code, message } = answer.body as { code: string; message: string };
     const what = `${question.method} ${question.path}`;
-    const isRefusal = answer.status === 409 || answer.status === 404;
     this.#options.history.add(
-      isRefusal
+      answer.status === refusal
         ? { op: 'refused', what, status: answer.status, code }
         : { op: 'failed', what, status: answer.status, detail: message },
     );

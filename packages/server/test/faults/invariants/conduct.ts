@@ -2,13 +2,16 @@
 import { memoryOf, openFilesOf } from '../process-tree.ts';
 import type { Checker } from './evidence.ts';
 
-/** Whatever happens to a server, it never tells a client that it does not understand itself. */
-export const nobodyWasToldOfAnInternalError: Checker = ({ history }) =>
+/**
+ * Whatever happens to a server, it never tells a client that it does not understand itself, nor refuses what it should
+ * do: it does it, or cannot at the moment.
+ */
+export const nobodyWasToldNonsense: Checker = ({ history }) =>
   Promise.resolve(
     history
       .of('failed')
-      .filter(({ status }) => status === 500)
-      .map(({ what, detail }) => `${what} was answered with 500: ${detail}`),
+      .filter(({ status }) => status >= 400 && status !== 503)
+      .map(({ what, status, detail }) => `${what} was answered with ${status}: ${detail}`),
   );
 
 /** Of all that clients asked for, a fifth may fail. With less the scenario shows nothing, whatever held in it. */

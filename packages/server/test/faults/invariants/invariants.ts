@@ -1,7 +1,7 @@
 // What holds after any fault, by the name under which a violation is reported.
 import { everyRequestMadeOneRun, nothingAcknowledgedIsLost } from './acknowledged.ts';
 import { checkpointsAreOneChain, headsAreNewest, onlyTheHolderWrote } from './checkpoints.ts';
-import { mostRequestsWereServed, nobodyWasToldOfAnInternalError } from './conduct.ts';
+import { mostRequestsWereServed, nobodyWasToldNonsense } from './conduct.ts';
 import {
   cancelledRunsStayQuiet,
   deletedThreadsLeaveNothing,
@@ -27,7 +27,7 @@ export const invariants = {
   cancelledRunsStayQuiet,
   rollbackTakesBackOneRun,
   deletedThreadsLeaveNothing,
-  nobodyWasToldOfAnInternalError,
+  nobodyWasToldNonsense,
   mostRequestsWereServed,
 } satisfies Record<string, Checker>;
 
