@@ -24,7 +24,8 @@ export class Attempt {
   readonly startedMs = performance.now();
   readonly #executor: ExecutorProcess;
   readonly #graceMs: number;
-  readonly #timeout: NodeJS.Timeout;
+  #timeout: NodeJS.Timeout | undefined;
+  #isOver = false;
   #grace: NodeJS.Timeout | undefined;
   /** Why it is to stop; undefined while it is not. */
   stopped: StopReason | undefined;
@@ -40,8 +41,13 @@ export class Attempt {
     this.lease_token = order.lease_token;
     this.#executor = executor;
     this.#graceMs = limits.graceMs;
-    this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
-    this.#timeout.unref();
+    // Its time begins when its executor has: one that has just replaced another takes a moment.
+    const begin = (): void => {
+      if (this.#isOver) return;
+      this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
+      this.#timeout.unref();
+    };
+    executor.ready.then(begin, () => undefined); // an executor that never begins is lost, and the attempt with it
   }
 
   /** Tells the graph to stop, once. */
@@ -65,6 +71,7 @@ export class Attempt {
 
   /** The attempt is over. */
   [Symbol.dispose](): void {
+    this.#isOver = true;
     clearTimeout(this.#timeout);
     clearTimeout(this.#grace);
   }

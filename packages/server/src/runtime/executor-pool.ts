@@ -63,11 +63,12 @@ export class ExecutorPool {
     await Promise.all([...this.#executors, ...this.#solitary].map((executor) => executor.stop()));
   }
 
+  /** One that is up before one that is about to be, if it has room. */
   #leastLoaded(): ExecutorProcess {
+    const load = ({ isReady, attempts }: ExecutorProcess): number =>
+      isReady ? attempts.size : attempts.size + this.#options.jobsPerExecutor;
     let best: ExecutorProcess | undefined;
-    for (const executor of this.#executors) {
-      if (!best || executor.attempts.size < best.attempts.size) best = executor;
-    }
+    for (const executor of this.#executors) if (!best || load(executor) < load(best)) best = executor;
     if (!best) throw new Problem('unavailable', 'No executor is up at the moment; try again shortly');
     return best;
   }

@@ -42,6 +42,7 @@ export class ExecutorProcess {
   /** By run and token. */
   readonly attempts = new Map<string, AttemptRef>();
   readonly ready: Promise<void>;
+  isReady = false;
   readonly #child: ChildProcess;
   readonly #events: ExecutorEvents;
   readonly #waiting = new Map<number, Waiting>();
@@ -61,8 +62,10 @@ export class ExecutorProcess {
     let fail!: (error: Error) => void;
     this.ready = new Promise((resolve, reject) => ([becomeReady, fail] = [resolve, reject]));
     this.#child.on('message', (message: FromExecutor) => {
-      if (message.kind === 'ready') becomeReady();
-      else if (message.kind === 'answer') this.#answer(message);
+      if (message.kind === 'ready') {
+        this.isReady = true;
+        becomeReady();
+      } else if (message.kind === 'answer') this.#answer(message);
       else this.#run(message);
     });
     this.#exited = new Promise((resolve) => {

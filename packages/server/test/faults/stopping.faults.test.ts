@@ -18,14 +18,14 @@ describe('a stopping server', () => {
   it('lets short runs finish, takes no new ones, and gives long ones back', async () => {
     await runScenario({
       postgres,
-      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '3s' } } },
+      nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '8s' } } },
       async faults(stage) {
         const { cluster, note } = stage;
         const short = await Promise.all(
           Array.from({ length: 5 }, () => startJournal(stage, { steps: 2, ms: 400 })),
         );
         const long = await Promise.all(
-          Array.from({ length: 5 }, () => startJournal(stage, { steps: 60, ms: 100 })),
+          Array.from({ length: 5 }, () => startJournal(stage, { steps: 150, ms: 100 })),
         );
         const { url } = cluster.node('a');
         note('terminate a');
@@ -41,7 +41,7 @@ describe('a stopping server', () => {
         expect(long.map(({ run_id }) => statusOf.get(run_id))).toEqual(long.map(() => 'pending'));
         await cluster.add('a');
         for (const run of long) {
-          expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
+          expect((await join(stage, run)).body).toMatchObject({ taken: 150 });
           expect((await getRun(stage, run)).attempt).toBe(1);
         }
       },

@@ -176,7 +176,9 @@ class Client {
     const path = `${pathOf(started)}/cancel?wait=1&action=${action}`;
     // It may be over by now.
     const answer = await this.#ask({ method: 'POST', path, tryMs: 15_000 }, 404);
-    if (!answer) return;
+    // A try whose answer was lost may have done it.
+    const isGone = async () => (await query('select 1 from runs where run_id = $1', [run_id])).length === 0;
+    if (!answer && !(action === 'rollback' && (await isGone()))) return;
     if (action === 'rollback') history.add({ op: 'rolled back', thread_id, run_id, before });
     else {
       const [written] = await query<{ count: number }>(
