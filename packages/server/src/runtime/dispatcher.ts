@@ -19,7 +19,7 @@ import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
 import type { RunRow, RunStorage } from '../storage/runs.ts';
 import { AskedWork } from '../events/asked-work.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
-import type { AttemptRef } from './executor-process.ts';
+import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
 import { runOrder } from './run-order.ts';
@@ -136,7 +136,14 @@ export class Dispatcher {
   /** Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. */
   start(order: RunOrder, sinceMs: number): void {
     const isLast = order.attempt > 1 && order.attempt >= this.#options.attemptsMax;
-    const executor = this.pool.run(order, isLast);
+    let executor: ExecutorProcess;
+    try {
+      executor = this.pool.run(order, isLast);
+    } catch (error) {
+      // The last executor ended while the run was claimed.
+      const lease = { id: order.run_id, lease_token: order.lease_token };
+      return this.#giveBack([lease], { charge: false, reason: (error as Error).message });
+    }
     this.#options.tail.unfollow(order.run_id);
     this.#attempts.keep(new Attempt(order, executor, this.#options.limits), sinceMs);
   }
@@ -201,10 +208,9 @@ export class Dispatcher {
       if (free <= 0) return;
       this.#reserved += free;
       try {
-        const sinceMs = performance.now();
-        const claimed = await leases.claim(free, worker_id, leaseMs, attemptsMax);
-        await this.#startAll(claimed, sinceMs);
-        if (claimed.length < free) return;
+        const { runs, sinceMs } = await leases.claim(free, worker_id, leaseMs, attemptsMax);
+        await this.#startAll(runs, sinceMs);
+        if (runs.length < free) return;
       } finally {
         this.#reserved -= free;
       }
@@ -217,8 +223,12 @@ export class Dispatcher {
     if (started.length === 0) return;
     const { leases, streams } = this.#options;
     const settings = new Map<string, ClaimedSetting>();
-    for (const setting of await leases.settings(started.map((run) => run.run_id))) {
-      settings.set(setting.run_id, setting);
+    try {
+      for (const setting of await leases.settings(started.map((run) => run.run_id))) {
+        settings.set(setting.run_id, setting);
+      }
+    } catch (error) {
+      return this.#giveBack(started.map(leaseOf), { charge: false, reason: (error as Error).message });
     }
     for (const run of started) {
       const setting = settings.get(run.run_id);
@@ -325,7 +335,7 @@ export class Dispatcher {
   }
 
   /** Readers here then follow the run wherever it goes. */
-  #giveBack(attempts: Attempt[], how: { charge: boolean; reason: string }): void {
+  #giveBack(attempts: Lease[], how: { charge: boolean; reason: string }): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
     this.#persist(async () => {

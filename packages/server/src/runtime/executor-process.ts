@@ -21,7 +21,7 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
-  /** The process has ended, by our own hand or not; `running` are the attempts it had. */
+  /** The process has ended; `running` are the attempts it had. Deliberate: not by what they did. */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
 
@@ -150,6 +150,7 @@ export class ExecutorProcess {
     const lost = new Problem('unavailable', `The executor ended while it worked on this (${reason})`);
     for (const { reject } of this.#waiting.values()) reject(lost);
     this.#waiting.clear();
-    this.#events.onExit([...this.attempts.values()], reason, this.#isKilled);
+    // One that never began has not met its runs.
+    this.#events.onExit([...this.attempts.values()], reason, this.#isKilled || !this.isReady);
   }
 }

@@ -18,6 +18,8 @@ export interface Statement {
   reads?: boolean;
   /** For what must be known soon or not at all. */
   timeoutMs?: number;
+  /** Called when a connection was had and the statement leaves; again when it is asked again. */
+  onSend?: () => void;
 }
 
 export interface Database extends AsyncDisposable {
@@ -157,7 +159,16 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
     }
   };
   return {
-    ...queries((query, reads) => again(() => lend((borrowed) => run(borrowed, query)), reads)),
+    ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, reads?: boolean, onSend?: () => void) =>
+      again(
+        () =>
+          lend((borrowed) => {
+            onSend?.();
+            return run<Row>(borrowed, query);
+          }),
+        reads,
+      ),
+    ),
     transact: (work) => transact(lend, work),
     poolState: () => ({
       pool_total: pool.totalCount,

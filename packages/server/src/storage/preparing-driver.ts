@@ -9,6 +9,7 @@ import type { Tables } from './tables.ts';
 export type Execute = <Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
   reads?: boolean,
+  onSend?: () => void,
 ) => Promise<pg.QueryResult<Row>>;
 
 export const createKysely = (execute: Execute): Kysely<Tables> =>

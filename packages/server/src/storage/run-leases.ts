@@ -55,10 +55,20 @@ const split = (leases: Lease[]) => [leases.map(({ id }) => id), leases.map(({ le
 export const runLeaseStorage = (db: Database) => ({
   /**
    * Takes leases on up to `count` runs that may start. A returned run whose status is not `running` was not claimed
-   * but ended: its attempts were used up, or it had been cancelled.
+   * but ended: its attempts were used up, or it had been cancelled. `sinceMs`: the monotonic time from which leases count.
    */
-  claim: (count: number, worker_id: string, leaseMs: number, attemptsMax: number): Promise<RunRow[]> =>
-    db.query<RunRow>(statements.claim, [count, worker_id, leaseMs, attemptsMax]),
+  async claim(
+    count: number,
+    worker_id: string,
+    leaseMs: number,
+    attemptsMax: number,
+  ): Promise<{ runs: RunRow[]; sinceMs: number }> {
+    // From when the statement left: the wait for a connection is no part of the lease.
+    let sinceMs = performance.now();
+    const claim = { ...statements.claim, onSend: () => (sinceMs = performance.now()) };
+    const runs = await db.query<RunRow>(claim, [count, worker_id, leaseMs, attemptsMax]);
+    return { runs, sinceMs };
+  },
 
   /** What an executor needs to know; `next_event_id` is null for a run without a log. */
   settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>

@@ -172,8 +172,11 @@ export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' 
 export type RunStorage = ReturnType<typeof runStorage>;
 
 export const runStorage = (db: Database) => ({
-  async create(run: NewRun): Promise<CreatedRun> {
-    const [row] = await db.query<CreatedRun>(statements.create, [
+  /** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
+  async create(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
+    let sinceMs = performance.now();
+    const create = { ...statements.create, onSend: () => (sinceMs = performance.now()) };
+    const [row] = await db.query<CreatedRun>(create, [
       run.run_id,
       run.thread_id,
       run.assistant_id,
@@ -190,7 +193,7 @@ export const runStorage = (db: Database) => ({
       run.webhook,
       run.keyed,
     ]);
-    return row as CreatedRun;
+    return { ...(row as CreatedRun), sinceMs };
   },
 
   /** All runs in flight on the thread, or those named; nothing is cancelled, and nothing returned, when one is missing. */

@@ -83,13 +83,12 @@ export class RunService {
     const run = this.#newRun(thread_id, request, audience);
     const stream = this.#streams.open(run.run_id, audience);
     const release = stream.retain();
-    const sinceMs = performance.now();
     try {
       const created = await this.#insert(run, request);
       const record =
         created.outcome === 'exists'
-          ? await this.#existing(run, created.thread_id, stream, sinceMs)
-          : this.#begin(run, created, stream, sinceMs);
+          ? await this.#existing(run, created.thread_id, stream, created.sinceMs)
+          : this.#begin(run, created, stream, created.sinceMs);
       return { run: record, isNew: created.outcome === 'created', stream, release };
     } catch (error) {
       release();
@@ -206,7 +205,7 @@ export class RunService {
   }
 
   /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */
-  async #store(run: NewRun): Promise<CreatedRun> {
+  async #store(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
     const untilMs = performance.now() + insertMs.max;
     for (let keyed = run.keyed; ; keyed = true) {
       try {
