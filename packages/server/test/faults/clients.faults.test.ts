@@ -19,8 +19,8 @@ beforeAll(async () => {
   cluster = await Cluster.open(postgres, { a: {}, b: {} });
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 const megabyte = 1024 ** 2;

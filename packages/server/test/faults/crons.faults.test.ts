@@ -11,8 +11,8 @@ beforeAll(async () => {
   cluster = await Cluster.open(postgres, { a: {}, b: {}, c: {} });
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 const plan = (said: string) => ({

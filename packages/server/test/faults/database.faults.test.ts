@@ -20,8 +20,8 @@ beforeAll(async () => {
   cluster = await Cluster.open(postgres, nodes);
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 describe('a PostgreSQL that', () => {

@@ -16,8 +16,8 @@ beforeAll(async () => {
   cluster = await Cluster.open(postgres, { a: { executors: 2 } });
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 const lines = async (file: string): Promise<number> => (await readFile(file, 'utf8')).split('\n').length - 1;

@@ -17,8 +17,8 @@ beforeAll(async () => {
   cluster = await Cluster.open(postgres, { ...apis, ...workers });
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
+  await cluster?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 /** Milliseconds, by the clock of the database, from a moment to the claim of a run's second attempt. */

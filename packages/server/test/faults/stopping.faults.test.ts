@@ -10,7 +10,7 @@ let postgres: FaultyPostgres;
 beforeAll(async () => {
   postgres = await startPostgres();
 });
-afterAll(() => postgres[Symbol.asyncDispose]());
+afterAll(() => postgres?.[Symbol.asyncDispose]());
 
 const stops = async (node: SvcNode): Promise<number | null> => (await node.exit).code;
 

@@ -11,7 +11,7 @@ const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 
 let postgres: FaultyPostgres;
 beforeAll(async () => {
-  if (!existsSync(library)) throw new Error(`${library} is missing: apt-get install faketime`);
+  if (!existsSync(library)) throw new Error(`${library} is missing: apt-get install libfaketime`);
   postgres = await startPostgres();
 });
 afterAll(() => postgres?.[Symbol.asyncDispose]());
