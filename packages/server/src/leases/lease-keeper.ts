@@ -22,7 +22,12 @@ interface Kept<L> {
   lease: L;
   /** Monotonic milliseconds. */
   goodUntilMs: number;
+  /** Since when the database has not called it ours. */
+  missingSinceMs: number | undefined;
 }
+
+/** What has just ended in the database is about to be dropped here: it is not lost. */
+const missingMaxMs = 1000;
 
 /** Renewals on their way at once: one that hangs must not stop the next. */
 const renewalsMax = 3;
@@ -31,6 +36,7 @@ export class LeaseKeeper<L extends Lease> {
   readonly #options: LeaseKeeperOptions<L>;
   readonly #kept = new Map<string, Kept<L>>();
   readonly #timers: NodeJS.Timeout[];
+  readonly #missingMaxMs: number;
   #renewals = 0;
   /** How many leases were lost while they were held here. */
   losses = 0;
@@ -38,6 +44,7 @@ export class LeaseKeeper<L extends Lease> {
   constructor(options: LeaseKeeperOptions<L>) {
     this.#options = options;
     const { leaseMs } = options;
+    this.#missingMaxMs = Math.min(missingMaxMs, leaseMs / 12);
     this.#timers = [
       setInterval(() => void this.#renew(), leaseMs / 3),
       setInterval(() => this.#fence(), leaseMs / 12),
@@ -50,7 +57,7 @@ export class LeaseKeeper<L extends Lease> {
 
   /** `sinceMs`: monotonic time from before the lease was asked for. */
   keep(lease: L, sinceMs: number): void {
-    this.#kept.set(lease.id, { lease, goodUntilMs: this.#goodUntil(sinceMs) });
+    this.#kept.set(lease.id, { lease, goodUntilMs: this.#goodUntil(sinceMs), missingSinceMs: undefined });
   }
 
   find(id: string): L | undefined {
@@ -87,7 +94,7 @@ export class LeaseKeeper<L extends Lease> {
         const kept = this.#kept.get(lease.id);
         if (kept?.lease !== lease) continue;
         if (ours.has(lease.id)) kept.goodUntilMs = Math.max(kept.goodUntilMs, this.#goodUntil(sinceMs));
-        else this.#lose(lease, 'taken');
+        else kept.missingSinceMs ??= performance.now();
       }
     } catch (error) {
       this.#options.logger.error({ err: error, leases: asked.length }, 'leases could not be renewed');
@@ -98,8 +105,10 @@ export class LeaseKeeper<L extends Lease> {
 
   #fence(): void {
     const nowMs = performance.now();
-    for (const { lease, goodUntilMs } of this.#kept.values()) {
-      if (goodUntilMs <= nowMs) this.#lose(lease, 'not renewed');
+    for (const { lease, goodUntilMs, missingSinceMs } of this.#kept.values()) {
+      if (missingSinceMs !== undefined && missingSinceMs + this.#missingMaxMs <= nowMs)
+        this.#lose(lease, 'taken');
+      else if (goodUntilMs <= nowMs) this.#lose(lease, 'not renewed');
     }
   }
 

@@ -132,7 +132,7 @@ threads.ttl_strategy text default default_thread_ttl_strategy()
 threads.ttl_since timestamp with time zone
 threads.ttl_done_at timestamp with time zone
 threads.removals integer not null default 0
-threads.expires_at timestamp with time zone default CASE WHEN ((ttl_minutes IS NOT NULL) AND (ttl_done_at IS DISTINCT FROM GREATEST(state_updated_at, ttl_since))) THEN (((GREATEST(state_updated_at, ttl_since) AT TIME ZONE 'UTC'::text) + make_interval(secs => (ttl_minutes * (60)::double precision))) AT TIME ZONE 'UTC'::text) ELSE NULL::timestamp with time zone END
+threads.expires_at timestamp with time zone
 webhook_deliveries.delivery_id uuid not null default gen_random_uuid()
 webhook_deliveries.run_id uuid not null
 webhook_deliveries.thread_id uuid not null
@@ -274,5 +274,6 @@ release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reas
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
 restore_thread(p_thread_id uuid, p_begun boolean) returns void
+set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)

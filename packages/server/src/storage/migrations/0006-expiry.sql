@@ -39,14 +39,23 @@ alter table threads
 alter table threads
   alter column ttl_minutes set default default_thread_ttl(),
   alter column ttl_strategy set default default_thread_ttl_strategy(),
-  -- Computed, so that a state update restarts the clock without knowing of it. Through a time without a zone, since
-  -- only that can be added to without asking for the session's. Null when there is nothing to do.
-  add column expires_at timestamptz generated always as (
-    case when ttl_minutes is not null and ttl_done_at is distinct from greatest(state_updated_at, ttl_since) then
-      (greatest(state_updated_at, ttl_since) at time zone 'UTC' + make_interval(secs => ttl_minutes * 60)) at time zone 'UTC'
-    end
-  ) stored;
+  -- When the ttl is over; null when there is nothing to do. Set by the trigger.
+  add column expires_at timestamptz;
 create index threads_expiring on threads (expires_at) where expires_at is not null;
+
+-- So that a state update restarts the clock without knowing of it. Not a generated column: that costs every run,
+-- a condition that does not hold costs nothing.
+create function set_thread_expiry() returns trigger
+language plpgsql as $$
+begin
+  new.expires_at := case
+    when new.ttl_minutes is not null and new.ttl_done_at is distinct from greatest(new.state_updated_at, new.ttl_since)
+    then greatest(new.state_updated_at, new.ttl_since) + make_interval(secs => new.ttl_minutes * 60) end;
+  return new;
+end
+$$;
+create trigger threads_expiry before insert or update on threads for each row
+when (new.ttl_minutes is not null or new.expires_at is not null) execute function set_thread_expiry();
 
 alter table store_items
   add column ttl_minutes double precision check (ttl_minutes > 0),
