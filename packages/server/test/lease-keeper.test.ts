@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { LeaseKeeper, type LossReason } from '../src/leases/lease-keeper.ts';
 
-const lease = { id: 'a run', lease_token: '1' };
+const lease = { id: 'a run', lease_token: 1 };
 
 const keeperOf = (renew: () => Promise<ReadonlySet<string>>) => {
   const lost: LossReason[] = [];

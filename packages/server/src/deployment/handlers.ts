@@ -1,10 +1,12 @@
 // What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
 // parsed input, return plain values, and throw Problems.
+import type { Caller } from '../access/caller.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
 /** Who calls, and for how long they wait. */
 export interface Call {
   requestId: string;
+  caller: Caller;
   /** Fires when the client has gone. */
   signal: AbortSignal;
   /** What the request says beside its input, such as `last-event-id`; the name in lower case. */

@@ -1,6 +1,7 @@
 import type { Routes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
+import { anybody, type Authenticate } from '../access/caller.ts';
 import type { Handlers } from '../deployment/handlers.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
@@ -20,6 +21,8 @@ export interface AppOptions<T extends Routes> {
   /** What may wait for a client that does not read. */
   streamBufferBytes?: number | undefined;
   observe?: Observe | undefined;
+  /** Nobody is asked who they are when it is absent. */
+  authenticate?: Authenticate | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -31,6 +34,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
   mount(app, routes, handlers, {
     logger,
     observe: options.observe,
+    authenticate: options.authenticate ?? (() => anybody),
     body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },

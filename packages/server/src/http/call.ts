@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { anybody, type Caller, type Credentials } from '../access/caller.ts';
 import type { Call } from '../deployment/handlers.ts';
 
 /** Node's own request and response; absent where a test calls `app.request()`. */
@@ -17,8 +18,9 @@ export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && sane.test(sent) ? sent : randomUUID();
 
 /** One request as handlers see it. The abort signal is made only for those who ask. */
-export class RequestCall implements Call {
+export class RequestCall implements Call, Credentials {
   readonly requestId: string;
+  caller: Caller = anybody;
   readonly #context: HttpContext;
 
   constructor(context: HttpContext) {
@@ -35,5 +37,10 @@ export class RequestCall implements Call {
     if (incoming === undefined) return this.#context.req.raw.headers.get(name) ?? undefined;
     const value = incoming.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  request(): Request {
+    const { method, url, headers } = this.#context.req.raw;
+    return new Request(url, { method, headers });
   }
 }

@@ -4,6 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
+import { anybody, type Authenticate } from '../access/caller.ts';
 import type { Call, Handlers } from '../deployment/handlers.ts';
 import type { BodyLimits } from './body.ts';
 import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
@@ -17,6 +18,8 @@ export type Observe = (method: string, route: string, status: number, ms: number
 
 export interface MountOptions extends ResponseOptions {
   body: BodyLimits;
+  /** Asked before anything of a request is read, for routes that are not public. */
+  authenticate: Authenticate;
   observe?: Observe | undefined;
 }
 
@@ -31,6 +34,9 @@ export const mount = <T extends Routes>(
 ): void => {
   for (const [name, route] of literalFirst(routes)) {
     const handler = handlers[name] as unknown as AnyHandler;
+    // The compiler asks for it too; a route that came another way must not be open by mistake.
+    if ((route.access as unknown) === undefined)
+      throw new Error(`Route ${name} does not say who may call it`);
     app.on(route.method.toUpperCase(), route.path, (context) => answer(route, handler, context, options));
   }
 };
@@ -54,6 +60,7 @@ const answer = async (
   let response: Response;
   try {
     assertMethod(route, context);
+    call.caller = route.access === 'public' ? anybody : await options.authenticate(call);
     const input = await readInput(route, context, call, options.body);
     response = await respond(route, await handler(input, call), context, call, options);
   } catch (error) {

@@ -1,0 +1,30 @@
+// Who makes a request.
+
+/** What an auth handler said of a user. Extra fields are its own: tokens, roles, organisations. */
+export interface User {
+  readonly identity: string;
+  readonly is_authenticated: boolean;
+  readonly display_name: string;
+  readonly permissions: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+export interface Caller {
+  /** Undefined where users are not told apart: without custom authentication. */
+  readonly user: User | undefined;
+  /** Whom limits count: an identity, an API key's fingerprint; undefined for anybody on this machine. */
+  readonly countedAs: string | undefined;
+}
+
+export const anybody: Caller = { user: undefined, countedAs: undefined };
+
+/** What of a request says who makes it. */
+export interface Credentials {
+  /** The first value; the name in lower case. */
+  header(name: string): string | undefined;
+  /** The request without its body, as the Fetch API has it. */
+  request(): Request;
+}
+
+/** Throws a Problem for whom it does not know. */
+export type Authenticate = (credentials: Credentials) => Promise<Caller> | Caller;
