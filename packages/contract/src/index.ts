@@ -19,6 +19,14 @@ export const deploymentRoutes = {
   ...storeRoutes,
 };
 
+export {
+  type AuthEvent,
+  authEvents,
+  type AuthEvents,
+  type AuthResource,
+  authResources,
+  type AuthValue,
+} from './deployment/auth-events.ts';
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';

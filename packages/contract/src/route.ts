@@ -4,10 +4,10 @@ import type { z } from 'zod';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Who may call an operation: `public`, or the resource and action that an auth handler is asked about. */
+/** Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about. */
 export type Access =
   | 'public'
-  | { resource: 'assistants' | 'threads' | 'runs' | 'crons' | 'store'; action: string };
+  | { resource: 'assistants' | 'threads' | 'crons' | 'store'; action: string | readonly string[] };
 
 export interface RouteShape {
   method: Method;

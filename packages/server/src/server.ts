@@ -1,6 +1,9 @@
 // A whole server: database, services, HTTP; and back down again in reverse order.
 import { deploymentRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
+import { openAccess } from './access/access.ts';
+import { loadAuth } from './access/auth-definition.ts';
+import { exposeEnvironment } from './config/env.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import type { Handlers } from './deployment/handlers.ts';
@@ -38,17 +41,29 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
     return part;
   };
   try {
+    // First: with an auth object that does not work nothing is served.
+    if (project.auth) exposeEnvironment(project.env);
+    const authDefinition = project.auth && (await loadAuth(project.auth.source));
     const connection = keep(await openConnection(settings.storage));
     const database = keep(await openDatabase(connection.options));
     await migrate(database);
     const services = keep(
-      await createServices({ database, databaseOptions: connection.options, settings, project, logger }),
+      await createServices({
+        database,
+        databaseOptions: connection.options,
+        settings,
+        project,
+        authDefinition,
+        logger,
+      }),
     );
     const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs } = settings.http;
     const app = createApp<Routes>({
       // A worker says how it is, and nothing more.
       routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
       handlers: services.handlers as Handlers<Routes>,
+      authenticate: services.auth?.authenticate,
+      accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
       observe: (...request) => services.metrics.request(...request),
       logger,
       limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },

@@ -3,10 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import type { deploymentRoutes } from '@svc/contract';
 import type { Logger } from 'pino';
+import { customAuth, type CustomAuth } from './access/custom-auth.ts';
+import type { AuthDefinition } from './access/auth-definition.ts';
+import { ownerKey, type Access } from './access/access.ts';
+import { Filter } from './access/filter.ts';
+import { RunUsers } from './access/run-users.ts';
+import { openSealer } from './secrets/encryption-key.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
-import { AssistantService } from './deployment/assistants/assistant-service.ts';
+import { AssistantService, madeBySystem } from './deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from './deployment/assistants/introspection-service.ts';
 import { cronHandlers } from './deployment/crons/cron-handlers.ts';
 import { CronScheduler } from './deployment/crons/cron-scheduler.ts';
@@ -17,6 +23,7 @@ import { RunCanceller } from './deployment/runs/run-canceller.ts';
 import { RunFollower } from './deployment/runs/run-follower.ts';
 import { runDuties } from './deployment/runs/run-duties.ts';
 import { runHandlers } from './deployment/runs/run-handlers.ts';
+import { RunGranter } from './deployment/runs/run-grant.ts';
 import { RunService } from './deployment/runs/run-service.ts';
 import { storeHandlers } from './deployment/store/store-handlers.ts';
 import { StoreService } from './deployment/store/store-service.ts';
@@ -25,7 +32,7 @@ import { serverFacts } from './deployment/system/server-facts.ts';
 import { systemHandlers } from './deployment/system/system-handlers.ts';
 import { PruneService } from './deployment/threads/prune-service.ts';
 import { StateReader } from './deployment/threads/state-reader.ts';
-import { StateService } from './deployment/threads/state-service.ts';
+import { StateService, type Updater } from './deployment/threads/state-service.ts';
 import { threadHandlers } from './deployment/threads/thread-handlers.ts';
 import { ThreadService } from './deployment/threads/thread-service.ts';
 import { ThreadWatch } from './deployment/threads/thread-watch.ts';
@@ -46,6 +53,8 @@ import { Metrics } from './telemetry/metrics.ts';
 
 export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
+  /** Undefined: users are not told apart. */
+  auth: CustomAuth | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
   /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
@@ -62,6 +71,8 @@ export interface ServiceParts {
   databaseOptions: DatabaseOptions;
   settings: Settings;
   project: SvcJson;
+  /** The project's auth object; undefined when it has none. */
+  authDefinition: AuthDefinition | undefined;
   logger: Logger;
 }
 
@@ -69,6 +80,7 @@ export interface ServiceParts {
 const createRuntime = async (
   parts: ServiceParts,
   storage: Storage,
+  users: RunUsers,
   metrics: Metrics,
   stack: AsyncDisposable[],
 ) => {
@@ -92,6 +104,7 @@ const createRuntime = async (
     leases: storage.runLeases,
     runs: storage.runs,
     streams,
+    users,
     tail,
     bell,
     leaseMs: runs.leaseMs,
@@ -133,6 +146,30 @@ const watchRuntime = (
     }),
   });
 
+/** A node without custom authentication may still execute runs that another one made for its users. */
+const createAuth = async ({ settings, project, authDefinition, logger }: ServiceParts) => {
+  const { auth: config, compat } = project;
+  const { encryptionKey } = settings.auth;
+  const hasSecrets = config !== undefined || encryptionKey !== undefined;
+  const sealer = hasSecrets ? await openSealer(encryptionKey, settings.storage.dataDir) : undefined;
+  const auth =
+    config &&
+    authDefinition &&
+    customAuth(authDefinition, { config, settings: settings.auth, compat, logger });
+  return { auth, users: new RunUsers(sealer, compat) };
+};
+
+/** Of other users' assistants none lends its configuration to an update. */
+const updaterOf =
+  (users: RunUsers) =>
+  ({ user }: Access): Updater => ({
+    keys: users.keys(user),
+    assistantAccess:
+      user === undefined
+        ? Filter.everything
+        : Filter.parse({ $or: [{ [ownerKey]: user.identity }, madeBySystem] }),
+  });
+
 /** A worker reports itself twice in the life of a lease. */
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
@@ -143,9 +180,10 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
+  const { auth, users } = await createAuth(parts);
   const stack: AsyncDisposable[] = [];
   const metrics = new Metrics();
-  const runtime = await createRuntime(parts, storage, metrics, stack);
+  const runtime = await createRuntime(parts, storage, users, metrics, stack);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
   const reader = new StateReader(storage.checkpoints);
@@ -179,8 +217,10 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     streams,
     tail,
     webhooks,
+    users,
     graphs: new Set(graphs.keys()),
   });
+  const granter = new RunGranter(assistants.defaultIds);
   const watch = new ThreadWatch({ threads: storage.threads, runs: storage.runs, follower, bell, pollMs });
   const readiness = new Readiness({
     isDraining: () => dispatcher.isDraining,
@@ -190,14 +230,15 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const handlers = {
     ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
-    ...threadHandlers(threads, states, pruning, project.compat),
-    ...runHandlers({ runs, follower, canceller, watch, log: storage.runLog }),
-    ...cronHandlers(new CronService(storage, webhooks)),
+    ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
+    ...runHandlers({ runs, granter, follower, canceller, watch, log: storage.runLog }),
+    ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),
   };
   return {
     handlers,
+    auth,
     dispatcher,
     metrics,
     drain: async (graceMs, hurry) => {

@@ -15,6 +15,7 @@ import { RefCache } from '../src/runtime/values/ref-cache.ts';
 import { createStorage, type Storage } from '../src/storage/storage.ts';
 import { codec, ThreadSavers } from './checkpoints/thread-savers.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
+import { everyRow } from '../src/storage/row-filter.ts';
 
 let folder: string;
 let server: TestServer;
@@ -204,7 +205,7 @@ describe('keep_latest', () => {
     const kept = [{ checkpoint_ns: '', checkpoint_id: checkpoint_id ?? '' }];
     const outcomes: string[] = [];
     do {
-      const mark = (await storage.pruning.findMark(thread_id)) ?? '';
+      const mark = (await storage.pruning.findMark(thread_id, everyRow)) ?? '';
       outcomes.push(await storage.pruning.prune(thread_id, { mark, kept }, 3));
       expect(await standing(thread_id)).toEqual(before);
     } while (outcomes.at(-1) === 'more');

@@ -97,7 +97,7 @@ export const CheckpointSelector = z
   .meta({ id: 'CheckpointSelector', description: 'A checkpoint; without an id the newest of its namespace' });
 
 const params = z.object({ thread_id: Id });
-const access = (action: string) => ({ resource: 'threads', action }) as const;
+const access = (action: string | readonly string[]) => ({ resource: 'threads', action }) as const;
 const tag = 'Threads';
 const fields = [
   'thread_id',
@@ -222,7 +222,7 @@ export const threadRoutes = {
     path: '/threads/prune',
     summary: 'Delete threads, or all of them but their current states',
     tag,
-    access: access('delete'),
+    access: access(['delete', 'update']),
     body: PruneRequest,
     response: z.object({
       pruned_count: z.int().describe('Without threads that are not there, or that keep_latest found in use'),

@@ -1,6 +1,16 @@
 // Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
 
-import { databaseUri, duration, hostList, integer, key, oneOf, size, text } from './setting-type.ts';
+import {
+  databaseUri,
+  duration,
+  encryptionKey,
+  hostList,
+  integer,
+  key,
+  oneOf,
+  size,
+  text,
+} from './setting-type.ts';
 import type { SettingType } from './setting-type.ts';
 
 /** What defaults may depend on. */
@@ -168,6 +178,26 @@ export const settingDefinitions = {
     defaultDoc: 'none',
     doc: 'Hosts (`minio.local:9000,10.0.0.7`) that the server may call although they are private, or on an unusual port.',
   }),
+  authTimeout: setting({
+    variable: 'SVC_AUTH_TIMEOUT',
+    type: duration({ minMs: 10, maxMs: 600 * second }),
+    default: '5s',
+    doc: 'How long an auth handler may take; then the request is answered with 503.',
+  }),
+  studioKey: setting({
+    variable: 'SVC_STUDIO_KEY',
+    type: key({ min: 16 }),
+    default: undefined,
+    defaultDoc: 'none: there is no Studio user',
+    doc: 'The key, 16 characters or more, that makes who proves it the Studio user, beside custom authentication.',
+  }),
+  encryptionKey: setting({
+    variable: 'SVC_ENCRYPTION_KEY',
+    type: encryptionKey(),
+    default: undefined,
+    defaultDoc: 'one of its own in the data folder',
+    doc: 'Seals secrets in the database: 32 bytes as base64 or hex. Nodes that share a database need the same.',
+  }),
   logLevel: setting({
     variable: 'SVC_LOG_LEVEL',
     aliases: [{ name: 'LOG_LEVEL' }],
@@ -202,4 +232,9 @@ export function processEnvironment(): Record<string, string> {
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return Object.fromEntries(entries);
+}
+
+/** Makes the variables of a config file visible to the project's code in this process, beside those it has. */
+export function exposeEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }

@@ -68,7 +68,8 @@ function entryProblem(entry: unknown): Problem | undefined {
   return { problem: 'its description is not a text', remedy };
 }
 
-function readSource(
+/** `<file>:<export>`, with the file found beside the config file. */
+export function readSource(
   entry: string | { path: string; description?: string },
   dir: string,
 ): GraphSource | Problem {

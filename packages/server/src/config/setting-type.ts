@@ -137,3 +137,16 @@ export function key(range: { min: number }): SettingType<Secret> {
     format: String,
   };
 }
+
+/** 32 bytes of randomness, as hex or base64. */
+export function encryptionKey(): SettingType<Secret> {
+  return {
+    name: 'secret',
+    secret: true,
+    parse: (given) =>
+      /^([\da-f]{64}|[\w+/-]{43}=?)$/i.test(given)
+        ? { value: new Secret(given) }
+        : { problem: 'is no key', remedy: 'Give 32 random bytes: openssl rand -base64 32.' },
+    format: String,
+  };
+}

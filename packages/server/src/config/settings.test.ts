@@ -30,6 +30,7 @@ describe('settings', () => {
         streamTtlMs: 120_000,
       },
       egress: { allow: [], webhookSecret: undefined },
+      auth: { timeoutMs: 5000, studioKey: undefined, encryptionKey: undefined },
       log: { level: 'info', format: 'json' },
     });
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));

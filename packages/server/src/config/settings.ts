@@ -38,6 +38,13 @@ export interface Settings {
     /** Undefined: webhooks are not signed. */
     readonly webhookSecret: Secret | undefined;
   };
+  readonly auth: {
+    readonly timeoutMs: number;
+    /** Undefined: there is no Studio user. */
+    readonly studioKey: Secret | undefined;
+    /** Undefined: a key of our own in the data folder. */
+    readonly encryptionKey: Secret | undefined;
+  };
   readonly log: {
     readonly level: SettingValue<'logLevel'>;
     readonly format: SettingValue<'logFormat'>;
@@ -197,6 +204,11 @@ function group(
       streamTtlMs: values.streamTtl,
     }),
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
+    auth: Object.freeze({
+      timeoutMs: values.authTimeout,
+      studioKey: values.studioKey,
+      encryptionKey: values.encryptionKey,
+    }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
     origins: Object.freeze(origins),
   });

@@ -40,6 +40,24 @@ export const WebhooksSection = z.looseObject({
 
 export type WebhooksSection = z.infer<typeof WebhooksSection>;
 
+export const AuthSection = z.looseObject({
+  path: z.string().min(1).describe('"<file>:<export>" of the Auth object: "./auth.ts:auth"'),
+  disable_studio_auth: z
+    .boolean()
+    .optional()
+    .describe('Refuses the Studio user, whatever key it proves; false by default'),
+  cache: z
+    .looseObject({
+      cache_keys: z.array(z.string().min(1)).min(1).max(10).describe('Headers that say who is asking'),
+      ttl_seconds: z.number().positive().max(86_400).describe('How long an answer of authenticate holds'),
+      max_size: z.int().min(1).max(1_000_000).optional().describe('Answers that are kept; 1000 by default'),
+    })
+    .optional()
+    .describe('Keeps what authenticate returned; by default it is asked on every request'),
+});
+
+export type AuthSection = z.infer<typeof AuthSection>;
+
 /** The file's shape. Keys it does not know are kept, and warned about by the loader. */
 export const SvcJsonFile = z
   .looseObject({
@@ -77,7 +95,7 @@ export const SvcJsonFile = z
       )
       .optional()
       .describe('Settings of the server, under a variable and a flag: {"port": 8080, "lease": "30s"}'),
-    auth: section('Custom authentication: {"path": "./auth.ts:auth"}'),
+    auth: AuthSection.optional().describe('Custom authentication: {"path": "./auth.ts:auth"}'),
     http: section('Custom routes, CORS, headers that reach the graph'),
     store: StoreSection,
     checkpointer: CheckpointerSection,

@@ -58,6 +58,7 @@ describe('svc.json', () => {
   });
 
   it('takes every key of a stock file without a warning', () => {
+    writeFileSync(join(dir, 'auth.ts'), '');
     const file = write(
       {
         graphs,

@@ -3,6 +3,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { readAuth } from './auth.ts';
+import type { AuthConfig } from './auth.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
 import { JsonTextError, parseJsonText } from './json-text.ts';
@@ -28,6 +30,8 @@ export interface SvcJson {
   readonly envFile?: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly webhooks: WebhookRules;
+  /** Undefined: users are not told apart. */
+  readonly auth: AuthConfig | undefined;
   /** The file as it was parsed, for the sections that others own: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** Sentences for the operator: nothing that stops a start. */
@@ -84,6 +88,7 @@ export function readSvcJson(
   const compat = raw.compat === 'langgraph' || name === 'langgraph.json';
   const everything = { ...variables, ...env };
   const webhooks = readWebhookRules({ section: raw.webhooks, compat, env: everything, where, mistakes });
+  const auth = readAuth(raw.auth, { dir, where, mistakes });
   if (mistakes.length > 0) return { project: undefined, mistakes };
   const project: SvcJson = {
     file,
@@ -94,6 +99,7 @@ export function readSvcJson(
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},
     webhooks,
+    auth,
     raw,
     warnings: unknownKeys(raw, where),
   };

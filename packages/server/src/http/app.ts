@@ -1,7 +1,8 @@
 import type { Routes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
-import { anybody, type Authenticate } from '../access/caller.ts';
+import { openAccess, type Access } from '../access/access.ts';
+import { anybody, type Authenticate, type Caller } from '../access/caller.ts';
 import type { Handlers } from '../deployment/handlers.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
@@ -23,6 +24,8 @@ export interface AppOptions<T extends Routes> {
   observe?: Observe | undefined;
   /** Nobody is asked who they are when it is absent. */
   authenticate?: Authenticate | undefined;
+  /** Everybody may do everything when it is absent. */
+  accessOf?: ((caller: Caller) => Access) | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -35,6 +38,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     logger,
     observe: options.observe,
     authenticate: options.authenticate ?? (() => anybody),
+    accessOf: options.accessOf ?? (() => openAccess),
     body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },

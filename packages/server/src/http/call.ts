@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { anybody, type Caller, type Credentials } from '../access/caller.ts';
+import { openAccess, type Access } from '../access/access.ts';
+import type { Credentials } from '../access/caller.ts';
 import type { Call } from '../deployment/handlers.ts';
 
 /** Node's own request and response; absent where a test calls `app.request()`. */
@@ -20,7 +21,7 @@ export const requestIdOf = (sent: string | undefined): string =>
 /** One request as handlers see it. The abort signal is made only for those who ask. */
 export class RequestCall implements Call, Credentials {
   readonly requestId: string;
-  caller: Caller = anybody;
+  access: Access = openAccess;
   readonly #context: HttpContext;
 
   constructor(context: HttpContext) {

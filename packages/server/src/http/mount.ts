@@ -4,7 +4,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
-import { anybody, type Authenticate } from '../access/caller.ts';
+import type { Access } from '../access/access.ts';
+import type { Authenticate, Caller } from '../access/caller.ts';
 import type { Call, Handlers } from '../deployment/handlers.ts';
 import type { BodyLimits } from './body.ts';
 import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
@@ -20,6 +21,7 @@ export interface MountOptions extends ResponseOptions {
   body: BodyLimits;
   /** Asked before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
+  accessOf: (caller: Caller) => Access;
   observe?: Observe | undefined;
 }
 
@@ -37,7 +39,9 @@ export const mount = <T extends Routes>(
     // The compiler asks for it too; a route that came another way must not be open by mistake.
     if ((route.access as unknown) === undefined)
       throw new Error(`Route ${name} does not say who may call it`);
-    app.on(route.method.toUpperCase(), route.path, (context) => answer(route, handler, context, options));
+    app.on(route.method.toUpperCase(), route.path, (context) =>
+      answer(name, route, handler, context, options),
+    );
   }
 };
 
@@ -50,6 +54,7 @@ const literalFirst = (routes: Routes): [string, RouteShape][] => {
 };
 
 const answer = async (
+  name: string,
   route: RouteShape,
   handler: AnyHandler,
   context: HttpContext,
@@ -60,9 +65,11 @@ const answer = async (
   let response: Response;
   try {
     assertMethod(route, context);
-    call.caller = route.access === 'public' ? anybody : await options.authenticate(call);
+    if (route.access !== 'public') call.access = options.accessOf(await options.authenticate(call));
     const input = await readInput(route, context, call, options.body);
-    response = await respond(route, await handler(input, call), context, call, options);
+    const reply = await handler(input, call);
+    assertAsked(name, route, call.access);
+    response = await respond(route, reply, context, call, options);
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger);
   }
@@ -84,6 +91,12 @@ const answer = async (
     out.once('close', finish);
   } else finish();
   return response;
+};
+
+/** A handler that asked nobody has a fault, and its answer is not to be seen. */
+const assertAsked = (name: string, { access }: RouteShape, asked: Access): void => {
+  if (access === 'public' || asked.hasAsked(access.resource, access.action)) return;
+  throw new Error(`Route ${name} has answered without asking whether it may`);
 };
 
 /** Hono answers HEAD by GET; a stream must not start for it. */

@@ -1,6 +1,7 @@
 // The only place that turns errors into responses.
 import { HTTPException } from 'hono/http-exception';
 import { Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
+import { Refusal } from '../access/refusal.ts';
 import { jsonHeaders } from './headers.ts';
 
 /** What this layer writes to: pino fits. */
@@ -57,6 +58,9 @@ export const problemResponse = (
   logProblem(problem, requestId, logger);
   const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
   if (problem.code === 'unavailable') headers['retry-after'] = retryAfterSeconds;
-  const status = extra.status ?? problems[problem.code].status;
+  // An auth handler's own answer goes out as it gave it.
+  const refusal = problem instanceof Refusal ? problem : undefined;
+  Object.assign(headers, refusal?.headers);
+  const status = extra.status ?? refusal?.status ?? problems[problem.code].status;
   return new Response(JSON.stringify(problemBody(problem, requestId)), { status, headers });
 };

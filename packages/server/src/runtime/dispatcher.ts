@@ -19,16 +19,17 @@ import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
 import type { RunRow, RunStorage } from '../storage/runs.ts';
 import { AskedWork } from '../events/asked-work.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
+import { claimedOrder, type UserKeys } from './claimed-order.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
-import { runOrder } from './run-order.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
   leases: RunLeaseStorage;
   runs: Pick<RunStorage, 'follow'>;
   streams: RunStreams;
+  users: UserKeys;
   tail: LogTail;
   bell: Bell;
   leaseMs: number;
@@ -221,7 +222,7 @@ export class Dispatcher {
     for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
-    const { leases, streams } = this.#options;
+    const { leases, streams, users } = this.#options;
     const settings = new Map<string, ClaimedSetting>();
     try {
       for (const setting of await leases.settings(started.map((run) => run.run_id))) {
@@ -231,16 +232,15 @@ export class Dispatcher {
       return this.#giveBack(started.map(leaseOf), { charge: false, reason: (error as Error).message });
     }
     for (const run of started) {
-      const setting = settings.get(run.run_id);
-      if (setting) {
-        const stream = streams.find(run.run_id);
-        const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);
-        this.start(runOrder({ ...run, log: setting.log }, setting, stream ?? {}, firstId), sinceMs);
-      } else {
-        const error = { error: 'AssistantGone', message: 'The assistant of this run is gone' };
-        await leases.stop(leaseOf(run), 'error', 'error', JSON.stringify(error));
-        this.#endHere({ ...run, status: 'error', error: JSON.stringify(error) });
+      const stream = streams.find(run.run_id);
+      const order = claimedOrder(run, settings.get(run.run_id), stream, users);
+      if (!('error' in order)) {
+        this.start(order, sinceMs);
+        continue;
       }
+      const error = JSON.stringify(order);
+      await leases.stop(leaseOf(run), 'error', 'error', error);
+      this.#endHere({ ...run, status: 'error', error });
     }
   }
 

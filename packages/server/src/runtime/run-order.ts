@@ -68,12 +68,12 @@ export interface Audience {
   streamed?: boolean;
 }
 
-/** `first_event_id`: where the ids of an earlier attempt ended. */
+/** `keys`: what the graph sees of the user it acts for. `firstId`: where the ids of an earlier attempt ended. */
 export const runOrder = (
   run: ClaimedRun,
   setting: RunSetting,
   audience: Audience,
-  first_event_id = 0,
+  { keys = {}, firstId = 0 }: { keys?: Record<string, unknown>; firstId?: number } = {},
 ): RunOrder => {
   const kwargs = JSON.parse(run.kwargs) as RunKwargs;
   const { run_id, assistant_id, temporary, attempt, lease_token } = run;
@@ -91,7 +91,7 @@ export const runOrder = (
     temporary,
     blob_space: setting.blob_space ?? thread_id,
     head: setting.head,
-    config: mergeConfigs(ids, setting.assistant_config, setting.thread_config, kwargs.config),
+    config: mergeConfigs({ ...ids, ...keys }, setting.assistant_config, setting.thread_config, kwargs.config),
     ...(context === undefined ? {} : { context }),
     metadata: {
       ...setting.assistant_metadata,
@@ -106,6 +106,6 @@ export const runOrder = (
     streamed: (audience.streamed ?? false) || run.log === 'events',
     logged: run.log === 'events',
     values_kept: isKept,
-    first_event_id,
+    first_event_id: firstId,
   };
 };

@@ -1,6 +1,7 @@
 // Assistants and their versions. The row of an assistant is a copy of its current version.
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Database } from './database.ts';
+import { everyRow, type RowFilter } from './row-filter.ts';
 import type { AssistantTable } from './tables.ts';
 
 export type AssistantRow = AssistantTable;
@@ -43,11 +44,11 @@ const statements = {
   get: {
     name: 'assistants_get',
     reads: true,
-    text: `select ${columns} from assistants where assistant_id = $1`,
+    text: `select ${columns} from assistants where assistant_id = $1 and metadata @@ $2::jsonpath`,
   },
   lock: {
     name: 'assistants_lock',
-    text: 'select description from assistants where assistant_id = $1 for update',
+    text: 'select description from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
   },
   // Null keeps what is there; metadata is merged.
   update: {
@@ -57,7 +58,7 @@ const statements = {
           description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
           context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
           version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
-        where a.assistant_id = $1 returning a.*
+        where a.assistant_id = $1 and (a.metadata || coalesce($8::jsonb, '{}')) @@ $9::jsonpath returning a.*
       ), version as (
         insert into assistant_versions (${versioned}) select ${versioned} from updated
       )
@@ -68,19 +69,21 @@ const statements = {
     text: `update assistants a set graph_id = v.graph_id, name = v.name, description = v.description, config = v.config,
         context = v.context, metadata = v.metadata, version = v.version, updated_at = now()
       from assistant_versions v
-      where a.assistant_id = $1 and v.assistant_id = $1 and v.version = $2 returning a.*`,
+      where a.assistant_id = $1 and a.metadata @@ $3::jsonpath and v.assistant_id = $1 and v.version = $2
+        and v.metadata @@ $3::jsonpath returning a.*`,
   },
   versions: {
     name: 'assistants_versions',
     reads: true,
     text: `select v.assistant_id, v.graph_id, v.name, v.description, v.config, v.context, v.metadata, v.version,
         v.created_at, v.created_at as updated_at
-      from assistant_versions v where v.assistant_id = $1 and ($2::jsonb is null or v.metadata @> $2)
+      from assistant_versions v join assistants a using (assistant_id)
+      where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath and ($2::jsonb is null or v.metadata @> $2)
       order by v.version desc limit $3 offset $4`,
   },
   delete: {
     name: 'assistants_delete',
-    text: `delete from assistants a where a.assistant_id = $1
+    text: `delete from assistants a where a.assistant_id = $1 and a.metadata @@ $2::jsonpath
       and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
       returning assistant_id`,
   },
@@ -97,7 +100,11 @@ export type AssistantStorage = ReturnType<typeof assistantStorage>;
 /** So that `%` and `_` in what a client sends stand for themselves. */
 const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-const conditions = ({ metadata, graph_id, name }: AssistantFilter): Expression<SqlBool>[] => [
+const conditions = (
+  { metadata, graph_id, name }: AssistantFilter,
+  access: RowFilter,
+): Expression<SqlBool>[] => [
+  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
   ...(metadata && Object.keys(metadata).length > 0
     ? [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]
     : []),
@@ -112,10 +119,14 @@ const update = (
   db: Database,
   assistant_id: string,
   patch: AssistantPatch,
+  access: RowFilter,
   wants: (locked: Pick<AssistantRow, 'description'>) => boolean,
 ): Promise<AssistantRow | undefined> =>
   db.transact(async (tx) => {
-    const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [assistant_id]);
+    const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [
+      assistant_id,
+      access.jsonpath,
+    ]);
     if (!locked || !wants(locked)) return undefined;
     const { graph_id, name, description, config, context, metadata } = patch;
     const rows = await tx.query<AssistantRow>(statements.update, [
@@ -127,6 +138,7 @@ const update = (
       json(config),
       json(context),
       json(metadata),
+      access.jsonpath,
     ]);
     return rows[0];
   });
@@ -139,39 +151,49 @@ export const assistantStorage = (db: Database) => ({
     return (await db.query<AssistantRow>(statements.create, values))[0];
   },
 
-  async find(assistant_id: string): Promise<AssistantRow | undefined> {
-    return (await db.query<AssistantRow>(statements.get, [assistant_id]))[0];
+  async find(assistant_id: string, access: RowFilter): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.get, [assistant_id, access.jsonpath]))[0];
   },
 
-  /** Makes a new version and the row a copy of it; undefined when there is no such assistant. */
-  update: (assistant_id: string, patch: AssistantPatch): Promise<AssistantRow | undefined> =>
-    update(db, assistant_id, patch, () => true),
+  /** Makes a new version and the row a copy of it; undefined when there is no such assistant, or it would be out of reach. */
+  update: (
+    assistant_id: string,
+    patch: AssistantPatch,
+    access: RowFilter,
+  ): Promise<AssistantRow | undefined> => update(db, assistant_id, patch, access, () => true),
 
   /** Makes a new version only if the description is another one: of several servers that start, one does. */
   async describe(assistant_id: string, description: string | null): Promise<void> {
-    await update(db, assistant_id, { description }, (locked) => locked.description !== description);
+    await update(db, assistant_id, { description }, everyRow, (locked) => locked.description !== description);
   },
 
-  async setLatest(assistant_id: string, version: number): Promise<AssistantRow | undefined> {
-    return (await db.query<AssistantRow>(statements.latest, [assistant_id, version]))[0];
+  async setLatest(
+    assistant_id: string,
+    version: number,
+    access: RowFilter,
+  ): Promise<AssistantRow | undefined> {
+    const values = [assistant_id, version, access.jsonpath];
+    return (await db.query<AssistantRow>(statements.latest, values))[0];
   },
 
   /** Newest first. */
   versions(
     assistant_id: string,
     page: { metadata?: object | undefined; limit: number; offset: number },
+    access: RowFilter,
   ): Promise<AssistantRow[]> {
     return db.query<AssistantRow>(statements.versions, [
       assistant_id,
       json(page.metadata),
       page.limit,
       page.offset,
+      access.jsonpath,
     ]);
   },
 
   /** False when there is none, or runs of it are in flight. */
-  async delete(assistant_id: string): Promise<boolean> {
-    return (await db.query(statements.delete, [assistant_id])).length > 0;
+  async delete(assistant_id: string, access: RowFilter): Promise<boolean> {
+    return (await db.query(statements.delete, [assistant_id, access.jsonpath])).length > 0;
   },
 
   /** Assistants, oldest first, that say of themselves that the system made them, of none of these graphs. */
@@ -184,11 +206,12 @@ export const assistantStorage = (db: Database) => ({
   search(
     filter: AssistantFilter,
     { limit, offset, sort_by, sort_order }: AssistantPage,
+    access: RowFilter,
   ): Promise<AssistantRow[]> {
     return db.kysely
       .selectFrom('assistants')
       .selectAll()
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('assistant_id', sort_order)
       .limit(limit)
@@ -196,11 +219,11 @@ export const assistantStorage = (db: Database) => ({
       .execute();
   },
 
-  async count(filter: AssistantFilter): Promise<number> {
+  async count(filter: AssistantFilter, access: RowFilter): Promise<number> {
     const row = await db.kysely
       .selectFrom('assistants')
       .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .executeTakeFirstOrThrow();
     return row.count;
   },

@@ -1,6 +1,7 @@
 // Crons, and their ticks.
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Database } from './database.ts';
+import type { RowFilter } from './row-filter.ts';
 import type { NewRun } from './runs.ts';
 
 export interface CronRow {
@@ -17,6 +18,8 @@ export interface CronRow {
   metadata: Record<string, unknown>;
   next_run_date: string | null;
   last_error: string | null;
+  /** Whom its runs act for; null for nobody. */
+  sealed_user: string | null;
   created_at: string;
   updated_at: string;
 }
@@ -48,7 +51,14 @@ export interface CronPage {
 export interface TickPlan {
   run: Pick<
     NewRun,
-    'run_id' | 'thread_id' | 'metadata' | 'kwargs' | 'multitask_strategy' | 'webhook' | 'resumable'
+    | 'run_id'
+    | 'thread_id'
+    | 'metadata'
+    | 'kwargs'
+    | 'multitask_strategy'
+    | 'webhook'
+    | 'resumable'
+    | 'sealed_user'
   >;
   next: string | null;
 }
@@ -56,29 +66,40 @@ export interface TickPlan {
 export const cronLimits = { perThread: 100, total: 10_000 };
 
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
-  next_run_date, last_error, created_at, updated_at`;
+  next_run_date, last_error, sealed_user, created_at, updated_at`;
 
 const statements = {
   now: { name: 'crons_now', reads: true, text: 'select now() as now' },
   create: {
     name: 'crons_create',
     text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
-        payload, metadata, next_run_date)
-      select $1, a.assistant_id, $3, $4, $5, $6, $7, $8, $9, $10, $11 from assistants a
-      where a.assistant_id = $2
+        payload, metadata, next_run_date, sealed_user)
+      select $1, a.assistant_id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $16 from assistants a
+      where a.assistant_id = $2 and a.metadata @@ $14::jsonpath
+        and ($3::uuid is null or exists (select 1 from threads t where t.thread_id = $3 and t.metadata @@ $15::jsonpath))
         and ($3::uuid is null or (select count(*) from crons where thread_id = $3) < $12)
         and (select count(*) from crons) < $13
       returning ${columns}`,
   },
-  get: { name: 'crons_get', reads: true, text: `select ${columns} from crons where cron_id = $1` },
-  lock: { name: 'crons_lock', text: `select ${columns} from crons where cron_id = $1 for update` },
+  get: {
+    name: 'crons_get',
+    reads: true,
+    text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath`,
+  },
+  lock: {
+    name: 'crons_lock',
+    text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath for update`,
+  },
   update: {
     name: 'crons_update',
     text: `update crons set schedule = $2, timezone = $3, end_time = $4, enabled = $5, payload = $6, metadata = $7,
         on_run_completed = $8, next_run_date = $9, last_error = null, updated_at = now()
       where cron_id = $1 returning ${columns}`,
   },
-  delete: { name: 'crons_delete', text: 'delete from crons where cron_id = $1 returning cron_id' },
+  delete: {
+    name: 'crons_delete',
+    text: 'delete from crons where cron_id = $1 and metadata @@ $2::jsonpath returning cron_id',
+  },
   due: {
     name: 'crons_due',
     text: `select ${columns}, now() as now from crons where enabled and next_run_date <= now()
@@ -92,7 +113,7 @@ const statements = {
     name: 'crons_run',
     text: `select outcome, status, thread_id from create_run(p_run_id => $1, p_thread_id => $2, p_assistant_id => $3,
       p_metadata => $4, p_kwargs => $5, p_strategy => $6, p_create_thread => $7, p_claim => false,
-      p_lease => interval '0', p_delay => interval '0', p_resumable => $8, p_webhook => $9)`,
+      p_lease => interval '0', p_delay => interval '0', p_resumable => $8, p_webhook => $9, p_sealed_user => $10)`,
   },
   name: {
     name: 'crons_name',
@@ -116,7 +137,11 @@ const statements = {
 
 export type CronStorage = ReturnType<typeof cronStorage>;
 
-const conditions = ({ assistant_id, thread_id, enabled, metadata }: CronFilter): Expression<SqlBool>[] => [
+const conditions = (
+  { assistant_id, thread_id, enabled, metadata }: CronFilter,
+  access: RowFilter,
+): Expression<SqlBool>[] => [
+  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
   ...(assistant_id === undefined ? [] : [sql<SqlBool>`assistant_id = ${assistant_id}`]),
   ...(thread_id === undefined ? [] : [sql<SqlBool>`thread_id = ${thread_id}`]),
   ...(enabled === undefined ? [] : [sql<SqlBool>`enabled = ${enabled}`]),
@@ -147,6 +172,7 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
     cron.thread_id === null,
     run.resumable,
     run.webhook,
+    run.sealed_user,
   ]);
   const isMade = made?.outcome === 'created';
   // The thread was free of this run's making: skipped, as its strategy says. What is gone will not come back.
@@ -159,22 +185,26 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
 };
 
 const searches = (db: Database) => ({
-  search: (filter: CronFilter, { limit, offset, sort_by, sort_order }: CronPage): Promise<CronRow[]> =>
+  search: (
+    filter: CronFilter,
+    { limit, offset, sort_by, sort_order }: CronPage,
+    access: RowFilter,
+  ): Promise<CronRow[]> =>
     db.kysely
       .selectFrom('crons')
       .selectAll()
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('cron_id', sort_order)
       .limit(limit)
       .offset(offset)
       .execute(),
 
-  async count(filter: CronFilter): Promise<number> {
+  async count(filter: CronFilter, access: RowFilter): Promise<number> {
     const row = await db.kysely
       .selectFrom('crons')
       .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .executeTakeFirstOrThrow();
     return row.count;
   },
@@ -192,7 +222,10 @@ export const cronStorage = (db: Database) => ({
   },
 
   /** Undefined when the assistant is not there, or there are as many crons as there may be. Throws for a thread that is not. */
-  async create(cron: NewCron): Promise<CronRow | undefined> {
+  async create(
+    cron: NewCron,
+    access: { assistant: RowFilter; thread: RowFilter },
+  ): Promise<CronRow | undefined> {
     const rows = await db.query<CronRow>(statements.create, [
       cron.cron_id,
       cron.assistant_id,
@@ -207,18 +240,25 @@ export const cronStorage = (db: Database) => ({
       cron.next_run_date,
       cronLimits.perThread,
       cronLimits.total,
+      access.assistant.jsonpath,
+      access.thread.jsonpath,
+      cron.sealed_user,
     ]);
     return rows[0];
   },
 
-  async find(cron_id: string): Promise<CronRow | undefined> {
-    return (await db.query<CronRow>(statements.get, [cron_id]))[0];
+  async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {
+    return (await db.query<CronRow>(statements.get, [cron_id, access.jsonpath]))[0];
   },
 
   /** Changes a cron as it is now: no tick comes between. Undefined when there is none. */
-  update: (cron_id: string, change: (cron: CronRow) => CronRow): Promise<CronRow | undefined> =>
+  update: (
+    cron_id: string,
+    access: RowFilter,
+    change: (cron: CronRow) => CronRow,
+  ): Promise<CronRow | undefined> =>
     db.transact(async (tx) => {
-      const [before] = await tx.query<CronRow>(statements.lock, [cron_id]);
+      const [before] = await tx.query<CronRow>(statements.lock, [cron_id, access.jsonpath]);
       if (!before) return undefined;
       const cron = change(before);
       const rows = await tx.query<CronRow>(statements.update, [
@@ -236,8 +276,8 @@ export const cronStorage = (db: Database) => ({
     }),
 
   /** False when there was none. */
-  async delete(cron_id: string): Promise<boolean> {
-    return (await db.query(statements.delete, [cron_id])).length > 0;
+  async delete(cron_id: string, access: RowFilter): Promise<boolean> {
+    return (await db.query(statements.delete, [cron_id, access.jsonpath])).length > 0;
   },
 
   /**

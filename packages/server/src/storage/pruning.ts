@@ -1,5 +1,6 @@
 // Removing checkpoints that a thread no longer needs, and the blobs that nothing refers to afterwards.
 import type { Database } from './database.ts';
+import type { RowFilter } from './row-filter.ts';
 
 /** A checkpoint on the way to the root of its tree; `metadata` and `channels` are JSON text. */
 export interface Ancestor {
@@ -22,7 +23,7 @@ export type PruneOutcome = 'done' | 'more' | 'busy' | 'changed' | 'missing';
 const statements = {
   mark: {
     name: 'pruning_mark',
-    text: `select heads_mark($1) as mark from threads where thread_id = $1`,
+    text: `select heads_mark($1) as mark from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
   },
   // Namespaces are `node:task|node:task…`; those of stateful subgraphs name no task.
   heads: {
@@ -60,8 +61,9 @@ export type PruningStorage = ReturnType<typeof pruningStorage>;
 
 export const pruningStorage = (db: Database) => ({
   /** Stands for where the heads are; undefined for a thread that does not exist. */
-  async findMark(thread_id: string): Promise<string | undefined> {
-    return (await db.query<{ mark: string }>(statements.mark, [thread_id]))[0]?.mark;
+  async findMark(thread_id: string, access: RowFilter): Promise<string | undefined> {
+    const values = [thread_id, access.jsonpath];
+    return (await db.query<{ mark: string }>(statements.mark, values))[0]?.mark;
   },
 
   /** Heads of namespaces that begin with one of the tasks, or with none, the root's among them; all without tasks. */

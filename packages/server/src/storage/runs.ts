@@ -1,5 +1,6 @@
 // Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock live in the functions of migrations 0003 to 0005.
 import type { Database } from './database.ts';
+import { runPasses, type RowFilter } from './row-filter.ts';
 
 export interface RunRow {
   run_id: string;
@@ -54,6 +55,11 @@ export interface NewRun {
   webhook: string | null;
   /** The id may have been used for the same run before. */
   keyed: boolean;
+  /** What the thread must pass, be it there or made; and the assistant. */
+  access: RowFilter;
+  assistantAccess: RowFilter;
+  /** Whom the run acts for. */
+  sealed_user: string | null;
 }
 
 /** The run as it came to be, with what an executor needs to know about its assistant and thread. */
@@ -77,7 +83,8 @@ export type CreatedRun =
   /** `stopping`: runs of the thread that execute and make way. */
   | ({ outcome: 'created'; stopping: string[] } & RunSetting)
   | { outcome: 'exists'; thread_id: string }
-  | { outcome: 'no_assistant' | 'no_thread' | 'busy' };
+  /** `outside`: what would be made would not pass its own filter. */
+  | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' };
 
 export type CancelAction = 'interrupt' | 'rollback';
 
@@ -104,9 +111,9 @@ const statements = {
   create: {
     name: 'runs_create',
     text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms',
-      $11, $12, $13, $14, $15)`,
+      $11, $12, $13, $14, $15, $16, $17, $18)`,
   },
-  cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4)' },
+  cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   states: {
     name: 'runs_states',
@@ -127,8 +134,9 @@ const statements = {
   listAllInFlight: {
     name: 'runs_all_in_flight',
     reads: true,
-    text: `select run_id, thread_id from runs where status = any ($1::text[]) and status in ('pending', 'running')
-      order by created_at, run_id limit $2`,
+    text: `select r.run_id, r.thread_id from runs r
+      where r.status = any ($1::text[]) and r.status in ('pending', 'running') and ${runPasses('$3')}
+      order by r.created_at, r.run_id limit $2`,
   },
   next: {
     name: 'runs_next',
@@ -141,14 +149,19 @@ const statements = {
   get: {
     name: 'runs_get',
     reads: true,
-    text: `select ${runColumns} from runs where run_id = $1 and thread_id = $2`,
+    text: `select ${runColumns} from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
   },
-  find: { name: 'runs_find', reads: true, text: `select ${runColumns} from runs where run_id = $1` },
+  find: {
+    name: 'runs_find',
+    reads: true,
+    text: `select ${runColumns} from runs r where r.run_id = $1 and ${runPasses('$2')}`,
+  },
   list: {
     name: 'runs_list',
     reads: true,
-    text: `select ${runColumns} from runs where thread_id = $1 and ($2::text is null or status = $2)
-      order by created_at desc, run_id desc limit $3 offset $4`,
+    text: `select ${runColumns} from runs r
+      where r.thread_id = $1 and ($2::text is null or r.status = $2) and ${runPasses('$5')}
+      order by r.created_at desc, r.run_id desc limit $3 offset $4`,
   },
   inFlight: {
     name: 'runs_in_flight',
@@ -164,14 +177,70 @@ const statements = {
           select 1 from runs r where r.run_id = o.run_id and r.status in ('pending', 'running'))
         order by o.created_at limit $1)`,
   },
-  delete: { name: 'runs_delete', text: `select delete_run($1, $2) as deleted` },
+  delete: { name: 'runs_delete', text: `select delete_run($1, $2, $3) as deleted` },
 };
 
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
 export type RunStorage = ReturnType<typeof runStorage>;
 
+const runReads = (db: Database) => ({
+  states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
+
+  async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
+    return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
+  },
+
+  /** The run after this one on the thread, or the first; undefined when there is none yet. */
+  async findNext(
+    thread_id: string,
+    after: string | null,
+  ): Promise<Pick<RunRow, 'run_id' | 'status'> | undefined> {
+    return (await db.query<Pick<RunRow, 'run_id' | 'status'>>(statements.next, [thread_id, after]))[0];
+  },
+
+  /** Of all threads, oldest first. */
+  listAllInFlight: (
+    statuses: string[],
+    limit: number,
+    access: RowFilter,
+  ): Promise<{ run_id: string; thread_id: string }[]> =>
+    db.query<{ run_id: string; thread_id: string }>(statements.listAllInFlight, [
+      statuses,
+      limit,
+      access.jsonpath,
+    ]),
+
+  async find(run_id: string, thread_id: string | undefined, access: RowFilter): Promise<RunRow | undefined> {
+    const [row] =
+      thread_id === undefined
+        ? await db.query<RunRow>(statements.find, [run_id, access.jsonpath])
+        : await db.query<RunRow>(statements.get, [run_id, thread_id, access.jsonpath]);
+    return row;
+  },
+
+  list: (
+    thread_id: string,
+    page: { status?: string | undefined; limit: number; offset: number },
+    access: RowFilter,
+  ): Promise<RunRow[]> =>
+    db.query<RunRow>(statements.list, [
+      thread_id,
+      page.status ?? null,
+      page.limit,
+      page.offset,
+      access.jsonpath,
+    ]),
+
+  /** Ids of the thread's runs that run or wait, oldest first. */
+  async listInFlight(thread_id: string): Promise<string[]> {
+    return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
+  },
+});
+
 export const runStorage = (db: Database) => ({
+  ...runReads(db),
+
   /** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
   async create(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
     let sinceMs = performance.now();
@@ -192,6 +261,9 @@ export const runStorage = (db: Database) => ({
       run.resumable,
       run.webhook,
       run.keyed,
+      run.access.jsonpath,
+      run.assistantAccess.jsonpath,
+      run.sealed_user,
     ]);
     return { ...(row as CreatedRun), sinceMs };
   },
@@ -200,9 +272,9 @@ export const runStorage = (db: Database) => ({
   cancel: (
     thread_id: string,
     run_ids: string[] | null,
-    action: CancelAction,
-    reason: string,
-  ): Promise<Cancelled[]> => db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason]),
+    { action, reason, access }: { action: CancelAction; reason: string; access: RowFilter },
+  ): Promise<Cancelled[]> =>
+    db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason, access.jsonpath]),
 
   /**
    * From now on this process is told of the run. Its status; undefined when there is none. `nextId`: events before it
@@ -217,53 +289,21 @@ export const runStorage = (db: Database) => ({
     return row?.status ?? undefined;
   },
 
-  states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
-
-  async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
-    return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
-  },
-
-  /** The run after this one on the thread, or the first; undefined when there is none yet. */
-  async findNext(
-    thread_id: string,
-    after: string | null,
-  ): Promise<Pick<RunRow, 'run_id' | 'status'> | undefined> {
-    return (await db.query<Pick<RunRow, 'run_id' | 'status'>>(statements.next, [thread_id, after]))[0];
-  },
-
-  /** Of all threads, oldest first. */
-  listAllInFlight: (statuses: string[], limit: number): Promise<{ run_id: string; thread_id: string }[]> =>
-    db.query<{ run_id: string; thread_id: string }>(statements.listAllInFlight, [statuses, limit]),
-
-  async find(run_id: string, thread_id?: string): Promise<RunRow | undefined> {
-    const [row] =
-      thread_id === undefined
-        ? await db.query<RunRow>(statements.find, [run_id])
-        : await db.query<RunRow>(statements.get, [run_id, thread_id]);
-    return row;
-  },
-
-  list: (
-    thread_id: string,
-    page: { status?: string | undefined; limit: number; offset: number },
-  ): Promise<RunRow[]> =>
-    db.query<RunRow>(statements.list, [thread_id, page.status ?? null, page.limit, page.offset]),
-
-  /** Ids of the thread's runs that run or wait, oldest first. */
-  async listInFlight(thread_id: string): Promise<string[]> {
-    return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
-  },
-
   /** Forgets wishes to cancel what is over. */
   async pruneCancels(limit: number): Promise<void> {
     await db.query(statements.pruneCancels, [limit]);
   },
 
   /** Removes a run and the checkpoints that it alone made. Says whether there was one, and whether it was still going. */
-  async delete(run_id: string, thread_id: string): Promise<'deleted' | 'in_flight' | 'missing'> {
+  async delete(
+    run_id: string,
+    thread_id: string,
+    access: RowFilter,
+  ): Promise<'deleted' | 'in_flight' | 'missing'> {
     const [row] = await db.query<{ deleted: 'deleted' | 'in_flight' | 'missing' }>(statements.delete, [
       run_id,
       thread_id,
+      access.jsonpath,
     ]);
     return row?.deleted ?? 'missing';
   },

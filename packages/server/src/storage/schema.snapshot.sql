@@ -64,6 +64,7 @@ crons.payload text not null
 crons.metadata jsonb not null default '{}'::jsonb
 crons.next_run_date timestamp with time zone
 crons.last_error text
+crons.sealed_user text
 crons.created_at timestamp with time zone not null default now()
 crons.updated_at timestamp with time zone not null default now()
 duties.name text not null
@@ -85,6 +86,8 @@ run_events.last_id integer not null
 run_events.events text not null
 run_events.outcome text
 run_events.created_at timestamp with time zone not null default now()
+run_users.run_id uuid not null
+run_users.sealed text not null
 runs.run_id uuid not null
 runs.thread_id uuid not null
 runs.assistant_id uuid not null
@@ -179,6 +182,7 @@ expiry_defaults PRIMARY KEY (only_row)
 run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
 run_cancels PRIMARY KEY (run_id)
 run_events PRIMARY KEY (run_id, first_id, last_id)
+run_users PRIMARY KEY (run_id)
 runs CHECK ((log = ANY (ARRAY['nothing'::text, 'outcome'::text, 'events'::text])))
 runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
 runs PRIMARY KEY (run_id)
@@ -220,6 +224,7 @@ CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (onl
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
 CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
 CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
+CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
@@ -247,20 +252,20 @@ CREATE INDEX webhook_deliveries_thread ON svc.webhook_deliveries USING btree (th
 CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
 
 -- functions
-cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
-copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
-create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath) returns text
+create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
-delete_run(p_run_id uuid, p_thread_id uuid) returns text
-delete_thread(p_thread_id uuid) returns boolean
+delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
+delete_thread(p_thread_id uuid, p_access jsonpath) returns boolean
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
 expire_thread(p_thread_id uuid) returns boolean
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text

@@ -3,6 +3,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { invalid } from '@svc/contract/problem';
 import type { Database } from './database.ts';
+import { everyRow, type RowFilter } from './row-filter.ts';
 import { assertStorableKey, labelsMax, storableText } from './storable.ts';
 import type { StoreItemTable } from './tables.ts';
 
@@ -51,6 +52,10 @@ const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as
 
 /** An item whose time is over is not there, whether it has been swept or not. */
 const present = '(expires_at is null or expires_at > now())';
+/** What a filter sees of an item: its value, with where it lies. */
+const passes = (item: string, parameter: string): string =>
+  `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key)) @@ ${parameter}::jsonpath`;
+
 /** A read writes only when a tenth of the time has passed since it was last counted anew. */
 const refreshDue = (asked: string): string =>
   `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
@@ -72,13 +77,14 @@ const statements = {
     name: 'items_get',
     reads: true,
     text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
-      where namespace = $1 and key = $2 and ${present}`,
+      where namespace = $1 and key = $2 and ${present} and ${passes('', '$4')}`,
   },
   put: {
     name: 'items_put',
     text: `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
       values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
-      on conflict (namespace, key) ${replace}`,
+      on conflict (namespace, key) ${replace}
+      where i.expires_at <= now() or ${passes('i.', '$5')} returning key`,
   },
   // In one order for everybody, and only rows that nobody holds: who holds one writes or refreshes it.
   refresh: {
@@ -91,7 +97,10 @@ const statements = {
       update store_items i set expires_at = now() + make_interval(secs => i.ttl_minutes * 60)
       from due where i.namespace = due.namespace and i.key = due.key`,
   },
-  delete: { name: 'items_delete', text: 'delete from store_items where namespace = $1 and key = $2' },
+  delete: {
+    name: 'items_delete',
+    text: `delete from store_items where namespace = $1 and key = $2 and ${passes('', '$3')}`,
+  },
   // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
   // not do, since those to come cannot be locked.
   lock: {
@@ -241,28 +250,53 @@ const refreshed = async (db: Database, rows: ReadItem[]): Promise<StoreItemRow[]
   });
 };
 
+const toStored = ({ namespace, key, value, ttl }: ItemWrite) => {
+  if (value !== null) assertStorableKey({ namespace, key });
+  const minutesToLive = ttl === undefined ? null : (ttl ?? Infinity);
+  return { namespace, key, value: value === null ? null : storableText(value), ttl: minutesToLive };
+};
+
+const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<boolean> => {
+  const { namespace, key, value, ttl } = toStored(write);
+  return (await db.query(statements.put, [namespace, key, value, ttl, access.jsonpath])).length > 0;
+};
+
+const passing = (access: RowFilter): Expression<SqlBool>[] =>
+  access.isEverything
+    ? []
+    : [
+        sql<SqlBool>`(value || jsonb_build_object('namespace', to_jsonb(namespace), 'key', key)) @@ ${access.jsonpath}::jsonpath`,
+      ];
+
 export const storeItemStorage = (db: Database) => ({
   /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */
-  async find({ namespace, key }: ItemKey, refresh?: boolean): Promise<StoreItemRow | undefined> {
-    const rows = await db.query<ReadItem>(statements.get, [namespace, key, refresh ?? null]);
+  async find(
+    { namespace, key }: ItemKey,
+    access: RowFilter,
+    refresh?: boolean,
+  ): Promise<StoreItemRow | undefined> {
+    const values = [namespace, key, refresh ?? null, access.jsonpath];
+    const rows = await db.query<ReadItem>(statements.get, values);
     return (await refreshed(db, rows))[0];
   },
 
-  /** All of them or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
+  /** False when there is an item that does not pass. Throws when a key or a value cannot be kept as it is. */
+  put: (write: ItemWrite, access: RowFilter): Promise<boolean> => put(db, write, access),
+
+  async delete({ namespace, key }: ItemKey, access: RowFilter): Promise<void> {
+    await db.query(statements.delete, [namespace, key, access.jsonpath]);
+  },
+
+  /** What a graph writes: all of it or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
   async write(writes: ItemWrite[]): Promise<void> {
-    const items = writes.map(({ namespace, key, value, ttl }) => {
-      if (value !== null) assertStorableKey({ namespace, key });
-      const minutesToLive = ttl === undefined ? null : (ttl ?? Infinity);
-      return { namespace, key, value: value === null ? null : storableText(value), ttl: minutesToLive };
-    });
-    const [only, ...others] = items;
+    const [only, ...others] = writes;
     if (!only) return;
     if (others.length === 0) {
-      const { namespace, key, value, ttl } = only;
-      if (value === null) await db.query(statements.delete, [namespace, key]);
-      else await db.query(statements.put, [namespace, key, value, ttl]);
+      if (only.value !== null) await put(db, only, everyRow);
+      else await db.query(statements.delete, [only.namespace, only.key, everyRow.jsonpath]);
       return;
     }
+    const items = writes.map(toStored);
     const values = [
       items.map(({ namespace }) => JSON.stringify(namespace)),
       items.map(({ key }) => key),
@@ -276,9 +310,13 @@ export const storeItemStorage = (db: Database) => ({
   },
 
   /** Newest update first. */
-  async search({ prefix, filter = {}, refresh, limit, offset }: ItemSearch): Promise<StoreItemRow[]> {
+  async search(
+    { prefix, filter = {}, refresh, limit, offset }: ItemSearch,
+    access: RowFilter,
+  ): Promise<StoreItemRow[]> {
     const conditions = [
       sql<SqlBool>`${sql.raw(present)}`,
+      ...passing(access),
       ...below(prefix),
       ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
     ];
@@ -297,8 +335,11 @@ export const storeItemStorage = (db: Database) => ({
   },
 
   /** In the order of their labels' bytes. */
-  async listNamespaces({ matches, max_depth, limit, offset }: NamespaceSearch): Promise<string[][]> {
-    const range = matches.flatMap((match) => below(fixed(match)));
+  async listNamespaces(
+    { matches, max_depth, limit, offset }: NamespaceSearch,
+    access: RowFilter,
+  ): Promise<string[][]> {
+    const range = [...matches.flatMap((match) => below(fixed(match))), ...passing(access)];
     const filters = matches.flatMap(matching);
     const depth = max_depth ?? labelsMax;
     // What is filtered is filtered by all its labels, and then cut.

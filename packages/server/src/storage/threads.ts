@@ -1,6 +1,7 @@
 // Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Database } from './database.ts';
+import type { RowFilter } from './row-filter.ts';
 
 export interface ThreadRow {
   thread_id: string;
@@ -72,35 +73,42 @@ const statements = {
     text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes) values ($1, $1, $2, $3, $4, $5)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
-  get: { name: 'threads_get', reads: true, text: `select ${columns} from threads where thread_id = $1` },
+  get: {
+    name: 'threads_get',
+    reads: true,
+    text: `select ${columns} from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
+  },
   patch: {
     name: 'threads_patch',
-    text: `update threads set metadata = metadata || $2, updated_at = now() where thread_id = $1 returning ${columns}`,
+    text: `update threads set metadata = metadata || $2, updated_at = now()
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
   },
   patchWithTtl: {
     name: 'threads_patch_with_ttl',
-    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_strategy = $3, ttl_minutes = $4,
+    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_strategy = $4, ttl_minutes = $5,
         ttl_since = now(), ttl_done_at = null
-      where thread_id = $1 returning ${columns}`,
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
   },
-  delete: { name: 'threads_delete', text: 'select delete_thread($1) as deleted' },
+  delete: { name: 'threads_delete', text: 'select delete_thread($1, $2) as deleted' },
   deleteOfAssistant: {
     name: 'threads_delete_of_assistant',
-    text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)`,
+    text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
+      and t.metadata @@ $2::jsonpath`,
   },
   watch: {
     name: 'threads_watch',
     text: `update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
-      where thread_id = $1 returning thread_id`,
+      where thread_id = $1 and metadata @@ $3::jsonpath returning thread_id`,
   },
-  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3) as copied' },
+  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3, $4, $5) as copied' },
 };
 
 export type ThreadStorage = ReturnType<typeof threadStorage>;
 
 const ttlValues = (ttl: ThreadTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
 
-const conditions = ({ ids, status, metadata }: ThreadFilter): Expression<SqlBool>[] => [
+const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Expression<SqlBool>[] => [
+  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
   ...(ids === undefined ? [] : [sql<SqlBool>`thread_id = any (${ids}::uuid[])`]),
   ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
   ...(metadata === undefined || Object.keys(metadata).length === 0
@@ -123,17 +131,18 @@ export const threadStorage = (db: Database) => ({
     return row;
   },
 
-  async find(thread_id: string): Promise<ThreadRow | undefined> {
-    return (await db.query<ThreadRow>(statements.get, [thread_id]))[0];
+  async find(thread_id: string, access: RowFilter): Promise<ThreadRow | undefined> {
+    return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
   },
 
-  /** Merges into the metadata, key by key. A ttl counts from now on. */
+  /** Merges into the metadata, key by key, unless that would take the thread out of reach. A ttl counts from now on. */
   async patch(
     thread_id: string,
     metadata: Record<string, unknown>,
+    access: RowFilter,
     ttl?: ThreadTtl,
   ): Promise<ThreadRow | undefined> {
-    const values = [thread_id, JSON.stringify(metadata)];
+    const values = [thread_id, JSON.stringify(metadata), access.jsonpath];
     const [row] =
       ttl === undefined
         ? await db.query<ThreadRow>(statements.patch, values)
@@ -142,35 +151,45 @@ export const threadStorage = (db: Database) => ({
   },
 
   /** Removes the thread with its runs, checkpoints and values; false when there is none. */
-  async delete(thread_id: string): Promise<boolean> {
-    return (await db.query<{ deleted: boolean }>(statements.delete, [thread_id]))[0]?.deleted ?? false;
+  async delete(thread_id: string, access: RowFilter): Promise<boolean> {
+    const values = [thread_id, access.jsonpath];
+    return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
   },
 
   /** Removes the threads whose last run was of this assistant. */
-  async deleteOfAssistant(assistant_id: string): Promise<void> {
-    await db.query(statements.deleteOfAssistant, [assistant_id]);
+  async deleteOfAssistant(assistant_id: string, access: RowFilter): Promise<void> {
+    await db.query(statements.deleteOfAssistant, [assistant_id, access.jsonpath]);
   },
 
   /** For this long somebody reads the events of the thread's runs. False when there is no such thread. */
-  async watch(thread_id: string, ms: number): Promise<boolean> {
-    return (await db.query(statements.watch, [thread_id, ms])).length > 0;
+  async watch(thread_id: string, ms: number, access: RowFilter): Promise<boolean> {
+    return (await db.query(statements.watch, [thread_id, ms, access.jsonpath])).length > 0;
   },
 
-  /** False when there is no such thread. */
-  async copy(source: string, copy: string, metadata: Record<string, unknown>): Promise<boolean> {
-    const rows = await db.query<{ copied: boolean }>(statements.copy, [
-      source,
-      copy,
-      JSON.stringify(metadata),
+  /** `outside`: the copy would not pass its own filter. */
+  async copy(
+    source: { thread_id: string; access: RowFilter },
+    copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
+  ): Promise<'copied' | 'missing' | 'outside'> {
+    const rows = await db.query<{ copied: 'copied' | 'missing' | 'outside' }>(statements.copy, [
+      source.thread_id,
+      copy.thread_id,
+      JSON.stringify(copy.metadata),
+      source.access.jsonpath,
+      copy.access.jsonpath,
     ]);
-    return rows[0]?.copied ?? false;
+    return rows[0]?.copied ?? 'missing';
   },
 
-  search(filter: ThreadFilter, { limit, offset, sort_by, sort_order }: ThreadPage): Promise<ThreadRow[]> {
+  search(
+    filter: ThreadFilter,
+    { limit, offset, sort_by, sort_order }: ThreadPage,
+    access: RowFilter,
+  ): Promise<ThreadRow[]> {
     return db.kysely
       .selectFrom('threads')
       .select(columnNames)
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('thread_id', sort_order)
       .limit(limit)
@@ -178,11 +197,11 @@ export const threadStorage = (db: Database) => ({
       .execute();
   },
 
-  async count(filter: ThreadFilter): Promise<number> {
+  async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
     const row = await db.kysely
       .selectFrom('threads')
       .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter)))
+      .where((eb) => eb.and(conditions(filter, access)))
       .executeTakeFirstOrThrow();
     return row.count;
   },

@@ -1,5 +1,6 @@
 // Webhook deliveries: claims, what came of attempts, and reads. Rows are made by queue_webhook() when a run ends.
 import type { Database } from './database.ts';
+import type { RowFilter } from './row-filter.ts';
 
 export interface DeliveryAttempt {
   at: string;
@@ -80,7 +81,11 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    text: `select ${columns} from webhook_deliveries where run_id = $1 and thread_id = $2
+    // A run without a thread has gone when it is told of: the copy that is sent says whose it was.
+    text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
+        and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
+          then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
+          else (d.run::jsonb -> 'metadata') @@ $3::jsonpath end
       order by created_at limit ${listMax}`,
   },
   deleteEnded: {
@@ -110,8 +115,8 @@ export const deliveryStorage = (db: Database) => ({
     await db.query(statements.release, [delivery_id, lease_token]);
   },
 
-  list: (run_id: string, thread_id: string): Promise<DeliveryRow[]> =>
-    db.query<DeliveryRow>(statements.list, [run_id, thread_id]),
+  list: (run_id: string, thread_id: string, access: RowFilter): Promise<DeliveryRow[]> =>
+    db.query<DeliveryRow>(statements.list, [run_id, thread_id, access.jsonpath]),
 
   /** Removes up to `limit` deliveries that ended longer ago than `olderThanMs`; returns how many. */
   async deleteEnded(olderThanMs: number, limit: number): Promise<number> {

@@ -14,6 +14,7 @@ import {
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { endRun, openSender, secret, type EndedRun } from './queue.ts';
 import { openSink, type Received } from './sink.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
 
 let database: TestDatabase;
 let deliveries: DeliveryStorage;
@@ -35,7 +36,7 @@ afterEach(async () => {
 });
 
 const deliveryOf = async ({ run_id, thread_id }: EndedRun): Promise<DeliveryRow> => {
-  const [row, ...others] = await deliveries.list(run_id, thread_id);
+  const [row, ...others] = await deliveries.list(run_id, thread_id, everyRow);
   expect(others).toEqual([]);
   if (!row) throw new Error('there is no delivery');
   return row;
@@ -108,7 +109,7 @@ describe('a webhook', () => {
 
   it('is queued for a run that has one, and once', async () => {
     const without = await endRun(database, null);
-    expect(await deliveries.list(without.run_id, without.thread_id)).toEqual([]);
+    expect(await deliveries.list(without.run_id, without.thread_id, everyRow)).toEqual([]);
     const run = await endRun(database, 'https://example.com/hook');
     await database.query({ name: 'again', text: 'select queue_webhook($1, $2)' }, [run.run_id, '{}']);
     expect((await deliveryOf(run)).status).toBe('pending');
@@ -122,7 +123,7 @@ describe('a webhook', () => {
       throw new Error('no');
     });
     await expect(broken).rejects.toThrow('no');
-    expect(await deliveries.list(run.run_id, run.thread_id)).toEqual([]);
+    expect(await deliveries.list(run.run_id, run.thread_id, everyRow)).toEqual([]);
   });
 
   it('may be of a run that goes without having said how it ended', async () => {

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { Assistant, assistantRoutes, GraphSchemas } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
+import type { Access } from '../../access/access.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { AssistantRow } from '../../storage/assistants.ts';
 import type { Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
-import type { AssistantService } from './assistant-service.ts';
+import type { AssistantRequest, AssistantService } from './assistant-service.ts';
 import type { IntrospectionService } from './introspection-service.ts';
 
 const pick = (row: AssistantRow, fields: readonly string[] | undefined): Assistant =>
@@ -11,45 +14,30 @@ const pick = (row: AssistantRow, fields: readonly string[] | undefined): Assista
     ? Object.fromEntries(Object.entries(row).filter(([key]) => fields.includes(key)))
     : row) as Assistant;
 
-export const assistantHandlers = (
+const introspectionHandlers = (
   assistants: AssistantService,
   introspection: IntrospectionService,
-): Handlers<typeof assistantRoutes> => ({
-  createAssistant: async ({ body }) => pick(await assistants.create(body), undefined),
-  searchAssistants: async ({ body }) => {
-    const { select, limit, offset, sort_by, sort_order, ...filter } = body;
-    const page = { limit, offset, sort_by, sort_order } as const;
-    const found = await assistants.search(filter, page);
-    return paginated(
-      found.assistants.map((row) => pick(row, select)),
-      found.total,
-      page,
-    );
-  },
-  countAssistants: ({ body }) => assistants.count(body),
-  getAssistant: async ({ params }) => pick(await assistants.get(params.assistant_id), undefined),
-  updateAssistant: async ({ params, body }) =>
-    pick(await assistants.update(params.assistant_id, body), undefined),
-  deleteAssistant: async ({ params, query }) => {
-    await assistants.delete(params.assistant_id, query.delete_threads ?? false);
-  },
-  getAssistantGraph: async ({ params, query }) => {
-    const assistant = await assistants.get(params.assistant_id);
+): Pick<
+  Handlers<typeof assistantRoutes>,
+  'getAssistantGraph' | 'getAssistantSchemas' | 'getAssistantSubgraphs' | 'getAssistantSubgraphsOf'
+> => ({
+  getAssistantGraph: async ({ params, query }, { access }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
     const graph = await introspection.ask(assistant, { what: 'graph', xray: query.xray ?? false });
     return graph as { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
   },
-  getAssistantSchemas: async ({ params }) => {
-    const assistant = await assistants.get(params.assistant_id);
+  getAssistantSchemas: async ({ params }, { access }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
     return (await introspection.ask(assistant, { what: 'schemas' })) as GraphSchemas;
   },
-  getAssistantSubgraphs: async ({ params, query }) => {
-    const assistant = await assistants.get(params.assistant_id);
+  getAssistantSubgraphs: async ({ params, query }, { access }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
     const found = await introspection.ask(assistant, { what: 'subgraphs', recurse: query.recurse ?? false });
     return found as Record<string, Record<string, unknown>>;
   },
-  getAssistantSubgraphsOf: async ({ params, query }) => {
-    const assistant = await assistants.get(params.assistant_id);
+  getAssistantSubgraphsOf: async ({ params, query }, { access }) => {
     const { namespace } = params;
+    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
     const found = await introspection.ask(assistant, {
       what: 'subgraphs',
       namespace,
@@ -57,12 +45,75 @@ export const assistantHandlers = (
     });
     return found as Record<string, Record<string, unknown>>;
   },
-  listAssistantVersions: async ({ params, body }) =>
-    (await assistants.versions(params.assistant_id, body)).map((row) => pick(row, undefined)),
-  setLatestAssistant: async ({ params, query, body }) => {
+});
+
+export const assistantHandlers = (
+  assistants: AssistantService,
+  introspection: IntrospectionService,
+): Handlers<typeof assistantRoutes> => ({
+  createAssistant: async ({ body }, { access }) => {
+    const { assistant_id = randomUUID(), ...rest } = body;
+    const { value, filter } = await access.ask('assistants:create', { assistant_id, ...rest });
+    const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
+    return pick(await assistants.create(request, filter), undefined);
+  },
+  searchAssistants: async ({ body }, { access }) => {
+    const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;
+    const { value, filter } = await access.ask('assistants:search', { ...asked, limit, offset });
+    const page = { limit: value.limit, offset: value.offset, sort_by, sort_order } as const;
+    const { graph_id, metadata } = value;
+    const found = await assistants.search({ graph_id, metadata, name }, page, filter);
+    return paginated(
+      found.assistants.map((row) => pick(row, select)),
+      found.total,
+      page,
+    );
+  },
+  countAssistants: async ({ body }, { access }) => {
+    const { name, ...asked } = body;
+    const { value, filter } = await access.ask('assistants:search', { ...asked, limit: 0, offset: 0 });
+    return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, filter);
+  },
+  getAssistant: async ({ params }, { access }) =>
+    pick(await assistants.get(params.assistant_id, await mayRead(access, params)), undefined),
+  updateAssistant: async ({ params, body }, { access }) => {
+    const { value, filter } = await access.ask('assistants:update', {
+      ...body,
+      ...params,
+      version: undefined,
+    });
+    const { assistant_id: _, version: _version, ...patch } = value;
+    return pick(await assistants.update(params.assistant_id, patch, filter), undefined);
+  },
+  deleteAssistant: async ({ params, query }, { access }) => {
+    const { filter } = await access.ask('assistants:delete', params);
+    const threads = query.delete_threads
+      ? (await access.ask('threads:delete', { thread_id: undefined, run_id: undefined })).filter
+      : undefined;
+    await assistants.delete(params.assistant_id, filter, threads);
+  },
+  ...introspectionHandlers(assistants, introspection),
+  listAssistantVersions: async ({ params, body }, { access }) => {
+    const rows = await assistants.versions(params.assistant_id, body, await mayRead(access, params));
+    return rows.map((row) => pick(row, undefined));
+  },
+  setLatestAssistant: async ({ params, query, body }, { access }) => {
     const version = body.version ?? query.version;
     if (version === undefined)
       throw invalid(['body', 'version'], 'version is missing: which one shall be the current one?');
-    return pick(await assistants.setLatest(params.assistant_id, version), undefined);
+    const { filter } = await access.ask('assistants:update', { ...unchanged, ...params, version });
+    return pick(await assistants.setLatest(params.assistant_id, version, filter), undefined);
   },
 });
+
+const unchanged = {
+  graph_id: undefined,
+  config: undefined,
+  context: undefined,
+  metadata: undefined,
+  name: undefined,
+  description: undefined,
+};
+
+const mayRead = async (access: Access, { assistant_id }: { assistant_id: string }): Promise<RowFilter> =>
+  (await access.ask('assistants:read', { assistant_id, metadata: undefined })).filter;

@@ -8,6 +8,8 @@ import type {
   AssistantRow,
   NewAssistant,
 } from '../../storage/assistants.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import { outOfReach } from '../out-of-reach.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
 
@@ -18,7 +20,8 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
   if_exists: 'raise' | 'do_nothing';
 };
 
-const madeBySystem = { created_by: 'system' };
+/** What default assistants say of themselves. */
+export const madeBySystem = { created_by: 'system' };
 
 /** How many assistants of graphs that left the configuration are looked at on one start. */
 const leftoversMax = 1_000;
@@ -26,12 +29,12 @@ const leftoversMax = 1_000;
 export class AssistantService {
   readonly #storage: Storage;
   readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
-  readonly #defaultIds: ReadonlySet<string>;
+  readonly defaultIds: ReadonlySet<string>;
 
   constructor(storage: Storage, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
     this.#storage = storage;
     this.#graphs = graphs;
-    this.#defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));
+    this.defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));
   }
 
   /** Gives every graph its default assistant. Servers that start at once do no harm to each other. */
@@ -49,7 +52,7 @@ export class AssistantService {
         metadata: madeBySystem,
       };
       if (await assistants.create(assistant)) continue;
-      const present = await assistants.find(assistant_id);
+      const present = await assistants.find(assistant_id, everyRow);
       if (present && present.description !== description)
         await assistants.describe(assistant_id, description);
     }
@@ -58,10 +61,10 @@ export class AssistantService {
       [...this.#graphs.keys()],
       leftoversMax,
     ))
-      if (assistant_id === defaultAssistantId(graph_id)) await assistants.delete(assistant_id);
+      if (assistant_id === defaultAssistantId(graph_id)) await assistants.delete(assistant_id, everyRow);
   }
 
-  async create(request: AssistantRequest): Promise<AssistantRow> {
+  async create(request: AssistantRequest, access: RowFilter): Promise<AssistantRow> {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);
     const assistant_id = request.assistant_id ?? randomUUID();
@@ -75,30 +78,33 @@ export class AssistantService {
       metadata: request.metadata ?? {},
     });
     if (created) return created;
-    if (if_exists === 'raise') throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
-    return this.get(assistant_id);
+    const there =
+      if_exists === 'raise' ? undefined : await this.#storage.assistants.find(assistant_id, access);
+    if (there) return there;
+    throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
   }
 
   /** By id, or by graph id for the default assistant. */
-  async get(idOrGraphId: string): Promise<AssistantRow> {
-    const row = await this.#storage.assistants.find(assistantIdOf(idOrGraphId));
+  async get(idOrGraphId: string, access: RowFilter): Promise<AssistantRow> {
+    const row = await this.#storage.assistants.find(assistantIdOf(idOrGraphId), access);
     if (!row) throw notFound('Assistant', idOrGraphId);
     return row;
   }
 
   /** Always makes a new version, even when nothing changes. */
-  async update(idOrGraphId: string, patch: Given<AssistantPatch>): Promise<AssistantRow> {
+  async update(idOrGraphId: string, patch: Given<AssistantPatch>, access: RowFilter): Promise<AssistantRow> {
     if (patch.graph_id !== undefined) this.#assertGraph(patch.graph_id);
     const given = Object.fromEntries(
       Object.entries(patch).filter(([, value]) => value !== undefined),
     ) as AssistantPatch;
-    const row = await this.#storage.assistants.update(assistantIdOf(idOrGraphId), given);
-    if (!row) throw notFound('Assistant', idOrGraphId);
-    return row;
+    const row = await this.#storage.assistants.update(assistantIdOf(idOrGraphId), given, access);
+    if (row) return row;
+    await this.get(idOrGraphId, access);
+    throw outOfReach('assistant');
   }
 
-  async setLatest(idOrGraphId: string, version: number): Promise<AssistantRow> {
-    const row = await this.#storage.assistants.setLatest(assistantIdOf(idOrGraphId), version);
+  async setLatest(idOrGraphId: string, version: number, access: RowFilter): Promise<AssistantRow> {
+    const row = await this.#storage.assistants.setLatest(assistantIdOf(idOrGraphId), version, access);
     if (!row) throw notFound('Version', `${version} of assistant ${idOrGraphId}`);
     return row;
   }
@@ -106,38 +112,41 @@ export class AssistantService {
   async versions(
     idOrGraphId: string,
     page: { metadata?: object | undefined; limit: number; offset: number },
+    access: RowFilter,
   ): Promise<AssistantRow[]> {
-    const { assistant_id } = await this.get(idOrGraphId);
-    return this.#storage.assistants.versions(assistant_id, page);
+    const { assistant_id } = await this.get(idOrGraphId, access);
+    return this.#storage.assistants.versions(assistant_id, page, access);
   }
 
-  async delete(idOrGraphId: string, deleteThreads: boolean): Promise<void> {
-    const { assistant_id } = await this.get(idOrGraphId);
-    if (this.#defaultIds.has(assistant_id)) {
+  /** `threads`: which of its threads go with it; undefined for none. */
+  async delete(idOrGraphId: string, access: RowFilter, threads: RowFilter | undefined): Promise<void> {
+    const { assistant_id } = await this.get(idOrGraphId, access);
+    if (this.defaultIds.has(assistant_id)) {
       throw new Problem(
         'conflict',
         'A default assistant belongs to its graph: remove the graph from the configuration instead',
       );
     }
-    if (!(await this.#storage.assistants.delete(assistant_id))) {
+    if (!(await this.#storage.assistants.delete(assistant_id, access))) {
       throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
     }
-    if (deleteThreads) await this.#storage.threads.deleteOfAssistant(assistant_id);
+    if (threads) await this.#storage.threads.deleteOfAssistant(assistant_id, threads);
   }
 
   async search(
     filter: AssistantFilter,
     page: AssistantPage,
+    access: RowFilter,
   ): Promise<{ assistants: AssistantRow[]; total: number }> {
     const [assistants, total] = await Promise.all([
-      this.#storage.assistants.search(filter, page),
-      this.#storage.assistants.count(filter),
+      this.#storage.assistants.search(filter, page, access),
+      this.#storage.assistants.count(filter, access),
     ]);
     return { assistants, total };
   }
 
-  count(filter: AssistantFilter): Promise<number> {
-    return this.#storage.assistants.count(filter);
+  count(filter: AssistantFilter, access: RowFilter): Promise<number> {
+    return this.#storage.assistants.count(filter, access);
   }
 
   #assertGraph(graph_id: string): void {

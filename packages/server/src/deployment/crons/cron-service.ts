@@ -9,6 +9,12 @@ import {
   type CronRow,
   type TickPlan,
 } from '../../storage/crons.ts';
+import { ownerKey } from '../../access/access.ts';
+import type { User } from '../../access/caller.ts';
+import type { Filter } from '../../access/filter.ts';
+import type { RunUsers } from '../../access/run-users.ts';
+import { outOfReach } from '../out-of-reach.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { toRunRequest } from '../runs/run-request.ts';
@@ -26,25 +32,37 @@ const own = new Set([
   'on_run_completed',
 ]);
 
+/** What the caller may do, as it was found out before: runs are made later, and nobody is asked then. */
+export interface CronGrant {
+  cron_id: string;
+  assistant: RowFilter;
+  thread: RowFilter;
+  user: User | undefined;
+}
+
 export class CronService {
   readonly #storage: Pick<Storage, 'crons' | 'assistants' | 'threads'>;
 
   readonly #webhooks: Pick<WebhookService, 'accept'>;
+  readonly #users: Pick<RunUsers, 'seal'>;
 
   constructor(
     storage: Pick<Storage, 'crons' | 'assistants' | 'threads'>,
     webhooks: Pick<WebhookService, 'accept'>,
+    users: Pick<RunUsers, 'seal'>,
   ) {
     this.#storage = storage;
     this.#webhooks = webhooks;
+    this.#users = users;
   }
 
-  async create(thread_id: string | null, body: CronCreate): Promise<Cron> {
+  async create(thread_id: string | null, body: CronCreate, grant: CronGrant): Promise<Cron> {
     const assistant_id = assistantIdOf(body.assistant_id);
+    const { crons, assistants, threads } = this.#storage;
     const [assistant, thread, now] = await Promise.all([
-      this.#storage.assistants.find(assistant_id),
-      thread_id === null ? undefined : this.#storage.threads.find(thread_id),
-      this.#storage.crons.now(),
+      assistants.find(assistant_id, grant.assistant),
+      thread_id === null ? undefined : threads.find(thread_id, grant.thread),
+      crons.now(),
     ]);
     if (thread_id !== null && !thread) throw notFound('Thread', thread_id);
     if (!assistant) throw notFound('Assistant', body.assistant_id);
@@ -55,8 +73,8 @@ export class CronService {
       timezone: body.timezone ?? null,
       end_time: body.end_time ?? null,
     };
-    const row = await this.#storage.crons.create({
-      cron_id: randomUUID(),
+    const cron = {
+      cron_id: grant.cron_id,
       assistant_id,
       thread_id,
       on_run_completed: body.on_run_completed ?? 'delete',
@@ -65,7 +83,9 @@ export class CronService {
       payload: JSON.stringify(payload),
       metadata: body.metadata ?? {},
       next_run_date: firstTick(times, now),
-    });
+      sealed_user: this.#users.seal(grant.user),
+    };
+    const row = await crons.create(cron, grant);
     if (row) return toCron(row);
     throw new Problem(
       'conflict',
@@ -73,58 +93,45 @@ export class CronService {
     );
   }
 
-  async get(cron_id: string): Promise<Cron> {
-    const row = await this.#storage.crons.find(cron_id);
+  async get(cron_id: string, access: RowFilter): Promise<Cron> {
+    const row = await this.#storage.crons.find(cron_id, access);
     if (!row) throw notFound('Cron', cron_id);
     return toCron(row);
   }
 
   /** Metadata is merged; of the runs' options, those given replace what was. */
-  async update(cron_id: string, body: CronPatch): Promise<Cron> {
+  async update(cron_id: string, body: CronPatch, access: Filter): Promise<Cron> {
     const now = await this.#storage.crons.now();
-    const row = await this.#storage.crons.update(cron_id, (cron) => {
+    const row = await this.#storage.crons.update(cron_id, access, (cron) => {
       const payload = { ...(JSON.parse(cron.payload) as object), ...payloadOf(body) };
       this.#check(cron.assistant_id, payload);
-      const times = {
-        schedule: body.schedule ?? cron.schedule,
-        timezone: body.timezone === undefined ? cron.timezone : body.timezone,
-        end_time: body.end_time === undefined ? cron.end_time : body.end_time,
-      };
-      const enabled = body.enabled ?? cron.enabled;
-      const isSame =
-        enabled === cron.enabled &&
-        times.schedule === cron.schedule &&
-        times.timezone === cron.timezone &&
-        times.end_time === cron.end_time;
-      return {
-        ...cron,
-        ...times,
-        enabled,
-        payload: JSON.stringify(payload),
-        metadata: { ...cron.metadata, ...body.metadata },
-        on_run_completed: body.on_run_completed ?? cron.on_run_completed,
-        next_run_date: isSame ? cron.next_run_date : firstTick(times, now),
-      };
+      const metadata = { ...cron.metadata, ...body.metadata };
+      if (!access.matches(metadata)) throw outOfReach('cron');
+      return { ...cron, ...timesOf(cron, body, now), payload: JSON.stringify(payload), metadata };
     });
     if (!row) throw notFound('Cron', cron_id);
     return toCron(row);
   }
 
-  async delete(cron_id: string): Promise<void> {
-    if (!(await this.#storage.crons.delete(cron_id))) throw notFound('Cron', cron_id);
+  async delete(cron_id: string, access: RowFilter): Promise<void> {
+    if (!(await this.#storage.crons.delete(cron_id, access))) throw notFound('Cron', cron_id);
   }
 
-  async search(filter: CronFilter, page: CronPage): Promise<{ crons: Cron[]; total: number }> {
+  async search(
+    filter: CronFilter,
+    page: CronPage,
+    access: RowFilter,
+  ): Promise<{ crons: Cron[]; total: number }> {
     const known = withAssistantId(filter);
     const [rows, total] = await Promise.all([
-      this.#storage.crons.search(known, page),
-      this.#storage.crons.count(known),
+      this.#storage.crons.search(known, page, access),
+      this.#storage.crons.count(known, access),
     ]);
     return { crons: rows.map(toCron), total };
   }
 
-  count(filter: CronFilter): Promise<number> {
-    return this.#storage.crons.count(withAssistantId(filter));
+  count(filter: CronFilter, access: RowFilter): Promise<number> {
+    return this.#storage.crons.count(withAssistantId(filter), access);
   }
 
   /** Throws invalid for options that no run could have. */
@@ -133,6 +140,27 @@ export class CronService {
     if (webhook !== null) this.#webhooks.accept(webhook);
   }
 }
+
+/** When a cron fires after a change: a tick that stands is kept when nothing about times has changed. */
+const timesOf = (cron: CronRow, body: CronPatch, now: string) => {
+  const times = {
+    schedule: body.schedule ?? cron.schedule,
+    timezone: body.timezone === undefined ? cron.timezone : body.timezone,
+    end_time: body.end_time === undefined ? cron.end_time : body.end_time,
+  };
+  const enabled = body.enabled ?? cron.enabled;
+  const isSame =
+    enabled === cron.enabled &&
+    times.schedule === cron.schedule &&
+    times.timezone === cron.timezone &&
+    times.end_time === cron.end_time;
+  return {
+    ...times,
+    enabled,
+    on_run_completed: body.on_run_completed ?? cron.on_run_completed,
+    next_run_date: isSame ? cron.next_run_date : firstTick(times, now),
+  };
+};
 
 /** The run of a tick that is due, and when the next one is: the first after now, so that ticks which were missed are not made up for. */
 export const planTick = (cron: CronRow, now: string): TickPlan => {
@@ -149,15 +177,20 @@ export const planTick = (cron: CronRow, now: string): TickPlan => {
       multitask_strategy,
       webhook,
       resumable: kwargs.stream_resumable === true,
+      sealed_user: cron.sealed_user,
     },
     next: nextTick(cron, now),
   };
 };
 
-const requestOf = (assistant_id: string, payload: object) =>
-  toRunRequest(RunCreate.parse({ ...payload, assistant_id }));
+/** What a client would send for such a run. Throws for what is none. */
+export const runOf = (assistant_id: string, payload: object): RunCreate =>
+  RunCreate.parse({ ...payload, assistant_id });
 
-const payloadOf = (body: CronCreate | CronPatch): Record<string, unknown> =>
+const requestOf = (assistant_id: string, payload: object) => toRunRequest(runOf(assistant_id, payload));
+
+/** The options of the runs. */
+export const payloadOf = (body: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([key, value]) => !own.has(key) && value !== undefined));
 
 const withAssistantId = (filter: CronFilter): CronFilter =>
@@ -165,5 +198,8 @@ const withAssistantId = (filter: CronFilter): CronFilter =>
     ? filter
     : { ...filter, assistant_id: assistantIdOf(filter.assistant_id) };
 
-const toCron = ({ payload, ...row }: CronRow): Cron =>
-  ({ ...row, payload: JSON.parse(payload) as Record<string, unknown>, user_id: null }) as Cron;
+const toCron = (row: CronRow): Cron => {
+  const { sealed_user: _, payload, ...cron } = row;
+  const user_id = row.metadata[ownerKey] ?? null;
+  return { ...cron, payload: JSON.parse(payload) as Record<string, unknown>, user_id } as Cron;
+};

@@ -2,11 +2,13 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { CancelAction, RunStorage } from '../../storage/runs.ts';
 import type { RunFollower } from './run-follower.ts';
 
 /** Runs that one request cancels. */
 const manyMax = 1_000;
+const byRequest = 'cancelled by request';
 
 export class RunCanceller {
   readonly #runs: RunStorage;
@@ -30,31 +32,39 @@ export class RunCanceller {
   async cancel(
     thread_id: string,
     run_id: string,
-    { action, wait }: { action: CancelAction; wait: boolean },
+    { action, wait, access }: { action: CancelAction; wait: boolean; access: RowFilter },
   ): Promise<void> {
-    const [cancelled] = await this.#cancel(thread_id, [run_id], action, 'cancelled by request');
+    const [cancelled] = await this.#cancel(thread_id, [run_id], { action, reason: byRequest, access });
     if (!cancelled) throw notFound('Run', run_id);
     if (cancelled.outcome === 'over') throw new Problem('not_found', `Run ${run_id} is over`);
     if (wait) await this.#follower.untilOver(run_id);
   }
 
   /** All of these runs, or, when one is missing, none. Throws not_found then, and when all of them are over. */
-  async cancelNamed(thread_id: string, run_ids: string[], action: CancelAction): Promise<void> {
-    const cancelled = await this.#cancel(thread_id, [...new Set(run_ids)], action, 'cancelled by request');
+  async cancelNamed(
+    thread_id: string,
+    run_ids: string[],
+    { action, access }: { action: CancelAction; access: RowFilter },
+  ): Promise<void> {
+    const how = { action, reason: byRequest, access };
+    const cancelled = await this.#cancel(thread_id, [...new Set(run_ids)], how);
     if (cancelled.every(({ outcome }) => outcome === 'over'))
       throw new Problem('not_found', 'None of these runs is in flight on this thread');
   }
 
   /** Every run with one of these statuses. Throws not_found when there is none. */
-  async cancelAll(statuses: ('pending' | 'running')[], action: CancelAction): Promise<void> {
-    const found = await this.#runs.listAllInFlight(statuses, manyMax);
+  async cancelAll(
+    statuses: ('pending' | 'running')[],
+    { action, access }: { action: CancelAction; access: RowFilter },
+  ): Promise<void> {
+    const found = await this.#runs.listAllInFlight(statuses, manyMax, access);
     if (found.length === 0) throw new Problem('not_found', 'There are no such runs');
     const byThread = new Map<string, string[]>();
     for (const { thread_id, run_id } of found) {
       byThread.set(thread_id, [...(byThread.get(thread_id) ?? []), run_id]);
     }
     for (const [thread_id, run_ids] of byThread) {
-      await this.#cancel(thread_id, run_ids, action, 'cancelled by request');
+      await this.#cancel(thread_id, run_ids, { action, reason: byRequest, access });
     }
   }
 
@@ -65,13 +75,18 @@ export class RunCanceller {
 
   /** Nobody is there to be told of an error. */
   #abandon(thread_id: string, run_id: string): void {
-    this.#cancel(thread_id, [run_id], 'interrupt', 'the client disconnected').catch((error: unknown) =>
+    const how = { action: 'interrupt', reason: 'the client disconnected', access: everyRow } as const;
+    this.#cancel(thread_id, [run_id], how).catch((error: unknown) =>
       this.#logger.error({ err: error, run_id }, 'a run whose client has gone could not be cancelled'),
     );
   }
 
-  async #cancel(thread_id: string, run_ids: string[], action: CancelAction, reason: string) {
-    const cancelled = await this.#runs.cancel(thread_id, run_ids, action, reason);
+  async #cancel(
+    thread_id: string,
+    run_ids: string[],
+    how: { action: CancelAction; reason: string; access: RowFilter },
+  ) {
+    const cancelled = await this.#runs.cancel(thread_id, run_ids, how);
     for (const { run_id, outcome } of cancelled) if (outcome === 'stopping') this.#dispatcher.cancel(run_id);
     return cancelled;
   }

@@ -5,6 +5,7 @@ import type { Reading } from '../../events/run-reading.ts';
 import type { RunOutcome, RunStream } from '../../events/run-stream.ts';
 import type { RunStreams } from '../../events/run-streams.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../handlers.ts';
@@ -35,16 +36,16 @@ export class RunFollower {
    * The final values as JSON text: at once when the run is over, else when it ends. A failure is told inside, as
    * `__error__`: the head of the response may long be on its way. Throws not_found.
    */
-  async join(thread_id: string, run_id: string): Promise<Late> {
+  async join(thread_id: string, run_id: string, access: RowFilter): Promise<Late> {
     // The stream first: a run that ends between the two is then seen by one of them.
     const stream = this.#streams.open(run_id);
     const release = stream.retain();
     try {
-      let row = await this.#find(run_id, thread_id);
+      let row = await this.#find(run_id, thread_id, access);
       if (!isOver(row) && (await this.#follow(stream, 'outcome'))) {
         return new Late(this.result(row, stream.outcome).finally(release));
       }
-      if (!isOver(row)) row = await this.#find(run_id, thread_id);
+      if (!isOver(row)) row = await this.#find(run_id, thread_id, access);
       release();
       return new Late(this.#stored(row));
     } catch (error) {
@@ -72,11 +73,16 @@ export class RunFollower {
   }
 
   /** How to read the run's events. Without a thread id it is a stateless run. Throws not_found. */
-  async reading(thread_id: string | null, run_id: string, after?: number): Promise<Reading> {
+  async reading(
+    thread_id: string | null,
+    run_id: string,
+    access: RowFilter,
+    after?: number,
+  ): Promise<Reading> {
     const stream = this.#streams.open(run_id);
     const live = stream.subscribe();
     try {
-      const row = await this.#find(run_id, thread_id ?? undefined);
+      const row = await this.#find(run_id, thread_id ?? undefined, access);
       const log = this.#storage.runLog;
       const goesOn = !isOver(row) && (await this.#follow(stream, 'events'));
       if (goesOn) return { run_id, live, log, after };
@@ -104,8 +110,8 @@ export class RunFollower {
     return true;
   }
 
-  async #find(run_id: string, thread_id?: string): Promise<RunRow> {
-    const row = await this.#storage.runs.find(run_id, thread_id);
+  async #find(run_id: string, thread_id: string | undefined, access: RowFilter): Promise<RunRow> {
+    const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
     return row;
   }
@@ -117,7 +123,7 @@ export class RunFollower {
 
   async #values(thread_id: string): Promise<string> {
     const [thread, head] = await Promise.all([
-      this.#storage.threads.find(thread_id),
+      this.#storage.threads.find(thread_id, everyRow),
       this.#storage.checkpoints.find({ thread_id, checkpoint_ns: '' }),
     ]);
     if (!thread || !head) return 'null';

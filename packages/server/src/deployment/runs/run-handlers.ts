@@ -1,4 +1,6 @@
 import type { runRoutes } from '@svc/contract';
+import type { Access } from '../../access/access.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import { EventFeed, Reply, type Call, type Handlers } from '../handlers.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
@@ -7,15 +9,25 @@ import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
 import { runFeed } from './run-feed.ts';
 import type { RunFollower } from './run-follower.ts';
+import type { RunGranter } from './run-grant.ts';
 import type { RunService } from './run-service.ts';
 
 export interface RunParts {
   runs: RunService;
+  granter: RunGranter;
   follower: RunFollower;
   canceller: RunCanceller;
   watch: ThreadWatch;
   log: RunLogStorage;
 }
+
+interface RunPath {
+  thread_id?: string | undefined;
+  run_id?: string | undefined;
+}
+
+const mayRead = async (access: Access, { thread_id, run_id }: RunPath): Promise<RowFilter> =>
+  (await access.ask('threads:read', { thread_id, run_id })).filter;
 
 export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   const { runs, follower, canceller, watch } = parts;
@@ -25,42 +37,64 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     query: { stream_mode?: string[] | undefined; cancel_on_disconnect?: boolean | undefined },
     call: Call,
   ) => {
-    const reading = await follower.reading(thread_id, run_id, lastEventId(call));
-    if (query.cancel_on_disconnect && thread_id !== null) canceller.tie(call.signal, { thread_id, run_id });
+    const access = await mayRead(call.access, { thread_id: thread_id ?? undefined, run_id });
+    const reading = await follower.reading(thread_id, run_id, access, lastEventId(call));
+    if (query.cancel_on_disconnect && thread_id !== null) {
+      await mayCancel(call.access, { thread_id, run_id });
+      canceller.tie(call.signal, { thread_id, run_id });
+    }
     return runFeed(reading, query.stream_mode);
   };
   return {
     ...creationHandlers(parts),
-    listRuns: ({ params, query }) => runs.list(params.thread_id, query),
-    getRun: ({ params }) => runs.get(params.thread_id, params.run_id),
-    deleteRun: async ({ params }) => {
-      await runs.delete(params.thread_id, params.run_id);
+    listRuns: async ({ params, query }, { access }) =>
+      runs.list(params.thread_id, query, await mayRead(access, params)),
+    getRun: async ({ params }, { access }) =>
+      runs.get(params.thread_id, params.run_id, await mayRead(access, params)),
+    deleteRun: async ({ params }, { access }) => {
+      const { filter } = await access.ask('threads:delete', params);
+      await runs.delete(params.thread_id, params.run_id, filter);
     },
-    cancelRun: async ({ params, query }) => {
-      const { action = 'interrupt', wait: waits = false } = query;
-      await canceller.cancel(params.thread_id, params.run_id, { action, wait: waits });
-      return waits ? new Reply({}, {}, 204) : {};
+    cancelRun: async ({ params, query }, { access: asked }) => {
+      const { action = 'interrupt', wait = false } = query;
+      const { thread_id, run_id } = params;
+      const access = await mayCancel(asked, params, action);
+      await canceller.cancel(thread_id, run_id, { action, wait, access });
+      return wait ? new Reply({}, {}, 204) : {};
     },
-    cancelRuns: async ({ query, body }) => {
+    cancelRuns: async ({ query, body }, { access: asked }) => {
       const action = query.action ?? 'interrupt';
       const { thread_id, run_ids, status } = body;
+      const access = await mayCancel(asked, { thread_id }, action);
       const statuses: ('pending' | 'running')[] =
         status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
-      if (thread_id && run_ids) await canceller.cancelNamed(thread_id, run_ids, action);
-      else await canceller.cancelAll(statuses, action);
+      if (thread_id && run_ids) await canceller.cancelNamed(thread_id, run_ids, { action, access });
+      else await canceller.cancelAll(statuses, { action, access });
       return undefined;
     },
     joinRun: async ({ params, query }, call) => {
-      const late = await follower.join(params.thread_id, params.run_id);
-      if (query.cancel_on_disconnect) canceller.tie(call.signal, params);
+      const { thread_id, run_id } = params;
+      const late = await follower.join(thread_id, run_id, await mayRead(call.access, params));
+      if (query.cancel_on_disconnect) {
+        await mayCancel(call.access, params);
+        canceller.tie(call.signal, params);
+      }
       return late;
     },
     joinRunStream: ({ params, query }, call) => joinStream(params.thread_id, params.run_id, query, call),
     joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
-      const watching = await watch.open(params.thread_id, threadPosition(call), modes);
+      const access = await mayRead(call.access, params);
+      const watching = await watch.open(params.thread_id, access, threadPosition(call), modes);
       return new EventFeed((sink) => watching.start(sink));
     },
   };
 };
+
+const mayCancel = async (
+  access: Access,
+  { thread_id }: RunPath,
+  action: 'interrupt' | 'rollback' = 'interrupt',
+): Promise<RowFilter> =>
+  (await access.ask('threads:update', { thread_id, metadata: undefined, action })).filter;

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The id of the run that a client's Idempotency-Key stands for: the same key, the same run. A UUID of version 8. */
-export const runIdOf = (key: string, thread_id: string | null): string => {
+/**
+ * The id of the run that a client's Idempotency-Key stands for: the same key of the same user, the same run. A UUID of
+ * version 8.
+ */
+export const runIdOf = (key: string, thread_id: string | null, identity = ''): string => {
   const hash = createHash('sha256')
-    .update(`${thread_id ?? 'no thread'}\n${key}`)
+    .update(JSON.stringify([thread_id ?? 'no thread', key, identity]))
     .digest('hex');
   const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [

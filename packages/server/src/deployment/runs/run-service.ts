@@ -5,17 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
+import type { User } from '../../access/caller.ts';
+import type { Filter } from '../../access/filter.ts';
+import type { RunUsers } from '../../access/run-users.ts';
 import type { LogTail } from '../../events/log-tail.ts';
 import type { RunStream } from '../../events/run-stream.ts';
 import type { RunStreams } from '../../events/run-streams.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { RunKwargs } from '../../runtime/protocol.ts';
 import { runOrder, type Audience } from '../../runtime/run-order.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
-import { runIdOf } from './run-key.ts';
 import { toRun } from './run-record.ts';
 
 /** A run as a client asks for it, validated. */
@@ -35,6 +38,21 @@ export interface RunRequest {
   webhook: string | null;
   /** The client's name for this run: asked for twice, it is made once. */
   key?: string | undefined;
+}
+
+/** What the caller may do, as it was found out before. */
+export interface RunGrant {
+  run_id: string;
+  /** What the thread must pass, be it there or made. */
+  access: Filter;
+  assistantAccess: RowFilter;
+  user: User | undefined;
+}
+
+/** A run as it may be made. */
+export interface GrantedRun {
+  request: RunRequest;
+  grant: RunGrant;
 }
 
 /** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
@@ -57,6 +75,7 @@ export class RunService {
   readonly #streams: RunStreams;
   readonly #tail: LogTail;
   readonly #webhooks: Pick<WebhookService, 'accept'>;
+  readonly #users: RunUsers;
   readonly #graphs: ReadonlySet<string>;
 
   constructor(parts: {
@@ -65,6 +84,7 @@ export class RunService {
     streams: RunStreams;
     tail: LogTail;
     webhooks: Pick<WebhookService, 'accept'>;
+    users: RunUsers;
     graphs: ReadonlySet<string>;
   }) {
     this.#storage = parts.storage;
@@ -72,6 +92,7 @@ export class RunService {
     this.#streams = parts.streams;
     this.#tail = parts.tail;
     this.#webhooks = parts.webhooks;
+    this.#users = parts.users;
     this.#graphs = parts.graphs;
   }
 
@@ -79,8 +100,12 @@ export class RunService {
    * Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. The
    * audience says who listens here: nothing is made for nobody.
    */
-  async create(thread_id: string | null, request: RunRequest, audience: Audience = {}): Promise<Created> {
-    const run = this.#newRun(thread_id, request, audience);
+  async create(
+    thread_id: string | null,
+    { request, grant }: GrantedRun,
+    audience: Audience = {},
+  ): Promise<Created> {
+    const run = this.#newRun(thread_id, request, grant, audience);
     const stream = this.#streams.open(run.run_id, audience);
     const release = stream.retain();
     try {
@@ -88,7 +113,7 @@ export class RunService {
       const record =
         created.outcome === 'exists'
           ? await this.#existing(run, created.thread_id, stream, created.sinceMs)
-          : this.#begin(run, created, stream, created.sinceMs);
+          : this.#begin(run, created, stream, grant.user, created.sinceMs);
       return { run: record, isNew: created.outcome === 'created', stream, release };
     } catch (error) {
       release();
@@ -99,8 +124,8 @@ export class RunService {
   }
 
   /** With what it waits for, while it is pending. Throws not_found. */
-  async get(thread_id: string, run_id: string): Promise<Run> {
-    const row = await this.#storage.runs.find(run_id, thread_id);
+  async get(thread_id: string, run_id: string, access: RowFilter): Promise<Run> {
+    const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
     if (row.status !== 'pending') return toRun(row);
     return toRun(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
@@ -109,25 +134,27 @@ export class RunService {
   async list(
     thread_id: string,
     page: { status?: string | undefined; limit: number; offset: number },
+    access: RowFilter,
   ): Promise<Run[]> {
-    if (!(await this.#storage.threads.find(thread_id))) throw notFound('Thread', thread_id);
-    return (await this.#storage.runs.list(thread_id, page)).map((row) => toRun(row));
+    if (!(await this.#storage.threads.find(thread_id, access))) throw notFound('Thread', thread_id);
+    return (await this.#storage.runs.list(thread_id, page, access)).map((row) => toRun(row));
   }
 
-  async delete(thread_id: string, run_id: string): Promise<void> {
-    const outcome = await this.#storage.runs.delete(run_id, thread_id);
+  async delete(thread_id: string, run_id: string, access: RowFilter): Promise<void> {
+    const outcome = await this.#storage.runs.delete(run_id, thread_id, access);
     if (outcome === 'missing') throw notFound('Run', run_id);
     if (outcome === 'in_flight')
       throw new Problem('conflict', `Run ${run_id} has not ended; cancel it, or wait for it`);
   }
 
-  #newRun(thread_id: string | null, request: RunRequest, audience: Audience): NewRun {
+  #newRun(thread_id: string | null, request: RunRequest, grant: RunGrant, audience: Audience): NewRun {
     const isTemporary = thread_id === null && !request.keep;
     const { key } = request;
     // Before a slot is reserved: it throws.
     const webhook = request.webhook === null ? null : this.#webhooks.accept(request.webhook);
+    const sealed_user = this.#users.seal(grant.user);
     return {
-      run_id: key === undefined ? randomUUID() : runIdOf(key, thread_id),
+      run_id: grant.run_id,
       thread_id: thread_id ?? (isTemporary ? null : randomUUID()),
       assistant_id: assistantIdOf(request.assistant_id),
       metadata: request.metadata,
@@ -142,23 +169,33 @@ export class RunService {
       resumable: request.kwargs.stream_resumable === true,
       webhook,
       keyed: key !== undefined,
+      access: grant.access,
+      assistantAccess: grant.assistantAccess,
+      sealed_user,
     };
   }
 
   /** The run is stored: it runs here, or whoever listens here is told by its log. */
-  #begin(run: NewRun, setting: RunSetting & { stopping: string[] }, stream: RunStream, sinceMs: number): Run {
+  #begin(
+    run: NewRun,
+    setting: RunSetting & { stopping: string[] },
+    stream: RunStream,
+    user: User | undefined,
+    sinceMs: number,
+  ): Run {
     for (const run_id of setting.stopping) this.#dispatcher.cancel(run_id);
     const temporary = run.thread_id === null;
     const attempt = setting.status === 'running' ? 1 : 0;
     const row = { ...run, ...setting, temporary, attempt };
-    if (setting.status === 'running') this.#dispatcher.start(runOrder(row, setting, stream), sinceMs);
+    if (setting.status === 'running')
+      this.#dispatcher.start(runOrder(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs);
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     return toRun({ ...row, error: null, lost_attempts: [], updated_at: setting.created_at });
   }
 
   /** The same run, asked for again. Throws conflict when the key was used for another one. */
   async #existing(run: NewRun, thread_id: string, stream: RunStream, sinceMs: number): Promise<Run> {
-    const row = await this.#storage.runs.find(run.run_id, thread_id);
+    const row = await this.#storage.runs.find(run.run_id, thread_id, everyRow);
     if (!row) throw new Problem('conflict', 'The run with this Idempotency-Key has just been deleted');
     const isSame =
       row.kwargs === run.kwargs &&
@@ -178,7 +215,9 @@ export class RunService {
   /** The database had stored a run as claimed by this process, and could not say so at the time. */
   async #startLate(row: RunRow, stream: RunStream, sinceMs: number): Promise<void> {
     const [setting] = await this.#storage.runLeases.settings([row.run_id]);
-    if (setting) this.#dispatcher.start(runOrder(row, setting, stream), sinceMs);
+    if (!setting) return;
+    const keys = this.#users.open(setting.sealed_user, row.metadata);
+    this.#dispatcher.start(runOrder(row, setting, stream, { keys }), sinceMs);
   }
 
   async #insert(run: NewRun, request: RunRequest) {
@@ -196,6 +235,11 @@ export class RunService {
             );
       case 'no_thread':
         throw notFound('Thread', run.thread_id ?? '');
+      case 'outside':
+        throw new Problem(
+          'forbidden',
+          'The auth handler for threads:create_run returned a filter that what the run would make does not pass: it must set the metadata that it filters by.',
+        );
       case 'busy':
         throw new Problem(
           'conflict',

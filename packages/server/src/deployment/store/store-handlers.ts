@@ -3,17 +3,35 @@ import type { Handlers } from '../handlers.ts';
 import type { StoreService } from './store-service.ts';
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
-  putItem: async ({ body }) => {
-    const { namespace, key, value, ttl } = body;
-    await store.put({ namespace, key }, value, ttl);
+  putItem: async ({ body }, { access }) => {
+    const { value: asked, filter } = await access.ask('store:put', {
+      namespace: body.namespace,
+      key: body.key,
+      value: body.value,
+    });
+    const { namespace, key, value } = asked;
+    await store.put({ namespace, key }, value, filter, body.ttl);
   },
-  getItem: ({ query }) => store.find({ namespace: query.namespace ?? [], key: query.key }, query.refresh_ttl),
-  deleteItem: async ({ body }) => {
-    await store.delete({ namespace: body.namespace ?? [], key: body.key });
+  getItem: async ({ query }, { access }) => {
+    const asked = { namespace: query.namespace ?? [], key: query.key };
+    const { value, filter } = await access.ask('store:get', asked);
+    return store.find(value, filter, query.refresh_ttl);
   },
-  searchItems: async ({ body }) => {
-    const { namespace_prefix: prefix = [], filter, refresh_ttl: refresh, limit, offset } = body;
-    return { items: await store.search({ prefix, filter, refresh, limit, offset }) };
+  deleteItem: async ({ body }, { access }) => {
+    const asked = { namespace: body.namespace ?? [], key: body.key };
+    const { value, filter } = await access.ask('store:delete', asked);
+    await store.delete(value, filter);
   },
-  listNamespaces: async ({ body }) => ({ namespaces: await store.listNamespaces(body) }),
+  searchItems: async ({ body }, { access }) => {
+    const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
+    const { value, filter: access_filter } = await access.ask('store:search', { ...asked, namespace });
+    const { namespace: prefix, filter, limit, offset } = value;
+    return { items: await store.search({ prefix, filter, refresh, limit, offset }, access_filter) };
+  },
+  listNamespaces: async ({ body }, { access }) => {
+    const { prefix, ...asked } = body;
+    const { value, filter } = await access.ask('store:list_namespaces', { ...asked, namespace: prefix });
+    const { namespace, ...rest } = value;
+    return { namespaces: await store.listNamespaces({ ...rest, prefix: namespace }, filter) };
+  },
 });

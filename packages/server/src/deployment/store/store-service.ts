@@ -1,4 +1,7 @@
 // The long-term store, as clients see it.
+import { notFound, Problem } from '@svc/contract/problem';
+import type { Filter } from '../../access/filter.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type {
   ItemKey,
   ItemSearch,
@@ -21,27 +24,34 @@ export class StoreService {
   }
 
   /** `ttl` in minutes; null for ever; when absent, as the deployment says. */
-  put(key: ItemKey, value: Record<string, unknown>, ttl?: number | null): Promise<void> {
-    return this.#items.write([{ ...key, value, ttl }]);
+  async put(
+    key: ItemKey,
+    value: Record<string, unknown>,
+    access: Filter,
+    ttl?: number | null,
+  ): Promise<void> {
+    if (!access.matches({ ...value, ...key }))
+      throw new Problem('forbidden', 'You may not store this item here.');
+    if (!(await this.#items.put({ ...key, value, ttl }, access))) throw notFound('Item', key.key);
   }
 
-  async find(key: ItemKey, refresh?: boolean): Promise<StoreItemRow | null> {
-    return (await this.#items.find(key, refresh)) ?? null;
+  async find(key: ItemKey, access: RowFilter, refresh?: boolean): Promise<StoreItemRow | null> {
+    return (await this.#items.find(key, access, refresh)) ?? null;
   }
 
-  delete(key: ItemKey): Promise<void> {
-    return this.#items.write([{ ...key, value: null }]);
+  delete(key: ItemKey, access: RowFilter): Promise<void> {
+    return this.#items.delete(key, access);
   }
 
-  search(search: ItemSearch): Promise<StoreItemRow[]> {
-    return this.#items.search(search);
+  search(search: ItemSearch, access: RowFilter): Promise<StoreItemRow[]> {
+    return this.#items.search(search, access);
   }
 
   /** `*` in prefix and suffix stands for any one label. */
-  listNamespaces({ prefix, suffix, ...page }: NamespaceRequest): Promise<string[][]> {
+  listNamespaces({ prefix, suffix, ...page }: NamespaceRequest, access: RowFilter): Promise<string[][]> {
     const matches: NamespaceMatch[] = [];
     if (prefix) matches.push({ at: 'front', labels: prefix });
     if (suffix) matches.push({ at: 'back', labels: suffix });
-    return this.#items.listNamespaces({ ...page, matches });
+    return this.#items.listNamespaces({ ...page, matches }, access);
   }
 }

@@ -2,6 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { ExpiredThread } from '../../storage/expiry.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { TtlStrategy } from '../../storage/threads.ts';
 import { LatestState } from './latest-state.ts';
 import type { ThreadService } from './thread-service.ts';
@@ -21,11 +22,13 @@ export class PruneService {
     this.#threads = threads;
   }
 
-  /** Deletes the threads, or all of them but their current states. Returns how many there were. */
-  async prune(thread_ids: string[], strategy: TtlStrategy): Promise<number> {
+  /** Deletes the threads, by id and what each must pass, or all of them but their current states. Returns how many there were. */
+  async prune(threads: ReadonlyMap<string, RowFilter>, strategy: TtlStrategy): Promise<number> {
     let count = 0;
-    for (const thread_id of new Set(thread_ids)) {
-      const isDone = await (strategy === 'delete' ? this.#delete(thread_id) : this.#keepLatest(thread_id));
+    for (const [thread_id, access] of threads) {
+      const isDone = await (strategy === 'delete'
+        ? this.#delete(thread_id, access)
+        : this.#keepLatest(thread_id, access));
       if (isDone) count += 1;
     }
     return count;
@@ -80,9 +83,9 @@ export class PruneService {
     return removed !== null;
   }
 
-  async #delete(thread_id: string): Promise<boolean> {
+  async #delete(thread_id: string, access: RowFilter): Promise<boolean> {
     try {
-      await this.#threads.delete(thread_id);
+      await this.#threads.delete(thread_id, access);
       return true;
     } catch (error) {
       if (error instanceof Problem && error.code === 'not_found') return false;
@@ -91,10 +94,10 @@ export class PruneService {
   }
 
   /** False when there is no such thread, or it is in use. */
-  async #keepLatest(thread_id: string): Promise<boolean> {
+  async #keepLatest(thread_id: string, access: RowFilter): Promise<boolean> {
     const { pruning, checkpoints } = this.#storage;
     for (let tried = 0; tried < tries;) {
-      const mark = await pruning.findMark(thread_id);
+      const mark = await pruning.findMark(thread_id, access);
       if (mark === undefined) return false;
       const kept = await new LatestState(thread_id, checkpoints, pruning).kept();
       const outcome = await pruning.prune(thread_id, { mark, kept }, checkpointsMax);
@@ -116,6 +119,6 @@ export class PruneService {
 
   async #expire({ thread_id, ttl_strategy }: ExpiredThread): Promise<boolean> {
     if (ttl_strategy === 'delete') return this.#storage.expiry.deleteThread(thread_id);
-    return (await this.#keepLatest(thread_id)) && this.#storage.expiry.markKept(thread_id);
+    return (await this.#keepLatest(thread_id, everyRow)) && this.#storage.expiry.markKept(thread_id);
   }
 }

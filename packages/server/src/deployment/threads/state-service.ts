@@ -8,6 +8,7 @@ import { mergeConfigs } from '../../runtime/run-order.ts';
 import type { StateUpdate } from '../../runtime/protocol.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { ThreadRow } from '../../storage/threads.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
 import { contains } from './contains.ts';
@@ -26,6 +27,14 @@ export interface History {
   before?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
   checkpoint?: CheckpointSelector | undefined;
+}
+
+/** Who updates a state. */
+export interface Updater {
+  /** What the graph sees of them. */
+  keys: Record<string, unknown>;
+  /** Whose assistants may lend their configuration: a client may write any id into its thread's metadata. */
+  assistantAccess: RowFilter;
 }
 
 export interface UpdatedState {
@@ -50,8 +59,13 @@ export class StateService {
   }
 
   /** The state at a checkpoint, by default the newest one of the root namespace. */
-  async get(thread_id: string, at: CheckpointSelector = {}, subgraphs = false): Promise<ThreadState> {
-    const thread = await this.#thread(thread_id);
+  async get(
+    thread_id: string,
+    at: CheckpointSelector,
+    access: RowFilter,
+    subgraphs = false,
+  ): Promise<ThreadState> {
+    const thread = await this.#thread(thread_id, access);
     const found = await this.#storage.checkpoints.find({
       thread_id,
       checkpoint_ns: at.checkpoint_ns ?? '',
@@ -67,9 +81,13 @@ export class StateService {
   }
 
   /** Newest first. */
-  async history(thread_id: string, { limit, before, metadata, checkpoint }: History): Promise<ThreadState[]> {
-    const thread = await this.#thread(thread_id);
-    if (checkpoint?.checkpoint_id) return [await this.get(thread_id, checkpoint)];
+  async history(
+    thread_id: string,
+    { limit, before, metadata, checkpoint }: History,
+    access: RowFilter,
+  ): Promise<ThreadState[]> {
+    const thread = await this.#thread(thread_id, access);
+    if (checkpoint?.checkpoint_id) return [await this.get(thread_id, checkpoint, access)];
     const found: StoredCheckpoint[] = [];
     let cursor = before;
     const size = metadata ? historyPage : limit;
@@ -90,12 +108,22 @@ export class StateService {
   }
 
   /** Writes values as a node would have. From an earlier checkpoint this makes a fork. */
-  async update(thread_id: string, update: StateUpdate, at: CheckpointSelector): Promise<UpdatedState> {
-    return this.apply(await this.#thread(thread_id), [{ updates: [update] }], at);
+  async update(
+    thread_id: string,
+    update: StateUpdate,
+    at: CheckpointSelector,
+    by: Updater & { access: RowFilter },
+  ): Promise<UpdatedState> {
+    return this.apply(await this.#thread(thread_id, by.access), [{ updates: [update] }], at, by);
   }
 
   /** Applies supersteps in order. Throws conflict while a run works on the thread or waits for it. */
-  async apply(thread: ThreadRow, supersteps: Superstep[], at: CheckpointSelector): Promise<UpdatedState> {
+  async apply(
+    thread: ThreadRow,
+    supersteps: Superstep[],
+    at: CheckpointSelector,
+    { keys, assistantAccess }: Updater,
+  ): Promise<UpdatedState> {
     const { thread_id, blob_space, metadata, config } = thread;
     let { removals } = thread;
     const graph_id = metadata['graph_id'];
@@ -107,12 +135,12 @@ export class StateService {
     }
     const assistant_id =
       typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : defaultAssistantId(graph_id);
-    const assistant = await this.#storage.assistants.find(assistant_id);
+    const assistant = await this.#storage.assistants.find(assistant_id, assistantAccess);
     const order = {
       thread_id,
       graph_id,
       blob_space,
-      config: mergeConfigs({ thread_id, graph_id, assistant_id }, assistant?.config, config),
+      config: mergeConfigs({ thread_id, graph_id, assistant_id, ...keys }, assistant?.config, config),
       metadata: { graph_id, assistant_id },
       checkpoint: {
         checkpoint_ns: at.checkpoint_ns ?? '',
@@ -131,13 +159,13 @@ export class StateService {
       } catch (error) {
         const retry = error instanceof Problem && error.code === 'conflict' && tries < updateTries;
         if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) throw error;
-        ({ removals } = await this.#thread(thread_id));
+        ({ removals } = await this.#thread(thread_id, everyRow));
       }
     }
   }
 
-  async #thread(thread_id: string): Promise<ThreadRow> {
-    const row = await this.#storage.threads.find(thread_id);
+  async #thread(thread_id: string, access: RowFilter): Promise<ThreadRow> {
+    const row = await this.#storage.threads.find(thread_id, access);
     if (!row) throw notFound('Thread', thread_id);
     return row;
   }

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { threadRoutes } from '@svc/contract';
+import type { Access } from '../../access/access.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import { Reply, type Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
 import type { PruneService } from './prune-service.ts';
-import type { StateService } from './state-service.ts';
-import type { ThreadService } from './thread-service.ts';
+import { mayRead, stateHandlers } from './state-handlers.ts';
+import type { StateService, Updater } from './state-service.ts';
+import type { ThreadSearch, ThreadService } from './thread-service.ts';
 
 /** Fields that a search reads only for those who ask: they live in checkpoints, not in the thread's row. */
 const costly = new Set(['values', 'interrupts']);
@@ -14,65 +18,78 @@ const pick = <T extends object>(record: T, fields: readonly string[]): T =>
 const omitCostly = <T extends object>(record: T): T =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !costly.has(key))) as T;
 
-interface Holder {
-  checkpoint_id?: string | undefined;
-  configurable?: { checkpoint_id?: string | undefined } | undefined;
-}
-
-/** The checkpoint that a client names, by its id or by a config that holds it. */
-const idOf = (before: string | Holder | undefined): string | undefined =>
-  typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
-
 export const threadHandlers = (
   threads: ThreadService,
   states: StateService,
   pruning: PruneService,
+  updaterOf: (access: Access) => Updater,
   /** The ways of projects that come with a langgraph.json: search rows carry values and interrupts. */
   compat: boolean,
 ): Handlers<typeof threadRoutes> => ({
-  createThread: ({ body }) => threads.create(body),
-  searchThreads: async ({ body }) => {
-    const { select, limit, offset, sort_by, sort_order, ...filter } = body;
+  createThread: async ({ body }, { access }) => {
+    const { supersteps, ttl, thread_id = randomUUID(), ...rest } = body;
+    const { value, filter } = await access.ask('threads:create', { thread_id, ...rest });
+    // Supersteps write a state.
+    if (supersteps && supersteps.length > 0)
+      await access.ask('threads:update', { thread_id, metadata: undefined, action: undefined });
+    const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
+    return threads.create(thread, filter, updaterOf(access));
+  },
+  searchThreads: async ({ body }, { access }) => {
+    const { select, sort_by, sort_order, ...asked } = body;
+    const { value, filter } = await access.ask('threads:search', asked);
+    const { limit, offset, ...wanted } = value;
     const page = { limit, offset, sort_by, sort_order };
-    const found = await threads.search(filter, page, select ? select.includes('values') : compat);
+    const found = await threads.search(
+      wanted as ThreadSearch,
+      page,
+      select ? select.includes('values') : compat,
+      filter,
+    );
     const rows = found.threads.map((thread) =>
       select ? pick(thread, select) : compat ? thread : omitCostly(thread),
     );
     return paginated(rows, found.total, page);
   },
-  countThreads: ({ body }) => threads.count(body),
-  getThread: ({ params }) => threads.get(params.thread_id),
+  countThreads: async ({ body }, { access }) => {
+    const { value, filter } = await access.ask('threads:search', { ...body, limit: 0, offset: 0 });
+    return threads.count(value as ThreadSearch, filter);
+  },
+  getThread: async ({ params }, { access }) => threads.get(params.thread_id, await mayRead(access, params)),
   patchThread: async ({ params, body }, call) => {
-    const thread = await threads.patch(params.thread_id, body.metadata ?? {}, body.ttl);
+    const { value, filter } = await call.access.ask('threads:update', {
+      ...params,
+      metadata: body.metadata,
+      action: undefined,
+    });
+    const thread = await threads.patch(params.thread_id, value.metadata ?? {}, filter, body.ttl);
     return call.header('prefer') === 'return=minimal' ? new Reply(thread, {}, 204) : thread;
   },
-  deleteThread: async ({ params }) => {
-    await threads.delete(params.thread_id);
+  deleteThread: async ({ params }, { access }) => {
+    const { filter } = await access.ask('threads:delete', { ...params, run_id: undefined });
+    await threads.delete(params.thread_id, filter);
   },
-  pruneThreads: async ({ body }) => ({
-    pruned_count: await pruning.prune(body.thread_ids, body.strategy),
-  }),
-  copyThread: ({ params }) => threads.copy(params.thread_id),
-  getThreadState: ({ params, query }) => states.get(params.thread_id, {}, query.subgraphs),
-  getThreadStateAt: ({ params, query }) =>
-    states.get(params.thread_id, { checkpoint_id: params.checkpoint_id }, query.subgraphs),
-  getThreadStateAtCheckpoint: ({ params, body }) =>
-    states.get(params.thread_id, body.checkpoint, body.subgraphs),
-  updateThreadState: ({ params, body }) => {
-    const { values, as_node, checkpoint, checkpoint_id } = body;
-    const update = { values, ...(as_node ? { as_node } : {}) };
-    return states.update(params.thread_id, update, {
-      checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
-      checkpoint_ns: checkpoint?.checkpoint_ns,
+  pruneThreads: async ({ body }, { access }) => {
+    const filters = new Map<string, RowFilter>();
+    for (const thread_id of new Set(body.thread_ids)) {
+      const { filter } =
+        body.strategy === 'delete'
+          ? await access.ask('threads:delete', { thread_id, run_id: undefined })
+          : await access.ask('threads:update', { thread_id, metadata: undefined, action: undefined });
+      filters.set(thread_id, filter);
+    }
+    return { pruned_count: await pruning.prune(filters, body.strategy) };
+  },
+  copyThread: async ({ params }, { access }) => {
+    const source = { ...params, access: await mayRead(access, params) };
+    const thread_id = randomUUID();
+    // What the copy says of itself beside what its source says: handlers add to it.
+    const { value, filter } = await access.ask('threads:create', {
+      thread_id,
+      metadata: {},
+      if_exists: undefined,
     });
+    return threads.copy(source, { thread_id, access: filter, metadata: value.metadata ?? {} });
   },
-  getThreadHistory: ({ params, query }) => states.history(params.thread_id, query),
-  searchThreadHistory: ({ params, body }) => {
-    const { before, checkpoint, ...rest } = body;
-    return states.history(params.thread_id, {
-      ...rest,
-      before: idOf(before),
-      checkpoint: checkpoint ?? undefined,
-    });
-  },
+  ...stateHandlers(states, updaterOf),
 });

@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Thread } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import { outOfReach } from '../out-of-reach.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
 import type { StateReader } from './state-reader.ts';
-import type { StateService, Superstep } from './state-service.ts';
+import type { StateService, Superstep, Updater } from './state-service.ts';
 
 export interface NewThread {
   thread_id?: string | undefined;
@@ -45,7 +47,12 @@ export class ThreadService {
     this.#dispatcher = dispatcher;
   }
 
-  async create({ thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread): Promise<Thread> {
+  /** `access` is also what says whether a thread that is there already may be seen. */
+  async create(
+    { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
+    access: RowFilter,
+    updater: Updater,
+  ): Promise<Thread> {
     const id = thread_id ?? randomUUID();
     if (supersteps && supersteps.length > 0 && typeof metadata['graph_id'] !== 'string') {
       throw invalid(
@@ -55,51 +62,70 @@ export class ThreadService {
     }
     const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
     if (!row) {
-      if (if_exists === 'raise') throw new Problem('conflict', `Thread ${id} already exists`);
-      return this.get(id);
+      const exists = new Problem('conflict', `Thread ${id} already exists`);
+      if (if_exists === 'raise') throw exists;
+      const there = await this.#storage.threads.find(id, access);
+      // Somebody else's: as taken as one's own, and no more is said.
+      if (!there) throw exists;
+      return toThread(there, await this.#values(there));
     }
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
-      await this.#states.apply(row, supersteps, {});
+      await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
-      await this.#storage.threads.delete(id);
+      await this.#storage.threads.delete(id, everyRow);
       throw error;
     }
-    return this.get(id);
+    return this.get(id, access);
   }
 
-  async get(thread_id: string): Promise<Thread> {
-    const row = await this.row(thread_id);
+  async get(thread_id: string, access: RowFilter): Promise<Thread> {
+    const row = await this.row(thread_id, access);
     return toThread(row, await this.#values(row));
   }
 
   /** The stored row. Throws not_found. */
-  async row(thread_id: string): Promise<ThreadRow> {
-    const row = await this.#storage.threads.find(thread_id);
+  async row(thread_id: string, access: RowFilter): Promise<ThreadRow> {
+    const row = await this.#storage.threads.find(thread_id, access);
     if (!row) throw notFound('Thread', thread_id);
     return row;
   }
 
   /** A ttl counts from now on; null takes it away. */
-  async patch(thread_id: string, metadata: Record<string, unknown>, ttl?: ThreadTtl): Promise<Thread> {
-    const row = await this.#storage.threads.patch(thread_id, metadata, ttl);
-    if (!row) throw notFound('Thread', thread_id);
+  async patch(
+    thread_id: string,
+    metadata: Record<string, unknown>,
+    access: RowFilter,
+    ttl?: ThreadTtl,
+  ): Promise<Thread> {
+    const row = await this.#storage.threads.patch(thread_id, metadata, access, ttl);
+    if (!row) {
+      await this.row(thread_id, access);
+      throw outOfReach('thread');
+    }
     return toThread(row, await this.#values(row));
   }
 
-  async delete(thread_id: string): Promise<void> {
+  async delete(thread_id: string, access: RowFilter): Promise<void> {
     const inFlight = await this.#storage.runs.listInFlight(thread_id);
-    if (!(await this.#storage.threads.delete(thread_id))) throw notFound('Thread', thread_id);
+    if (!(await this.#storage.threads.delete(thread_id, access))) throw notFound('Thread', thread_id);
     // Their rows are gone, so nothing they still write is accepted; this ends them.
     for (const run_id of inFlight) this.#dispatcher.cancel(run_id);
   }
 
-  /** A new thread with the same history. */
-  async copy(thread_id: string): Promise<Thread> {
-    const copy = randomUUID();
-    if (!(await this.#storage.threads.copy(thread_id, copy, { thread_id: copy })))
-      throw notFound('Thread', thread_id);
-    return this.get(copy);
+  /** A new thread with the same history, and this metadata on top. */
+  async copy(
+    source: { thread_id: string; access: RowFilter },
+    copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
+  ): Promise<Thread> {
+    const { thread_id } = copy;
+    const outcome = await this.#storage.threads.copy(source, {
+      ...copy,
+      metadata: { ...copy.metadata, thread_id },
+    });
+    if (outcome === 'missing') throw notFound('Thread', source.thread_id);
+    if (outcome === 'outside') throw outOfReach('copy');
+    return this.get(thread_id, everyRow);
   }
 
   /** A page of threads and the number of all that match. Values and interrupts are read only when asked for. */
@@ -107,25 +133,32 @@ export class ThreadService {
     filter: ThreadSearch,
     page: ThreadPage,
     withValues: boolean,
+    access: RowFilter,
   ): Promise<{ threads: Thread[]; total: number }> {
     if (filter.values && Object.keys(filter.values).length > 0)
-      return this.#searchValues(filter, page, filter.values);
+      return this.#searchValues(filter, page, filter.values, access);
     const [rows, total] = await Promise.all([
-      this.#storage.threads.search(filter, page),
-      this.#storage.threads.count(filter),
+      this.#storage.threads.search(filter, page, access),
+      this.#storage.threads.count(filter, access),
     ]);
     return { threads: await this.#toThreads(rows, withValues), total };
   }
 
-  async count(filter: ThreadSearch): Promise<number> {
-    if (!filter.values || Object.keys(filter.values).length === 0) return this.#storage.threads.count(filter);
+  async count(filter: ThreadSearch, access: RowFilter): Promise<number> {
+    if (!filter.values || Object.keys(filter.values).length === 0)
+      return this.#storage.threads.count(filter, access);
     const page: ThreadPage = { limit: 0, offset: 0, sort_by: 'created_at', sort_order: 'desc' };
-    return (await this.#searchValues(filter, page, filter.values)).total;
+    return (await this.#searchValues(filter, page, filter.values, access)).total;
   }
 
   /** Values are not indexed: the candidates that the other filters leave are read in pages, up to a bound. */
-  async #searchValues(filter: ThreadSearch, page: ThreadPage, values: Record<string, unknown>) {
-    const candidates = await this.#storage.threads.count(filter);
+  async #searchValues(
+    filter: ThreadSearch,
+    page: ThreadPage,
+    values: Record<string, unknown>,
+    access: RowFilter,
+  ) {
+    const candidates = await this.#storage.threads.count(filter, access);
     if (candidates > scannedMax) {
       throw invalid(
         ['body', 'values'],
@@ -134,7 +167,7 @@ export class ThreadService {
     }
     const matching: Thread[] = [];
     for (let offset = 0; offset < candidates; offset += scanPage) {
-      const rows = await this.#storage.threads.search(filter, { ...page, limit: scanPage, offset });
+      const rows = await this.#storage.threads.search(filter, { ...page, limit: scanPage, offset }, access);
       matching.push(
         ...(await this.#toThreads(rows, true)).filter((thread) => contains(thread.values, values)),
       );

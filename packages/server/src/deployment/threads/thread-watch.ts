@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { notFound } from '@svc/contract/problem';
 import type { Bell } from '../../events/bell.ts';
 import { readRun } from '../../events/run-reading.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunRow, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
 import type { EventSink } from '../handlers.ts';
@@ -38,15 +39,20 @@ export class ThreadWatch {
   }
 
   /** Throws not_found. */
-  async open(thread_id: string, position: ThreadPosition, modes: string[]): Promise<Watching> {
+  async open(
+    thread_id: string,
+    access: RowFilter,
+    position: ThreadPosition,
+    modes: string[],
+  ): Promise<Watching> {
     const { threads } = this.#options;
-    if (!(await threads.watch(thread_id, watchedMs.for))) throw notFound('Thread', thread_id);
+    if (!(await threads.watch(thread_id, watchedMs.for, access))) throw notFound('Thread', thread_id);
     return {
       start: (sink) => {
         const stop = new AbortController();
         const renewal = setInterval(
           // A run made while the database was away is found by the poll, from where it was then on.
-          () => void threads.watch(thread_id, watchedMs.for).catch(() => undefined),
+          () => void threads.watch(thread_id, watchedMs.for, access).catch(() => undefined),
           watchedMs.every,
         );
         this.#read(thread_id, position, new Set(modes), sink, stop.signal)
@@ -86,7 +92,7 @@ export class ThreadWatch {
     let run: Pick<RunRow, 'run_id' | 'status'> | undefined;
     if (position === 'beginning') return { last, run, after: -1 };
     if (position) {
-      run = await runs.find(position.run_id, thread_id);
+      run = await runs.find(position.run_id, thread_id, everyRow);
       if (run) return { last, run, after: position.after };
     }
     // What is over is not repeated to who did not ask for it.
@@ -109,7 +115,7 @@ export class ThreadWatch {
     stop: AbortSignal,
   ): Promise<boolean> {
     const all = modes.size === 0 || modes.has('run_modes');
-    const reading = await this.#options.follower.reading(thread_id, run_id, after);
+    const reading = await this.#options.follower.reading(thread_id, run_id, everyRow, after);
     let lastId = after ?? -1;
     const isOver = await new Promise<boolean>((resolve, reject) => {
       const close = readRun(reading, {
@@ -143,7 +149,7 @@ export class ThreadWatch {
     sink: EventSink,
   ): Promise<void> {
     const id = `${run_id}:${lastId}`;
-    const row = await this.#options.runs.find(run_id, thread_id);
+    const row = await this.#options.runs.find(run_id, thread_id, everyRow);
     if (modes.has('lifecycle'))
       sink.send({ id, event: 'end', data: JSON.stringify({ run_id, status: row?.status ?? 'rollback' }) });
     if (modes.has('state_update') && row) {

@@ -3,5 +3,8 @@ import type { Handlers } from '../handlers.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 export const webhookHandlers = (webhooks: WebhookService): Handlers<typeof webhookRoutes> => ({
-  listRunWebhooks: ({ params }) => webhooks.list(params.thread_id, params.run_id),
+  listRunWebhooks: async ({ params }, { access }) => {
+    const { filter } = await access.ask('threads:read', params);
+    return webhooks.list(params.thread_id, params.run_id, filter);
+  },
 });

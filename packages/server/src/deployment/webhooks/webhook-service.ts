@@ -3,6 +3,7 @@ import type { WebhookDelivery } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { WebhookRules } from '../../config/webhooks.ts';
 import { EgressRefused, type EgressGuard } from '../../egress/guard.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeliveryRow } from '../../storage/webhook-deliveries.ts';
 
@@ -32,9 +33,9 @@ export class WebhookService {
   }
 
   /** A run without a thread is gone when it ends, and its deliveries are still there. */
-  async list(thread_id: string, run_id: string): Promise<WebhookDelivery[]> {
-    const rows = await this.#storage.deliveries.list(run_id, thread_id);
-    if (rows.length === 0 && !(await this.#storage.runs.find(run_id, thread_id)))
+  async list(thread_id: string, run_id: string, access: RowFilter): Promise<WebhookDelivery[]> {
+    const rows = await this.#storage.deliveries.list(run_id, thread_id, access);
+    if (rows.length === 0 && !(await this.#storage.runs.find(run_id, thread_id, access)))
       throw notFound('Run', run_id);
     return rows.map(toDelivery);
   }

@@ -9,7 +9,8 @@ import {
   type PutOperation,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint';
-import type { StoreItemRow, StoreItemStorage } from '../../storage/store-items.ts';
+import { everyRow } from '../../storage/row-filter.ts';
+import type { NamespaceSearch, StoreItemRow, StoreItemStorage } from '../../storage/store-items.ts';
 
 const namespacesMax = 10_000;
 
@@ -42,15 +43,15 @@ export class SvcStore extends BaseStore {
   async #read(operation: Exclude<Operation, PutOperation>): Promise<unknown> {
     if (isSearch(operation)) {
       const { namespacePrefix, filter, limit = 10, offset = 0 } = operation;
-      const rows = await this.#items.search({ prefix: namespacePrefix, filter, limit, offset });
+      const rows = await this.#items.search({ prefix: namespacePrefix, filter, limit, offset }, everyRow);
       return rows.map((row) => ({ ...toItem(row), score: undefined }));
     }
     if (isGet(operation)) {
-      const row = await this.#items.find(operation);
+      const row = await this.#items.find(operation, everyRow);
       return row ? toItem(row) : null;
     }
     const { matchConditions = [], maxDepth, limit, offset } = operation;
-    return this.#items.listNamespaces({
+    const search: NamespaceSearch = {
       matches: matchConditions.map(({ matchType, path }) => ({
         at: matchType === 'prefix' ? 'front' : 'back',
         labels: path,
@@ -58,7 +59,8 @@ export class SvcStore extends BaseStore {
       max_depth: maxDepth,
       limit: limit ?? namespacesMax,
       offset: offset ?? 0,
-    });
+    };
+    return this.#items.listNamespaces(search, everyRow);
   }
 }
 

@@ -101,6 +101,12 @@ create table run_cancels (
   created_at timestamptz not null default now()
 );
 
+-- Whom a run acts for, as its graph sees them: sealed, since it may hold their tokens, and gone when the run is over.
+create table run_users (
+  run_id uuid primary key,
+  sealed text not null
+);
+
 -- What happened in runs whose log is 'events', in the order of ids, which count from 0 over all attempts of a run.
 create table run_events (
   run_id     uuid        not null,

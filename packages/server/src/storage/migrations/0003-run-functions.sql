@@ -8,7 +8,9 @@
 -- over, 'l:<run>' somebody elsewhere listens, 'c:<run>' it shall stop, 't:<thread>' a run was made on a thread
 -- that is watched, 'w' a webhook is to be sent. All of them are hints; polls find what a lost one would have said.
 
--- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy.
+-- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy, outside.
+-- p_access is what the thread must pass (a temporary run itself: it has none), p_assistant_access the assistant; what they
+-- do not let through is not there, and what would be made outside of them is not made.
 -- With `claim`, and nothing before it on the thread, the run starts out running under the caller's lease.
 -- Without a thread id the run is temporary: no thread, no checkpoints, and the row goes when it ends.
 -- A keyed run that is there already is returned with the outcome 'exists'.
@@ -18,7 +20,9 @@ create function create_run(
   p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text,
   p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval,
   p_worker_id uuid default null, p_log text default 'nothing', p_resumable boolean default false,
-  p_webhook text default null, p_keyed boolean default false
+  p_webhook text default null, p_keyed boolean default false,
+  p_access jsonpath default 'strict 1 == 1', p_assistant_access jsonpath default 'strict 1 == 1',
+  p_sealed_user text default null
 ) returns table (outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
                  graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
                  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
@@ -36,7 +40,8 @@ declare
   v_stopping uuid[] := '{}';
 begin
   -- The share lock keeps whoever deletes the assistant waiting until the run is there to be seen.
-  select * into v_assistant from assistants a where a.assistant_id = p_assistant_id for key share;
+  select * into v_assistant from assistants a
+  where a.assistant_id = p_assistant_id and a.metadata @@ p_assistant_access for key share;
   if not found then
     outcome := 'no_assistant';
     return next;
@@ -52,15 +57,29 @@ begin
         return next;
         return;
       end if;
+      if (p_metadata || v_named) @@ p_access is not true then
+        outcome := 'outside';
+        return next;
+        return;
+      end if;
       -- As the run will leave it: the update below is for threads that were there before.
       insert into threads (thread_id, blob_space, status, metadata)
-      values (p_thread_id, p_thread_id, 'busy', v_named)
+      values (p_thread_id, p_thread_id, 'busy', p_metadata || v_named)
       on conflict do nothing returning * into v_thread;
       v_is_new := found;
       if not v_is_new then
         select * into v_thread from threads t where t.thread_id = p_thread_id for update;
       end if;
     end if;
+    if v_thread.metadata @@ p_access is not true then
+      outcome := 'no_thread';
+      return next;
+      return;
+    end if;
+  elsif p_metadata @@ p_access is not true then
+    outcome := 'outside';
+    return next;
+    return;
   end if;
   if p_keyed then
     select * into v_run from runs r where r.run_id = p_run_id;
@@ -97,6 +116,7 @@ begin
           case when v_claim then p_worker_id end, case when v_claim then now() end,
           now() + p_delay, clock_timestamp()) -- not now(): the order of a thread's runs is the order of its lock
   returning * into v_run;
+  if p_sealed_user is not null then insert into run_users values (p_run_id, p_sealed_user); end if;
 
   if not v_temporary and not v_is_new then
     update threads t
@@ -209,6 +229,7 @@ begin
   end if;
   -- Under the thread's lock: who wants it cancelled has said so by now, or will find it ended.
   delete from run_cancels c where c.run_id = p_run_id returning c.action into v_action;
+  delete from run_users u where u.run_id = p_run_id;
   if v_run.webhook is not null then perform queue_webhook(p_run_id, p_values); end if;
   if v_run.log <> 'nothing' then
     select coalesce(max(e.last_id) + 1, 0) into v_next from run_events e where e.run_id = p_run_id;
@@ -313,15 +334,22 @@ begin
 end
 $$;
 
--- Cancels runs of one thread, named or all in flight. Returns nothing at all when one that is named is not there.
-create function cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text)
+-- Cancels runs of one thread, named or all in flight. Returns nothing at all when one that is named is not there, or
+-- the thread (or a run without one) does not pass p_access.
+create function cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text,
+                            p_access jsonpath default 'strict 1 == 1')
 returns table (run_id uuid, outcome text)
 language plpgsql as $$
+declare
+  v_metadata jsonb;
 begin
-  perform 1 from threads t where t.thread_id = p_thread_id for update;
+  select t.metadata into v_metadata from threads t where t.thread_id = p_thread_id for update;
   if not found then
     -- Runs without a thread: their rows take its place.
     perform 1 from runs r where r.thread_id = p_thread_id order by r.run_id for update;
+    if exists (select 1 from runs r where r.thread_id = p_thread_id and (r.metadata @@ p_access) is not true) then return; end if;
+  elsif v_metadata @@ p_access is not true then
+    return;
   end if;
   if (select count(*) from runs r where r.thread_id = p_thread_id and r.run_id = any (p_run_ids))
      < cardinality(p_run_ids) then

@@ -14,13 +14,13 @@ begin
 end
 $$;
 
--- False when there was no such thread. Runs first: that waits for flushes which hold them, and whose checkpoints the
+-- False when there was no such thread, or it does not pass p_access. Runs first: that waits for flushes which hold them, and whose checkpoints the
 -- statements after it then see. Run before thread is also the order in which a flush locks. Who follows one of the
 -- runs is told that it is gone.
-create function delete_thread(p_thread_id uuid) returns boolean
+create function delete_thread(p_thread_id uuid, p_access jsonpath default 'strict 1 == 1') returns boolean
 language plpgsql as $$
 begin
-  if not exists (select 1 from threads t where t.thread_id = p_thread_id) then return false; end if;
+  if not exists (select 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access) then return false; end if;
   perform remove_runs(p_thread_id);
   perform delete_checkpoints(p_thread_id);
   perform remove_runs(p_thread_id); -- made before the thread was locked
@@ -44,18 +44,23 @@ begin
   )
   select coalesce(array_agg(t.run_id), '{}') into v_gone from told t;
   delete from run_cancels c where c.run_id = any (v_gone);
+  delete from run_users u where u.run_id = any (v_gone);
   delete from run_events e where e.run_id = any (v_gone);
   delete from webhook_deliveries w where w.thread_id = p_thread_id;
 end
 $$;
 
--- A new thread with the same history at the cost of references; false when there is no such thread.
+-- A new thread with the same history at the cost of references; `outside` when it would not pass p_copy_access.
 -- One statement, hence one snapshot: a run that writes meanwhile is in the copy up to one checkpoint, not in parts.
-create function copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb) returns boolean
+create function copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath)
+returns text
 language plpgsql as $$
+declare
+  v_metadata jsonb;
 begin
-  perform 1 from threads t where t.thread_id = p_source for share;
-  if not found then return false; end if;
+  select t.metadata into v_metadata from threads t where t.thread_id = p_source and t.metadata @@ p_access for share;
+  if not found then return 'missing'; end if;
+  if (v_metadata || p_metadata) @@ p_copy_access is not true then return 'outside'; end if;
   with thread as (
     insert into threads (thread_id, blob_space, metadata, interrupts, status)
     select p_copy, t.blob_space, t.metadata || p_metadata, t.interrupts,
@@ -72,17 +77,21 @@ begin
   insert into checkpoints
   select p_copy, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape
   from checkpoints c where c.thread_id = p_source;
-  return true;
+  return 'copied';
 end
 $$;
 
 -- Removes a run that is over, and the checkpoints that it made.
-create function delete_run(p_run_id uuid, p_thread_id uuid) returns text
+create function delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 language plpgsql as $$
 declare
   v_status text;
 begin
-  select r.status into v_status from runs r where r.run_id = p_run_id and r.thread_id = p_thread_id for update;
+  select r.status into v_status from runs r
+  where r.run_id = p_run_id and r.thread_id = p_thread_id
+    and case when r.temporary then r.metadata @@ p_access
+        else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ p_access) end
+  for update;
   if not found then return 'missing'; end if;
   if v_status in ('pending', 'running') then return 'in_flight'; end if;
   perform 1 from threads t where t.thread_id = p_thread_id for update;

@@ -16,6 +16,8 @@ create table crons (
   next_run_date    timestamptz,
   -- Why it was disabled, or what became of its last tick, when that made no run.
   last_error       text,
+  -- Whom its runs act for, sealed.
+  sealed_user      text,
   created_at       timestamptz not null default now(),
   updated_at       timestamptz not null default now()
 );

@@ -1,0 +1,43 @@
+// What an auth handler said instead of an answer, passed on as it said it.
+import { Problem, type ProblemCode, problems } from '@svc/contract/problem';
+
+const codeByStatus = new Map<number, ProblemCode>(
+  (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
+);
+
+export class Refusal extends Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Record<string, string>, cause: unknown) {
+    super(codeByStatus.get(status) ?? (status < 500 ? 'forbidden' : 'internal'), message, { cause });
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const visible = /^[\t\x20-\x7e\x80-\xff]*$/;
+const messageMax = 1_000;
+
+/**
+ * The stock `HTTPException`, of whichever copy of a package, as a Refusal; undefined for any other error. Headers that
+ * no response can carry are left out.
+ */
+export const toRefusal = (error: unknown): Refusal | undefined => {
+  if (!(error instanceof Error) || !('status' in error)) return undefined;
+  const { status, message } = error;
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 599)
+    return undefined;
+  const given = 'headers' in error ? error.headers : undefined;
+  const entries =
+    given instanceof Headers ? [...given] : Object.entries((given ?? {}) as Record<string, unknown>);
+  const headers = entries
+    .filter(([name, value]) => token.test(name) && visible.test(String(value)))
+    .map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+    .filter(([name]) => !ownHeaders.has(name));
+  return new Refusal(status, message.slice(0, messageMax), Object.fromEntries(headers), error);
+};
+
+/** They say how a response is framed. */
+const ownHeaders = new Set(['content-type', 'content-length', 'transfer-encoding', 'connection']);

@@ -1,0 +1,46 @@
+// The `auth` section of svc.json.
+import { readSource, type GraphSource } from './graphs.ts';
+import type { Mistake } from './mistake.ts';
+import type { AuthSection } from './svc-json-schema.ts';
+
+export interface AuthSource extends GraphSource {
+  /** Its place in the config file, for whoever finds that it does not work. */
+  readonly where: string;
+}
+
+export interface AuthConfig {
+  readonly source: AuthSource;
+  readonly isStudioDisabled: boolean;
+  /** Undefined: the handler is asked on every request. */
+  readonly cache: AuthCacheConfig | undefined;
+}
+
+export interface AuthCacheConfig {
+  /** Headers, in lower case, whose values together stand for who is asking. */
+  readonly headers: readonly string[];
+  readonly ttlMs: number;
+  readonly sizeMax: number;
+}
+
+export function readAuth(
+  section: AuthSection | undefined,
+  { dir, where, mistakes }: { dir: string; where: (path: string[]) => string; mistakes: Mistake[] },
+): AuthConfig | undefined {
+  if (section === undefined) return undefined;
+  const at = where(['auth', 'path']);
+  const source = readSource({ path: section.path }, dir);
+  if ('problem' in source) {
+    mistakes.push({ where: at, ...source });
+    return undefined;
+  }
+  const { cache } = section;
+  return {
+    source: { ...source, where: at },
+    isStudioDisabled: section.disable_studio_auth ?? false,
+    cache: cache && {
+      headers: cache.cache_keys.map((name) => name.toLowerCase()),
+      ttlMs: cache.ttl_seconds * 1_000,
+      sizeMax: cache.max_size ?? 1_000,
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// Asking whether a run may be made: of the thread, with the run as the payload, and of its assistant.
+import { randomUUID } from 'node:crypto';
+import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
+import type { Access } from '../../access/access.ts';
+import { assistantIdOf } from '../assistants/default-assistant.ts';
+import { runIdOf } from './run-key.ts';
+import { toRunRequest } from './run-request.ts';
+import type { GrantedRun } from './run-service.ts';
+
+type Body = RunCreate | StatelessRunCreate;
+type Payload = AuthValue<'threads:create_run'>;
+
+/** Of a run's body, what a payload names apart; the rest are its `kwargs`. */
+const apart = new Set([
+  'assistant_id',
+  'metadata',
+  'multitask_strategy',
+  'if_not_exists',
+  'after_seconds',
+  'checkpoint',
+  'checkpoint_id',
+]);
+
+export class RunGranter {
+  readonly #defaultIds: ReadonlySet<string>;
+
+  /** Ids of the default assistants. */
+  constructor(defaultIds: ReadonlySet<string>) {
+    this.#defaultIds = defaultIds;
+  }
+
+  /** `key`: the client's name for the run. Returns the body too, as a handler left it. Throws what the handlers say. */
+  async grant(
+    access: Access,
+    thread_id: string | null,
+    asked: Body,
+    key?: string,
+  ): Promise<GrantedRun & { body: Body }> {
+    const { user } = access;
+    const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
+    const { value, filter } = await access.ask('threads:create_run', payloadOf(thread_id, run_id, asked));
+    const body = user === undefined ? asked : asChanged(thread_id, asked, value);
+    const request = toRunRequest(body, key);
+    const assistantAccess = await this.mayUse(access, request.assistant_id);
+    return { body, request, grant: { run_id, access: filter, assistantAccess, user } };
+  }
+
+  /** What the assistant must pass. */
+  mayUse(access: Access, idOrGraphId: string) {
+    return access.mayUse(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
+  }
+}
+
+const payloadOf = (thread_id: string | null, run_id: string, body: Body): Payload => {
+  const strategy = ('multitask_strategy' in body ? body.multitask_strategy : undefined) ?? 'enqueue';
+  return {
+    thread_id: thread_id ?? undefined,
+    assistant_id: body.assistant_id,
+    run_id,
+    status: 'pending',
+    metadata: body.metadata,
+    multitask_strategy: strategy,
+    if_not_exists: ('if_not_exists' in body ? body.if_not_exists : undefined) ?? 'reject',
+    prevent_insert_if_inflight: strategy === 'reject',
+    after_seconds: body.after_seconds ?? 0,
+    kwargs: Object.fromEntries(
+      Object.entries(body).filter(([key, value]) => !apart.has(key) && value !== undefined),
+    ),
+  };
+};
+
+/** The body as a handler left it, checked as if it had come so. */
+const asChanged = (thread_id: string | null, body: Body, value: Payload): Body => {
+  const { assistant_id, metadata, after_seconds, multitask_strategy, if_not_exists, kwargs } = value;
+  const kept = Object.fromEntries(Object.entries(body).filter(([key]) => apart.has(key)));
+  const changed = { ...kept, ...kwargs, assistant_id, metadata, after_seconds };
+  return thread_id === null
+    ? StatelessRunCreate.parse(changed)
+    : RunCreate.parse({ ...changed, multitask_strategy, if_not_exists });
+};

@@ -1,0 +1,63 @@
+import type { threadRoutes } from '@svc/contract';
+import type { Access } from '../../access/access.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
+import type { Handlers } from '../handlers.ts';
+import type { StateService, Updater } from './state-service.ts';
+
+interface Holder {
+  checkpoint_id?: string | undefined;
+  configurable?: { checkpoint_id?: string | undefined } | undefined;
+}
+
+/** The checkpoint that a client names, by its id or by a config that holds it. */
+const idOf = (before: string | Holder | undefined): string | undefined =>
+  typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
+
+/** Which threads may be read. */
+export const mayRead = async (access: Access, { thread_id }: { thread_id: string }): Promise<RowFilter> =>
+  (await access.ask('threads:read', { thread_id, run_id: undefined })).filter;
+
+type StateRoutes = Pick<
+  typeof threadRoutes,
+  | 'getThreadState'
+  | 'getThreadStateAt'
+  | 'getThreadStateAtCheckpoint'
+  | 'updateThreadState'
+  | 'getThreadHistory'
+  | 'searchThreadHistory'
+>;
+
+export const stateHandlers = (
+  states: StateService,
+  updaterOf: (access: Access) => Updater,
+): Handlers<StateRoutes> => ({
+  getThreadState: async ({ params, query }, { access }) =>
+    states.get(params.thread_id, {}, await mayRead(access, params), query.subgraphs),
+  getThreadStateAt: async ({ params, query }, { access }) => {
+    const { thread_id, checkpoint_id } = params;
+    return states.get(thread_id, { checkpoint_id }, await mayRead(access, { thread_id }), query.subgraphs);
+  },
+  getThreadStateAtCheckpoint: async ({ params, body }, { access }) =>
+    states.get(params.thread_id, body.checkpoint, await mayRead(access, params), body.subgraphs),
+  updateThreadState: async ({ params, body }, { access }) => {
+    const { filter } = await access.ask('threads:update', {
+      ...params,
+      metadata: undefined,
+      action: undefined,
+    });
+    const { values, as_node, checkpoint, checkpoint_id } = body;
+    const update = { values, ...(as_node ? { as_node } : {}) };
+    const at = {
+      checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
+      checkpoint_ns: checkpoint?.checkpoint_ns,
+    };
+    return states.update(params.thread_id, update, at, { ...updaterOf(access), access: filter });
+  },
+  getThreadHistory: async ({ params, query }, { access }) =>
+    states.history(params.thread_id, query, await mayRead(access, params)),
+  searchThreadHistory: async ({ params, body }, { access }) => {
+    const { before, checkpoint, ...rest } = body;
+    const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
+    return states.history(params.thread_id, history, await mayRead(access, params));
+  },
+});

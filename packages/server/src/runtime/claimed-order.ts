@@ -1,0 +1,32 @@
+// What a claimed run needs to start, or why it cannot.
+import type { RunStream } from '../events/run-stream.ts';
+import type { ClaimedSetting } from '../storage/run-leases.ts';
+import type { RunRow } from '../storage/runs.ts';
+import type { RunError, RunOrder } from './protocol.ts';
+import { runOrder } from './run-order.ts';
+
+/** Opens what a graph sees of the user that a run acts for; throws when it cannot. */
+export interface UserKeys {
+  open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown>;
+}
+
+export const claimedOrder = (
+  run: RunRow,
+  setting: ClaimedSetting | undefined,
+  stream: RunStream | undefined,
+  users: UserKeys,
+): RunOrder | RunError => {
+  if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run is gone' };
+  let keys: Record<string, unknown>;
+  try {
+    keys = users.open(setting.sealed_user, run.metadata);
+  } catch (error) {
+    // Its user is part of what it is: without one it would be another run.
+    return {
+      error: 'UserUnreadable',
+      message: `The user of this run cannot be read: ${(error as Error).message}`,
+    };
+  }
+  const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);
+  return runOrder({ ...run, log: setting.log }, setting, stream ?? {}, { keys, firstId });
+};
