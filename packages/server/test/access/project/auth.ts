@@ -1,0 +1,21 @@
+// Users by name: `Authorization: Bearer alice`. Each has their own threads, assistants, crons and namespaces.
+import { Auth, HTTPException, isStudioUser } from '@langchain/langgraph-sdk/auth';
+
+export const auth = new Auth()
+  .authenticate((request) => {
+    const [, name] = /^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '') ?? [];
+    if (!name)
+      throw new HTTPException(401, { message: 'Who are you?', headers: { 'WWW-Authenticate': 'Bearer' } });
+    return { identity: name, permissions: ['chat'], token: `secret-of-${name}` };
+  })
+  .on('*', ({ value, user }) => {
+    if (isStudioUser(user)) return {};
+    const payload = value as { metadata?: Record<string, unknown> };
+    payload.metadata = { ...payload.metadata, owner: user.identity };
+    return { owner: user.identity };
+  })
+  .on('store', ({ value, user }) => {
+    const payload = value as { namespace?: string[] };
+    payload.namespace = [user.identity, ...(payload.namespace ?? [])];
+    return { namespace: { $contains: user.identity } };
+  });

@@ -1,0 +1,26 @@
+// Tells whom it acts for, and keeps a message.
+import { Annotation, START, StateGraph, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
+
+const State = Annotation.Root({
+  ask: Annotation<string>,
+  answer: Annotation<unknown>,
+  note: Annotation<string>,
+});
+
+const answers: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
+  who: ({ configurable = {} }) =>
+    Object.fromEntries(Object.entries(configurable).filter(([key]) => key.includes('auth'))),
+  wait: () => new Promise((resolve) => setTimeout(() => resolve('waited'), 60_000)),
+  crash: ({ configurable, metadata }) => {
+    if (metadata?.['run_attempt'] === 1) process.exit(1);
+    return configurable?.['svc_auth_user_id'];
+  },
+  approve: () => interrupt('may I?'),
+};
+
+const node = async ({ ask, note }: typeof State.State, config: LangGraphRunnableConfig) => {
+  config.writer?.({ note });
+  return { answer: await answers[ask]?.(config) };
+};
+
+export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile();
