@@ -19,6 +19,7 @@ export interface TestServer extends AsyncDisposable {
     method: string,
     path: string,
     body?: unknown,
+    headers?: Record<string, string>,
   ): Promise<{ status: number; body: unknown; headers: Headers }>;
 }
 
@@ -43,12 +44,12 @@ export const startTestServer = async (
     url: server.url,
     drain: (hurry) => server.drain(hurry),
     database,
-    async call(method, path, body) {
+    async call(method, path, body, given = {}) {
       const response = await fetch(server.url + path, {
         method,
         ...(body === undefined
-          ? {}
-          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+          ? { headers: given }
+          : { headers: { 'content-type': 'application/json', ...given }, body: JSON.stringify(body) }),
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;

@@ -14,8 +14,4 @@ export const auth = new Auth()
     payload.metadata = { ...payload.metadata, owner: user.identity };
     return { owner: user.identity };
   })
-  .on('store', ({ value, user }) => {
-    const payload = value as { namespace?: string[] };
-    payload.namespace = [user.identity, ...(payload.namespace ?? [])];
-    return { namespace: { $contains: user.identity } };
-  });
+  .on('store', ({ user }) => (isStudioUser(user) ? {} : { namespace: { $contains: user.identity } }));

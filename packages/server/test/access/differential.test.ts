@@ -1,0 +1,384 @@
+// Two users, every route of the router, every id taken from the other one: what is not yours is not there. The same answer
+// as for what does not exist, nothing changed, nothing counted, nothing streamed. A route without a case fails.
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { deploymentRoutes, type RouteShape } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
+const canary = 'canary-of-alice';
+
+interface Ids {
+  thread_id: string;
+  run_id: string;
+  /** Of a run without a thread, which executes. */
+  lone_run_id: string;
+  lone_thread_id: string;
+  checkpoint_id: string;
+  assistant_id: string;
+  cron_id: string;
+}
+
+let server: TestServer;
+let alice: Ids;
+let bob: Ids;
+
+const as = (user: string) => (method: string, path: string, body?: unknown) =>
+  server.call(method, path, body, { authorization: `Bearer ${user}` });
+
+/** A bit of everything, each with the mark of its owner in it. */
+const furnish = async (user: string, mark: string): Promise<Ids> => {
+  const call = as(user);
+  const make = async <T>(method: string, path: string, body: unknown): Promise<T> => {
+    const answer = await call(method, path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return answer.body as T;
+  };
+  const metadata = { mark };
+  const { assistant_id } = await make<Ids>('POST', '/assistants', {
+    graph_id: 'probe',
+    name: mark,
+    metadata,
+    config: { configurable: { secret: mark } },
+  });
+  await make('PATCH', `/assistants/${assistant_id}`, { description: mark });
+  const { thread_id } = await make<Ids>('POST', '/threads', { metadata });
+  const run = { assistant_id, metadata, input: { ask: 'who', note: mark }, stream_resumable: true };
+  await make('POST', `/threads/${thread_id}/runs/wait`, run);
+  const state = await make<{ checkpoint_id: string }>('GET', `/threads/${thread_id}/state`, undefined);
+  const running = { ...run, input: { ask: 'wait', note: mark } };
+  const { run_id } = await make<Ids>('POST', `/threads/${thread_id}/runs`, running);
+  const lone = await make<Ids>('POST', '/runs', running);
+  const { cron_id } = await make<Ids>('POST', `/threads/${thread_id}/runs/crons`, {
+    assistant_id,
+    schedule: '0 0 1 1 *',
+    metadata,
+    input: { note: mark },
+  });
+  await make('PUT', '/store/items', { namespace: [user, 'notes'], key: mark, value: { mark } });
+  const { checkpoint_id } = state;
+  return {
+    thread_id,
+    run_id,
+    lone_run_id: lone.run_id,
+    lone_thread_id: lone.thread_id,
+    checkpoint_id,
+    assistant_id,
+    cron_id,
+  };
+};
+
+const nothing = (): Ids => ({
+  thread_id: randomUUID(),
+  run_id: randomUUID(),
+  lone_run_id: randomUUID(),
+  lone_thread_id: randomUUID(),
+  checkpoint_id: randomUUID(),
+  assistant_id: randomUUID(),
+  cron_id: randomUUID(),
+});
+
+/** Everything that is alice's, but for what time and leases change. */
+const snapshot = async (): Promise<unknown> => {
+  const { database } = server;
+  const read = (name: string, text: string) => database.query({ name: `snapshot_${name}`, text }, []);
+  const hers = `select thread_id from threads where metadata->>'owner' = 'alice'`;
+  const runs = `select run_id from runs where thread_id in (${hers}) or metadata->>'owner' = 'alice'`;
+  return Promise.all([
+    read(
+      'threads',
+      `select (to_jsonb(t) - 'watched_until') as row from threads t where thread_id in (${hers})`,
+    ),
+    read(
+      'runs',
+      `select (to_jsonb(r) - 'lease_until' - 'log') as row from runs r where run_id in (${runs}) order by run_id`,
+    ),
+    read('cancels', 'select run_id, action from run_cancels order by run_id'),
+    read('checkpoints', `select * from checkpoints where thread_id in (${hers}) order by checkpoint_id`),
+    read('heads', `select * from checkpoint_heads where thread_id in (${hers})`),
+    read('assistants', `select * from assistants where metadata->>'owner' = 'alice'`),
+    read('versions', `select * from assistant_versions where metadata->>'owner' = 'alice' order by version`),
+    read('crons', `select * from crons where metadata->>'owner' = 'alice'`),
+    read('items', `select * from store_items where 'alice' = any (namespace)`),
+  ]);
+};
+
+const settings = { jobsPerWorker: '20' };
+beforeAll(async () => {
+  server = await startTestServer({ project, settings });
+  alice = await furnish('alice', canary);
+  bob = await furnish('bob', 'mark-of-bob');
+  // What executes has begun: from here on only an attack changes anything.
+  await vi.waitFor(async () => {
+    const text = `select count(*)::int as count from runs where status = 'running' and started_at is not null`;
+    expect(await server.database.query({ name: 'running', text }, [])).toEqual([{ count: 4 }]);
+  });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Attack {
+  query?: string;
+  body?: unknown;
+  /** Replaces params of the path. */
+  params?: Partial<Record<string, string>>;
+}
+
+/** What bob sends, with ids that are alice's, or nobody's. */
+type Case = (ids: Ids) => Attack;
+
+const run = (fields: object = {}) => ({ assistant_id: 'probe', input: { ask: 'who' }, ...fields });
+const ofPath: Case = () => ({});
+const inBody =
+  (fields: object): Case =>
+  () => ({ body: fields });
+/** A run on bob's own thread, of her assistant. */
+const herAssistant: Case = ({ assistant_id }) => ({
+  params: { thread_id: bob.thread_id },
+  body: run({ assistant_id }),
+});
+const lone: Case = ({ lone_run_id, lone_thread_id }) => ({
+  params: { run_id: lone_run_id, thread_id: lone_thread_id },
+});
+/** Her run below a thread of bob's. */
+const belowHis: Case = ({ run_id }) => ({ params: { thread_id: bob.thread_id, run_id } });
+const ofRun = [ofPath, lone, belowHis];
+
+/** Every one of these is answered like the same request about what does not exist. */
+const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
+  getAssistant: [ofPath],
+  updateAssistant: [inBody({ name: 'mine now' }), inBody({ metadata: { owner: 'bob' } })],
+  deleteAssistant: [ofPath, () => ({ query: '?delete_threads=true' })],
+  getAssistantGraph: [ofPath],
+  getAssistantSchemas: [ofPath],
+  getAssistantSubgraphs: [ofPath],
+  getAssistantSubgraphsOf: [ofPath],
+  listAssistantVersions: [inBody({})],
+  setLatestAssistant: [inBody({ version: 1 })],
+  getThread: [ofPath],
+  patchThread: [inBody({ metadata: { x: 1 } }), inBody({ metadata: { owner: 'bob' } }), inBody({ ttl: 60 })],
+  deleteThread: [ofPath],
+  pruneThreads: [
+    ({ thread_id }) => ({ body: { thread_ids: [thread_id] } }),
+    ({ thread_id }) => ({ body: { thread_ids: [thread_id], strategy: 'keep_latest' } }),
+  ],
+  copyThread: [ofPath],
+  getThreadState: [ofPath, () => ({ query: '?subgraphs=true' })],
+  getThreadStateAt: [
+    ofPath,
+    ({ checkpoint_id }) => ({ params: { thread_id: bob.thread_id, checkpoint_id } }),
+  ],
+  getThreadStateAtCheckpoint: [
+    ({ checkpoint_id }) => ({ body: { checkpoint: { checkpoint_id } } }),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      body: { checkpoint: { checkpoint_id } },
+    }),
+  ],
+  updateThreadState: [
+    inBody({ values: { note: 'x' } }),
+    ({ checkpoint_id }) => ({ body: { values: { note: 'x' }, checkpoint_id } }),
+  ],
+  getThreadHistory: [ofPath, ({ checkpoint_id }) => ({ query: `?before=${checkpoint_id}` })],
+  searchThreadHistory: [
+    inBody({}),
+    ({ checkpoint_id }) => ({ body: { checkpoint: { checkpoint_id } } }),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      body: { checkpoint: { checkpoint_id } },
+    }),
+  ],
+  createRun: [() => ({ body: run() }), herAssistant],
+  streamRun: [() => ({ body: run() }), herAssistant],
+  waitRun: [() => ({ body: run() }), herAssistant],
+  createStatelessRun: [herAssistant],
+  streamStatelessRun: [herAssistant],
+  waitStatelessRun: [herAssistant],
+  createRunBatch: [({ assistant_id }) => ({ body: [run({ assistant_id })] })],
+  createCron: [({ assistant_id }) => ({ body: { assistant_id, schedule: '0 0 1 1 *' } })],
+  createThreadCron: [
+    () => ({ body: { assistant_id: 'probe', schedule: '0 0 1 1 *' } }),
+    ({ assistant_id }) => ({
+      params: { thread_id: bob.thread_id },
+      body: { assistant_id, schedule: '0 0 1 1 *' },
+    }),
+  ],
+  getCron: [ofPath],
+  updateCron: [inBody({ enabled: false }), inBody({ metadata: { owner: 'bob' } })],
+  deleteCron: [ofPath],
+  listRuns: [ofPath, () => ({ query: '?status=running' })],
+  getRun: ofRun,
+  deleteRun: ofRun,
+  joinRun: ofRun,
+  joinRunStream: [...ofRun, () => ({ query: '?cancel_on_disconnect=1' })],
+  joinStatelessRunStream: [ofPath, lone],
+  joinThreadStream: [ofPath],
+  cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
+  cancelRuns: [
+    ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),
+    ({ lone_thread_id, lone_run_id }) => ({
+      body: { thread_id: lone_thread_id, run_ids: [lone_run_id] },
+    }),
+    // Hers among his: then his is not cancelled either.
+    ({ run_id }) => ({ body: { thread_id: bob.thread_id, run_ids: [bob.run_id, run_id] } }),
+    ({ lone_run_id }) => ({
+      body: { thread_id: bob.thread_id, run_ids: [bob.run_id, lone_run_id] },
+    }),
+  ],
+  listRunWebhooks: ofRun,
+  getItem: [() => ({ query: `?key=${canary}&namespace=alice.notes` })],
+  deleteItem: [inBody({ namespace: ['alice', 'notes'], key: canary })],
+  putItem: [inBody({ namespace: ['alice', 'notes'], key: canary, value: {} })],
+};
+
+/** Every one of these shows bob what is his, and counts no more than that. */
+const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count: number }>> = {
+  searchAssistants: { bodies: [{}, { metadata: { mark: canary } }, { name: canary }], count: 1 },
+  countAssistants: { bodies: [{}, { metadata: { mark: canary } }], count: 1 },
+  searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 1 },
+  countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 1 },
+  searchCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
+  countCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
+  searchItems: { bodies: [{}, { namespace_prefix: ['alice'] }, { filter: { mark: canary } }], count: 1 },
+  listNamespaces: { bodies: [{}, { prefix: ['alice'] }, { suffix: ['notes'] }, { max_depth: 1 }], count: 1 },
+};
+
+/** Elsewhere in this file. */
+const others = new Set(['createAssistant', 'createThread']);
+
+const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
+const guarded = routes.filter(([, { access }]) => access !== 'public');
+
+const attack = async (route: RouteShape, given: Attack, ids: Ids) => {
+  const params: Record<string, string> = { ...ids, namespace: 'inner', ...given.params };
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? 'x');
+  const answer = await as('bob')(route.method.toUpperCase(), path + (given.query ?? ''), given.body);
+  const text = JSON.stringify(answer.body);
+  const { request_id: _, ...body } = (answer.body ?? {}) as { request_id?: string };
+  const known = Object.values(ids);
+  const anonymous = known.reduce((shown, id) => shown.replaceAll(id, '<id>'), JSON.stringify(body));
+  const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+  return { status: answer.status, text, anonymous, headers: JSON.stringify(headers) };
+};
+
+describe('what is another user’s', () => {
+  it('has a case for every route that is not public', () => {
+    const covered = new Set([...Object.keys(sameAsMissing), ...Object.keys(scoped), ...others]);
+    expect(guarded.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
+    expect([...covered].filter((name) => !guarded.some(([known]) => known === name))).toEqual([]);
+  });
+
+  const cases = guarded.flatMap(([name, route]) =>
+    (sameAsMissing[name] ?? []).map((make, at) => ({ name, at, route, make })),
+  );
+  it.each(cases)('is as if it were not there: $name, case $at', async ({ name, route, make }) => {
+    const before = await snapshot();
+    const hers = await attack(route, make(alice), alice);
+    const ids = nothing();
+    const missing = await attack(route, make(ids), ids);
+    expect({ ...hers, text: '' }).toEqual({ ...missing, text: '' });
+    expect(hers.text + hers.headers).not.toContain(canary);
+    // Where nothing can be there to be found, nothing is what is found.
+    const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
+    if (!isEmpty) expect(hers.status, hers.text).toBe(404);
+    expect(await snapshot()).toEqual(before);
+  });
+
+  const reads = cases.filter(({ route, name }) => route.method === 'get' && !/Stream$|^joinRun$/.test(name));
+  it.each(reads)('is there for its owner: $name, case $at', async ({ name, route, make }) => {
+    // Cases that mix her ids with his are there for nobody.
+    const given = make(alice);
+    if (given.params?.['thread_id'] === bob.thread_id) return expect(name).toMatch(/^get|^delete|^list/);
+    const params: Record<string, string> = { ...alice, namespace: 'inner', ...given.params };
+    const path = route.path.replaceAll(/:(\w+)/g, (_, key: string) => params[key] ?? 'x');
+    const answer = await as('alice')('GET', path + (given.query ?? ''));
+    // The graph has no subgraph of this name.
+    expect(answer.status).toBe(200);
+  });
+
+  const searches = guarded.flatMap(([name, route]) => {
+    const { bodies, count } = scoped[name] ?? { bodies: [], count: 0 };
+    return bodies.map((body, at) => ({ name, at, route, body, expected: at === 0 ? count : undefined }));
+  });
+  it.each(searches)('is neither found nor counted: $name, case $at', async ({ route, body, expected }) => {
+    const answer = await as('bob')('POST', route.path, body);
+    const text = JSON.stringify([answer.body, ...answer.headers]);
+    expect(answer.status).toBe(200);
+    expect(text).not.toContain(canary);
+    expect(text).not.toContain('alice');
+    const total = answer.headers.get('x-pagination-total');
+    const list = typeof answer.body === 'number' ? [] : Object.values(answer.body as object).flat(1);
+    const found = typeof answer.body === 'number' ? answer.body : list.length;
+    if (expected !== undefined) expect(found).toBe(expected);
+    if (total !== null) expect(Number(total)).toBe(found);
+  });
+
+  it('cannot be taken by making it again', async () => {
+    const before = await snapshot();
+    for (const if_exists of ['raise', 'do_nothing']) {
+      const body = { thread_id: alice.thread_id, if_exists, metadata: { owner: 'bob' } };
+      const thread = await as('bob')('POST', '/threads', body);
+      expect(thread.status).toBe(409);
+      expect(JSON.stringify(thread.body)).not.toContain(canary);
+      const { assistant_id } = alice;
+      const assistant = await as('bob')('POST', '/assistants', {
+        assistant_id,
+        graph_id: 'probe',
+        if_exists,
+      });
+      expect(assistant.status).toBe(409);
+      expect(JSON.stringify(assistant.body)).not.toContain(canary);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('is not run on by who asks for it to be made', async () => {
+    const before = await snapshot();
+    for (const kind of ['', '/stream', '/wait']) {
+      const path = `/threads/${alice.thread_id}/runs${kind}`;
+      const answer = await as('bob')(
+        'POST',
+        path,
+        run({ if_not_exists: 'create', multitask_strategy: 'rollback' }),
+      );
+      expect(answer.status).toBe(404);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('is left alone by who cancels everything', async () => {
+    const before = await snapshot();
+    const { run_id } = (await as('bob')('POST', '/runs', run({ input: { ask: 'wait' } }))).body as Ids;
+    expect((await as('bob')('POST', '/runs/cancel', { status: 'all' })).status).toBe(204);
+    const left = { name: 'left', text: 'select run_id from run_cancels' };
+    await vi.waitFor(async () => {
+      const text = `select count(*)::int as count from runs where metadata->>'owner' = 'bob' and status in ('pending', 'running')`;
+      expect(await server.database.query({ name: 'left_of_bob', text }, [])).toEqual([{ count: 0 }]);
+      expect(await server.database.query(left, [])).toEqual([]);
+    });
+    expect((await as('bob')('GET', `/runs/${run_id}/stream`)).status).toBe(404);
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('is a run of its own under the same Idempotency-Key', async () => {
+    const send = (user: string) =>
+      server.call('POST', '/runs/wait', run(), { authorization: `Bearer ${user}`, 'idempotency-key': 'one' });
+    const [hers, his] = [await send('alice'), await send('bob')];
+    expect(his.status).toBe(200);
+    expect(his.headers.get('content-location')).not.toBe(hers.headers.get('content-location'));
+    expect(JSON.stringify(his.body)).not.toContain('alice');
+  });
+});
+
+describe('without a credential', () => {
+  it.each(guarded)('%s is refused', async (_, route) => {
+    const path = route.path.replaceAll(
+      /:(\w+)/g,
+      (_match, name: string) => ({ ...alice })[name as keyof Ids] ?? 'x',
+    );
+    const answer = await server.call(route.method.toUpperCase(), path, route.body ? {} : undefined);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.body).toMatchObject({ code: 'unauthenticated', detail: 'Who are you?' });
+  });
+});
