@@ -57,11 +57,14 @@ export class ChunkEvents {
   }
 }
 
+/** Keys of `configurable` that are the engine's own, or say whom the run acts for: a user may carry tokens. */
+const privateKey = /^(__|(svc|langgraph)_auth_)/;
+
 /** A config without what is the engine's or the server's own. */
 const publicConfig = (config: EngineConfig | undefined): EngineConfig | undefined => {
   if (config === undefined) return undefined;
   const { callbacks: _, ...rest } = config;
-  const configurable = Object.entries(config.configurable ?? {}).filter(([key]) => !key.startsWith('__'));
+  const configurable = Object.entries(config.configurable ?? {}).filter(([key]) => !privateKey.test(key));
   return { ...rest, configurable: Object.fromEntries(configurable) };
 };
 
@@ -76,10 +79,36 @@ const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChu
   parent_config: publicConfig(parentConfig) ?? null,
   checkpoint: checkpointOf(config),
   parent_checkpoint: checkpointOf(parentConfig),
-  tasks: tasks.map(({ state, ...task }) => ({ ...task, checkpoint: state?.configurable ?? null })),
+  tasks: tasks.map(({ state, ...task }) => ({
+    ...task,
+    checkpoint: publicConfig(state)?.configurable ?? null,
+  })),
 });
 
 const debugEvent = (chunk: DebugChunk) =>
   chunk.type === 'checkpoint'
     ? { ...chunk, payload: checkpointEvent(chunk.payload as CheckpointChunk) }
     : chunk;
+
+const publicCheckpoint = (payload: CheckpointChunk) => ({
+  ...payload,
+  config: publicConfig(payload.config),
+  parentConfig: publicConfig(payload.parentConfig),
+  tasks: payload.tasks.map((task) => ({ ...task, state: publicConfig(task.state) })),
+});
+
+/** The engine's chunk as it may be shown inside an event of mode `events`, whichever graph of the tree it is of. */
+export const publicChunk = (chunk: unknown): unknown => {
+  if (!Array.isArray(chunk)) return chunk;
+  // With the namespace in front or without it.
+  const at = chunk.findIndex((part) => part === 'checkpoints' || part === 'debug');
+  const payload: unknown = chunk[at + 1];
+  if (at === -1 || typeof payload !== 'object' || payload === null) return chunk;
+  const isDebug = chunk[at] === 'debug';
+  const debug = payload as DebugChunk;
+  if (isDebug && debug.type !== 'checkpoint') return chunk;
+  const shown = isDebug
+    ? { ...debug, payload: publicCheckpoint(debug.payload as CheckpointChunk) }
+    : publicCheckpoint(payload as CheckpointChunk);
+  return chunk.with(at + 1, shown);
+};

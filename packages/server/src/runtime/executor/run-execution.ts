@@ -9,7 +9,7 @@ import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus, StopReason } from '../protocol.ts';
 import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
-import { ChunkEvents, type CheckpointChunk } from './chunk-events.ts';
+import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { errorOf } from './run-error.ts';
 import { RunEvents } from './run-events.ts';
@@ -150,7 +150,12 @@ export class RunExecution {
       if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
         this.#chunk(graph, event.data.chunk as Chunk);
       }
-      this.#events.emit('events', this.#tools.codec.toJson(event));
+      const { data } = event;
+      const shown =
+        event.event === 'on_chain_stream'
+          ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
+          : event;
+      this.#events.emit('events', this.#tools.codec.toJson(shown));
       const room = this.#events.room();
       if (room) await room;
     }

@@ -1,0 +1,254 @@
+// Whom a run acts for: what its graph sees, through queues, crashes and schedules, and where it is never found.
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ project });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const authorization = (user: string) => ({ authorization: `Bearer ${user}` });
+const call = (user: string, method: string, path: string, body?: unknown) =>
+  server.call(method, path, body, authorization(user));
+const secret = 'secret-of-alice';
+
+const alice = {
+  identity: 'alice',
+  display_name: 'alice',
+  is_authenticated: true,
+  permissions: ['chat'],
+  token: secret,
+};
+const keys = { svc_auth_user: alice, svc_auth_user_id: 'alice', svc_auth_permissions: ['chat'] };
+
+/** Every text of every column of every table. */
+const everythingStored = async (): Promise<string> => {
+  const { database } = server;
+  const tables = await database.query<{ name: string }>(
+    {
+      name: 'all_tables',
+      text: `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
+        where schemaname not in ('pg_catalog', 'information_schema')`,
+    },
+    [],
+  );
+  const texts = await Promise.all(
+    tables.map(({ name }) =>
+      database.query<{ text: string }>(
+        {
+          name: `dump_${name}`,
+          text: `select coalesce(string_agg(t::text, ' '), '') as text from ${name} t`,
+        },
+        [],
+      ),
+    ),
+  );
+  return texts
+    .flat()
+    .map(({ text }) => text)
+    .join('\n');
+};
+
+const count = async (table: string): Promise<number> => {
+  const statement = { name: `count_${table}`, text: `select count(*)::int as count from ${table}` };
+  return (await server.database.query<{ count: number }>(statement, []))[0]?.count ?? -1;
+};
+
+// First: later on graphs keep what they see of their user as an answer.
+describe('the secrets of a user', () => {
+  it('are in no row and no answer, and nothing is kept of them when the run is over', async () => {
+    const before = await count('run_users');
+    const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
+    const wait = {
+      assistant_id: 'probe',
+      input: { ask: 'wait' },
+      stream_resumable: true,
+      stream_mode: ['debug', 'events', 'messages', 'values'],
+    };
+    const { run_id } = (await call('alice', 'POST', `/threads/${thread_id}/runs`, wait)).body as {
+      run_id: string;
+    };
+    await vi.waitFor(async () => {
+      expect((await call('alice', 'GET', `/threads/${thread_id}/runs/${run_id}`)).body).toMatchObject({
+        status: 'running',
+      });
+    });
+    expect(await count('run_users')).toBe(before + 1);
+    const during = await everythingStored();
+    expect(during).toContain(run_id);
+    expect(during).not.toContain(secret);
+    await call('alice', 'POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
+    expect(await count('run_users')).toBe(before);
+
+    // Everything that a run which tells nobody of its user leaves, and says.
+    const client = new Client({ apiUrl: server.url, defaultHeaders: authorization('alice') });
+    const events = [];
+    const stream = client.runs.stream(thread_id, 'probe', {
+      input: { ask: 'approve', note: 'n' },
+      streamMode: ['values', 'updates', 'debug', 'tasks', 'checkpoints', 'events', 'custom'],
+      streamResumable: true,
+    });
+    for await (const event of stream) events.push(event);
+    expect(events.length).toBeGreaterThan(5);
+    const paths = ['', '/state', '/history', '/runs'].map((path) => `/threads/${thread_id}${path}`);
+    const answers = await Promise.all(paths.map((path) => call('alice', 'GET', path)));
+    expect(JSON.stringify([events, answers])).not.toContain(secret);
+    expect(await everythingStored()).not.toContain(secret);
+  });
+});
+
+describe('a graph', () => {
+  it('sees the whole user, and a client cannot say who that is', async () => {
+    const forged = {
+      svc_auth_user: { identity: 'bob' },
+      svc_auth_user_id: 'bob',
+      svc_auth_permissions: ['everything'],
+      langgraph_auth_user: { identity: 'bob' },
+      langgraph_auth_user_id: 'bob',
+    };
+    const assistant = { graph_id: 'probe', config: { configurable: forged }, metadata: {} };
+    const { assistant_id } = (await call('alice', 'POST', '/assistants', assistant)).body as {
+      assistant_id: string;
+    };
+    const run = { assistant_id, input: { ask: 'who' }, config: { configurable: forged }, context: forged };
+    const { body } = await call('alice', 'POST', '/runs/wait', run);
+    expect((body as { answer: unknown }).answer).toEqual(keys);
+  });
+
+  it('sees the same when its run waits in the queue, and when it starts again after a crash', async () => {
+    const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
+    const later = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 0.2 };
+    const queued = (await call('alice', 'POST', `/threads/${thread_id}/runs`, later)).body as {
+      run_id: string;
+    };
+    const joined = await call('alice', 'GET', `/threads/${thread_id}/runs/${queued.run_id}/join`);
+    expect(joined.body).toMatchObject({ answer: keys });
+    const crash = { assistant_id: 'probe', input: { ask: 'crash' } };
+    const again = await call('alice', 'POST', `/threads/${thread_id}/runs/wait`, crash);
+    expect(again.body).toMatchObject({ answer: 'alice' });
+  });
+
+  it('sees whoever made the cron, and its threads are theirs', async () => {
+    const cron = {
+      assistant_id: 'probe',
+      schedule: '0 0 1 1 *',
+      on_run_completed: 'keep',
+      input: { ask: 'who' },
+    };
+    const made = await call('alice', 'POST', '/runs/crons', cron);
+    expect(made).toMatchObject({ status: 200, body: { user_id: 'alice', metadata: { owner: 'alice' } } });
+    const { cron_id } = made.body as { cron_id: string };
+    const due = { name: 'due_now', text: `update crons set next_run_date = now() where cron_id = $1` };
+    await server.database.query(due, [cron_id]);
+    await vi.waitFor(
+      async () => {
+        const found = await call('alice', 'POST', '/threads/search', {
+          metadata: { cron_id },
+          select: ['values', 'metadata', 'status'],
+        });
+        expect(found.body).toMatchObject([
+          {
+            status: 'idle',
+            values: { answer: keys },
+            metadata: { owner: 'alice', svc_auth_user_id: 'alice' },
+          },
+        ]);
+      },
+      { timeout: 15_000 },
+    );
+    const others = await call('bob', 'POST', '/threads/search', { metadata: { cron_id } });
+    expect(others.body).toEqual([]);
+    await call('alice', 'DELETE', `/runs/crons/${cron_id}`);
+  });
+
+  it('that cannot be told its user does not run', async () => {
+    const run = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 0.5 };
+    const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
+    const { run_id } = (await call('alice', 'POST', `/threads/${thread_id}/runs`, run)).body as {
+      run_id: string;
+    };
+    // Sealed for somebody else: as if a row had been moved.
+    const moved = {
+      name: 'move_user',
+      text: `update runs set metadata = '{"svc_auth_user_id":"bob"}' where run_id = $1`,
+    };
+    await server.database.query(moved, [run_id]);
+    const { body } = await call('alice', 'GET', `/threads/${thread_id}/runs/${run_id}/join`);
+    expect(body).toMatchObject({ __error__: { error: 'UserUnreadable' } });
+  });
+});
+
+describe('whose something is', () => {
+  const made: [string, object][] = [
+    ['/threads', { metadata: { svc_auth_user_id: 'bob' } }],
+    ['/assistants', { graph_id: 'probe', metadata: { svc_auth_user_id: 'bob' } }],
+    ['/runs', { assistant_id: 'probe', metadata: { svc_auth_user_id: 'bob' } }],
+    ['/runs/wait', { assistant_id: 'probe', metadata: { svc_auth_user_id: 'bob' } }],
+    ['/runs/crons', { assistant_id: 'probe', schedule: '0 0 1 1 *', metadata: { svc_auth_user_id: 'bob' } }],
+  ];
+  it.each(made)('is not for a client to say: POST %s', async (path, body) => {
+    const answer = await call('alice', 'POST', path, body);
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.body)).toContain('written by the server');
+  });
+
+  it('stays when it is updated, whoever does it', async () => {
+    const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
+    const forged = { metadata: { svc_auth_user_id: 'bob' } };
+    expect((await call('alice', 'PATCH', `/threads/${thread_id}`, forged)).status).toBe(422);
+    const back = { metadata: { svc_auth_user_id: 'alice', x: 1 } };
+    expect(await call('alice', 'PATCH', `/threads/${thread_id}`, back)).toMatchObject({
+      status: 200,
+      body: { metadata: { svc_auth_user_id: 'alice', owner: 'alice', x: 1 } },
+    });
+    const found = await call('alice', 'POST', '/threads/search', { metadata: { svc_auth_user_id: 'alice' } });
+    expect((found.body as object[]).length).toBeGreaterThan(0);
+  });
+});
+
+describe('the stock spellings', () => {
+  it('are there beside ours for a project that comes with a langgraph.json', async () => {
+    const { cpSync, mkdtempSync, renameSync, rmSync } = await import('node:fs');
+    const dir = mkdtempSync(fileURLToPath(new URL('./tmp-compat-', import.meta.url)));
+    try {
+      cpSync(fileURLToPath(new URL('./project', import.meta.url)), dir, { recursive: true });
+      renameSync(`${dir}/svc.json`, `${dir}/langgraph.json`);
+      await using compat = await startTestServer({ project: `${dir}/langgraph.json` });
+      const run = { assistant_id: 'probe', input: { ask: 'who' } };
+      const { body } = await compat.call('POST', '/runs/wait', run, authorization('alice'));
+      expect((body as { answer: unknown }).answer).toEqual({
+        ...keys,
+        langgraph_auth_user: alice,
+        langgraph_auth_user_id: 'alice',
+        langgraph_auth_permissions: ['chat'],
+      });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
+it('gives a stock client with a credential its own threads', async () => {
+  const clientOf = (user: string) => new Client({ apiUrl: server.url, defaultHeaders: authorization(user) });
+  const [hers, his] = [clientOf('alice'), clientOf('bob')];
+  const thread = await hers.threads.create({ metadata: { topic: 'x' } });
+  const values = await hers.runs.wait(thread.thread_id, 'chat', {
+    input: { messages: [{ role: 'user', content: 'hi' }] },
+  });
+  expect(JSON.stringify(values)).toContain('echo hi');
+  await expect(his.threads.get(thread.thread_id)).rejects.toThrow(/404/);
+  await expect(his.runs.wait(thread.thread_id, 'chat', { input: null })).rejects.toThrow(/404/);
+  expect((await hers.threads.search({ ids: [thread.thread_id] })).length).toBe(1);
+  expect(await his.threads.search({ ids: [thread.thread_id] })).toEqual([]);
+  await expect(new Client({ apiUrl: server.url }).threads.create()).rejects.toThrow(/401/);
+  const copy = await hers.threads.copy(thread.thread_id);
+  expect(copy).toMatchObject({ metadata: { owner: 'alice' } });
+  const made = await hers.threads.create({ threadId: randomUUID(), ifExists: 'do_nothing' });
+  await hers.threads.delete(made.thread_id);
+});

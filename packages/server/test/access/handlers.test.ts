@@ -1,0 +1,150 @@
+// Every event that a handler can be asked about, and everything that a handler can do.
+import { fileURLToPath } from 'node:url';
+import { authEvents, type AuthEvent } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const project = fileURLToPath(new URL('./matrix/svc.json', import.meta.url));
+
+let server: TestServer;
+const ids = { thread_id: '', run_id: '', assistant_id: '', cron_id: '' };
+
+const call = (event: string, deed: string, [method, path, body]: Sent) =>
+  server.call(method, path, body, { authorization: `Bearer ${event}=${deed}` });
+
+type Sent = [method: string, path: string, body?: unknown];
+
+beforeAll(async () => {
+  server = await startTestServer({ project, settings: { authTimeout: '150ms' } });
+  const make = async (sent: Sent) => (await call('-', '-', sent)).body as typeof ids;
+  ids.thread_id = (await make(['POST', '/threads', { metadata: { graph_id: 'probe' } }])).thread_id;
+  ids.assistant_id = (await make(['POST', '/assistants', { graph_id: 'probe' }])).assistant_id;
+  const schedule = { assistant_id: 'probe', schedule: '0 0 1 1 *' };
+  ids.cron_id = (await make(['POST', '/runs/crons', schedule])).cron_id;
+  await make(['PUT', '/store/items', { namespace: ['a'], key: 'k', value: { owner: 'matrix' } }]);
+  const run = { assistant_id: 'probe', input: { ask: 'who' } };
+  ids.run_id = (await make(['POST', `/threads/${ids.thread_id}/runs`, run])).run_id;
+  await call('-', '-', ['GET', `/threads/${ids.thread_id}/runs/${ids.run_id}/join`]);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A request that asks about each event; made anew, so that one that deletes finds something. */
+const requests: Record<AuthEvent, () => Promise<Sent> | Sent> = {
+  'threads:create': () => ['POST', '/threads', { metadata: { from: 'client' } }],
+  'threads:read': () => ['GET', `/threads/${ids.thread_id}`],
+  'threads:update': () => ['PATCH', `/threads/${ids.thread_id}`, { metadata: { from: 'client' } }],
+  'threads:delete': async () => {
+    const thread = (await call('-', '-', ['POST', '/threads', {}])).body as typeof ids;
+    return ['DELETE', `/threads/${thread.thread_id}`];
+  },
+  'threads:search': () => ['POST', '/threads/search', {}],
+  'threads:create_run': () => ['POST', '/runs/wait', { assistant_id: 'probe', input: { ask: 'who' } }],
+  'assistants:create': () => ['POST', '/assistants', { graph_id: 'probe' }],
+  'assistants:read': () => ['GET', `/assistants/${ids.assistant_id}`],
+  'assistants:update': () => ['PATCH', `/assistants/${ids.assistant_id}`, { name: 'changed' }],
+  'assistants:delete': async () => {
+    const sent: Sent = ['POST', '/assistants', { graph_id: 'probe' }];
+    return ['DELETE', `/assistants/${((await call('-', '-', sent)).body as typeof ids).assistant_id}`];
+  },
+  'assistants:search': () => ['POST', '/assistants/search', {}],
+  'crons:create': () => ['POST', '/runs/crons', { assistant_id: 'probe', schedule: '0 0 1 1 *' }],
+  'crons:read': () => ['GET', `/runs/crons/${ids.cron_id}`],
+  'crons:update': () => ['PATCH', `/runs/crons/${ids.cron_id}`, { enabled: true }],
+  'crons:delete': async () => {
+    const sent: Sent = ['POST', '/runs/crons', { assistant_id: 'probe', schedule: '0 0 1 1 *' }];
+    return ['DELETE', `/runs/crons/${((await call('-', '-', sent)).body as typeof ids).cron_id}`];
+  },
+  'crons:search': () => ['POST', '/runs/crons/search', {}],
+  'store:put': () => ['PUT', '/store/items', { namespace: ['a'], key: 'p', value: { owner: 'matrix' } }],
+  'store:get': () => ['GET', '/store/items?namespace=a&key=k'],
+  'store:delete': () => ['DELETE', '/store/items', { namespace: ['a'], key: 'none' }],
+  'store:search': () => ['POST', '/store/items/search', {}],
+  'store:list_namespaces': () => ['POST', '/store/namespaces', {}],
+};
+
+const events = Object.keys(authEvents) as AuthEvent[];
+
+/** What is answered for a filter that nothing passes. */
+const filtered = (event: AuthEvent, body: unknown): [status: number, body?: unknown] => {
+  if (/:search$/.test(event)) return [200, event === 'store:search' ? { items: [] } : []];
+  if (event === 'store:list_namespaces') return [200, { namespaces: [] }];
+  if (event === 'store:get') return [200, null];
+  if (event === 'store:delete') return [204];
+  return [/:(create|create_run|put)$/.test(event) ? 403 : 404, body];
+};
+
+describe.each(events)('a handler for %s', (event) => {
+  const send = async (deed: string) => call(event, deed, await requests[event]());
+
+  it.each(['true', 'everything', 'later'])('that says %s allows it', async (deed) => {
+    const answer = await send(deed);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  });
+
+  it('that says false forbids it', async () => {
+    expect(await send('false')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  it.each(['nothing', 'null'])('that says %s forbids it, and is told what to return', async (deed) => {
+    const answer = await send(deed);
+    expect(answer.status).toBe(403);
+    expect((answer.body as { message: string }).message).toContain(`for ${event} returned nothing`);
+  });
+
+  it('that returns a filter hides what does not pass', async () => {
+    const answer = await send('filter');
+    const [status, body] = filtered(event, answer.body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(status);
+    if (body !== undefined) expect(answer.body).toEqual(body);
+  });
+
+  it.each(['throw', 'reject'])('that fails (%s) forbids it and shows nothing', async (deed) => {
+    const answer = await send(deed);
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } });
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+
+  it('that throws an HTTPException answers as it says', async () => {
+    const answer = await send('refuse');
+    expect(answer).toMatchObject({ status: 418, body: { detail: 'a teapot' } });
+    expect(answer.headers.get('x-pot')).toBe('tea');
+  });
+
+  it('that hangs is not waited for', async () => {
+    expect(await send('hang')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  });
+
+  it.each(['number', 'text', 'list', 'undefined', 'operator', 'function'])(
+    'that returns garbage (%s) allows nothing',
+    async (deed) => {
+      expect(await send(deed)).toMatchObject({ status: 500, body: { code: 'internal' } });
+    },
+  );
+
+  it.each(['break', 'drop'])('that makes the payload invalid (%s) allows nothing', async (deed) => {
+    const answer = await send(deed);
+    // Where nothing of the payload is needed, an empty one is valid, and what came with the request counts.
+    const isHarmless = answer.status < 300 && deed === 'drop' && /threads:(read|delete)/.test(event);
+    if (!isHarmless) expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 500 });
+  });
+});
+
+describe('what a handler puts into the payload', () => {
+  it('is stored with what is created', async () => {
+    for (const event of ['threads:create', 'assistants:create', 'crons:create'] as const) {
+      const answer = await call('-', '-', await requests[event]());
+      expect(answer.body).toMatchObject({ metadata: { owner: 'matrix', svc_auth_user_id: 'matrix' } });
+    }
+    const run = { assistant_id: 'probe', input: { ask: 'who' }, if_not_exists: 'create' };
+    const thread_id = crypto.randomUUID();
+    const made = await call('-', '-', ['POST', `/threads/${thread_id}/runs`, run]);
+    expect(made.body).toMatchObject({ metadata: { owner: 'matrix', svc_auth_user_id: 'matrix' } });
+    const thread = await call('-', '-', ['GET', `/threads/${thread_id}`]);
+    expect(thread.body).toMatchObject({ metadata: { owner: 'matrix', svc_auth_user_id: 'matrix' } });
+    await call('-', '-', ['GET', `/threads/${thread_id}/runs/${(made.body as typeof ids).run_id}/join`]);
+  });
+});
+
+it('asks about every event that there is', () => {
+  expect(Object.keys(requests).toSorted()).toEqual(Object.keys(authEvents).toSorted());
+});
