@@ -11,6 +11,7 @@ export const problems = {
   conflict: { status: 409, title: 'The request does not fit the present state' },
   too_large: { status: 413, title: 'The request body is over the limit' },
   unsupported_media_type: { status: 415, title: 'The body is not JSON' },
+  misdirected: { status: 421, title: 'This server does not answer for this host' },
   invalid: { status: 422, title: 'The request is understood and does not make sense' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'A fault of the server' },
@@ -41,12 +42,19 @@ export interface ProblemBody {
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly faults: Fault[] | undefined;
+  /** When it makes sense to ask again. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ProblemCode, message: string, options?: { cause?: unknown; faults?: Fault[] }) {
+  constructor(
+    code: ProblemCode,
+    message: string,
+    options?: { cause?: unknown; faults?: Fault[]; retryAfterSeconds?: number },
+  ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
     this.code = code;
     this.faults = options?.faults;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 

@@ -4,10 +4,17 @@ import type { Logger } from 'pino';
 import { openAccess } from './access/access.ts';
 import { loadAuth } from './access/auth-definition.ts';
 import { exposeEnvironment } from './config/env.ts';
+import { anonymousAuthenticator } from './access/anonymous-authenticator.ts';
+import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
+import { CallerLimits } from './access/caller-limits.ts';
+import type { Authenticate } from './access/caller.ts';
+import { type AddressOf, createAddressOf } from './access/client-address.ts';
+import { exposureOf, type AccessMode } from './config/exposure.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import type { Handlers } from './deployment/handlers.ts';
 import { createApp } from './http/app.ts';
+import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
 import { createServices } from './services.ts';
 import { openConnection } from './storage/connection.ts';
@@ -32,6 +39,8 @@ export interface RunningServer extends AsyncDisposable {
 
 /** Brings everything up, from the database to the listening socket. What fails takes down what came before it. */
 export const startServer = async ({ settings, project, logger }: ServerOptions): Promise<RunningServer> => {
+  const { mode, cors, warnings } = exposureOf(settings, project);
+  for (const warning of warnings) logger.warn(warning);
   const opened: AsyncDisposable[] = [];
   const close = async (): Promise<void> => {
     for (let last = opened.pop(); last; last = opened.pop()) await last[Symbol.asyncDispose]();
@@ -57,19 +66,24 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
         logger,
       }),
     );
-    const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs } = settings.http;
+    const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
+    const addressOf = createAddressOf(trustedProxies);
+    const limits = new CallerLimits({ ...settings.limits, addressOf });
     const app = createApp<Routes>({
       // A worker says how it is, and nothing more.
       routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
       handlers: services.handlers as Handlers<Routes>,
-      authenticate: services.auth?.authenticate,
       accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
       observe: (...request) => services.metrics.request(...request),
+      authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
+      openStream: (caller) => limits.openStream(caller),
       logger,
       limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },
       heartbeatMs,
     });
-    const listener = await listen(app, { host, port, logger });
+    const isAnonymous = mode.kind === 'anonymous';
+    const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
+    const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
     opened.push({ [Symbol.asyncDispose]: () => listener.close() });
     return {
       url: listener.url,
@@ -80,6 +94,17 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
   } catch (error) {
     await close();
     throw error;
+  }
+};
+
+const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate => {
+  switch (mode.kind) {
+    case 'custom':
+      throw new Error('custom authentication has an authenticator of its own');
+    case 'keys':
+      return apiKeyAuthenticator(mode.keys);
+    case 'anonymous':
+      return anonymousAuthenticator(addressOf);
   }
 };
 

@@ -22,6 +22,8 @@ export const anybody: Caller = { user: undefined, countedAs: undefined };
 export interface Credentials {
   /** The first value; the name in lower case. */
   header(name: string): string | undefined;
+  /** The other end of the connection: the client's address, or a proxy's. */
+  readonly remoteAddress: string | undefined;
   /** The request without its body, as the Fetch API has it. */
   request(): Request;
 }

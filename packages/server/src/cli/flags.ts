@@ -25,6 +25,7 @@ export function toSources(values: FlagValues): ConfigSources {
   for (const key of settingKeys) {
     const value = values[optionOf(key)?.attributeName() ?? ''];
     if (typeof value === 'string') flags[key] = value;
+    else if (value === true) flags[key] = 'true';
   }
   const configPath = values['config'];
   return {
@@ -40,5 +41,6 @@ function optionOf(key: SettingKey): Option | undefined {
   if (flag === undefined) return undefined;
   const standard = (definition.defaultDoc ?? String(definition.default)).replaceAll('`', '');
   const names = flag.short === undefined ? flag.name : `${flag.short}, ${flag.name}`;
-  return new Option(`${names} ${flag.placeholder}`, `${doc} (${variable}; default: ${standard})`);
+  const usage = flag.placeholder === undefined ? names : `${names} ${flag.placeholder}`;
+  return new Option(usage, `${doc} (${variable}; default: ${standard})`);
 }

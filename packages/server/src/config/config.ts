@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { SettingKey } from './env.ts';
+import { readExposure } from './exposure.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { readSettings } from './settings.ts';
@@ -24,6 +25,8 @@ export interface Config {
 export function loadConfig(sources: ConfigSources): Config {
   const { settings, project, mistakes } = readConfig(sources, true);
   if (settings === undefined || project === undefined) throw new ConfigError(mistakes);
+  const exposure = readExposure(settings, project);
+  if (exposure.mistakes.length > 0) throw new ConfigError(exposure.mistakes);
   return { settings, project };
 }
 

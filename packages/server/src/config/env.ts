@@ -1,13 +1,18 @@
 // Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
 
 import {
+  boolean,
+  cidrList,
   databaseUri,
   duration,
   encryptionKey,
   hostList,
   integer,
   key,
+  keyList,
+  limit,
   oneOf,
+  originList,
   size,
   text,
 } from './setting-type.ts';
@@ -32,7 +37,8 @@ export interface SettingDefinition<T> {
   variable: `SVC_${string}`;
   /** Stock spellings, read in this order when the variable is not set. */
   aliases?: readonly Alias[];
-  flag?: { name: `--${string}`; placeholder: string; short?: string };
+  /** Without a placeholder it takes no value: to name it is to say true. */
+  flag?: { name: `--${string}`; placeholder?: string; short?: string };
   type: SettingType<T>;
   /** In the text form a user would write; undefined is a value of its own ("none"). */
   default: string | undefined | ((machine: Machine) => string);
@@ -55,7 +61,7 @@ export const settingDefinitions = {
     flag: { name: '--host', placeholder: '<address>' },
     type: text('host name'),
     default: '127.0.0.1',
-    doc: 'Address to listen on; 0.0.0.0 opens the server to the network.',
+    doc: 'Address to listen on; 0.0.0.0 opens the server to the network, which needs authentication.',
   }),
   port: setting({
     variable: 'SVC_PORT',
@@ -64,6 +70,53 @@ export const settingDefinitions = {
     type: integer({ min: 0, max: 65_535 }),
     default: '2024',
     doc: 'Port to listen on; 0 takes a free one.',
+  }),
+  apiKeys: setting({
+    variable: 'SVC_API_KEY',
+    type: keyList({ min: 16 }),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Keys, with commas between, 16 characters or more each: requests must show one as `x-api-key`.',
+  }),
+  allowAnonymous: setting({
+    variable: 'SVC_ALLOW_ANONYMOUS',
+    flag: { name: '--allow-anonymous' },
+    type: boolean(),
+    default: 'false',
+    doc: 'Serve whoever can reach the server, on any address, with no authentication at all.',
+  }),
+  corsOrigins: setting({
+    variable: 'SVC_CORS_ORIGINS',
+    aliases: [{ name: 'CORS_ALLOW_ORIGINS' }],
+    type: originList(),
+    default: undefined,
+    defaultDoc: 'those of `http.cors`',
+    doc: 'Web pages that may use the server from a browser: `https://app.example.com,http://localhost:3000`.',
+  }),
+  trustedProxies: setting({
+    variable: 'SVC_TRUSTED_PROXIES',
+    type: cidrList(),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Networks of the proxies whose `X-Forwarded-For` is believed: `10.0.0.0/8,192.168.1.7`.',
+  }),
+  rateLimit: setting({
+    variable: 'SVC_RATE_LIMIT',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '100',
+    doc: 'Requests per second of one caller at one server process; ten times as many may come at once.',
+  }),
+  streamsPerCaller: setting({
+    variable: 'SVC_STREAMS_PER_CALLER',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '50',
+    doc: 'Streams and waiting requests that one caller may have open at one server process.',
+  }),
+  streamsMax: setting({
+    variable: 'SVC_STREAMS_MAX',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '10000',
+    doc: 'Streams and waiting requests that may be open at one server process.',
   }),
   dataDir: setting({
     variable: 'SVC_DATA_DIR',

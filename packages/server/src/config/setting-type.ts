@@ -1,8 +1,11 @@
 // The kinds of value a setting can have: how its text is read, shown, and refused.
 
+import { formatCidrList, parseCidrList } from '../access/cidr-list.ts';
+import type { Cidr } from '../access/cidr-list.ts';
 import { formatHostList, parseHostList } from '../egress/host-list.ts';
 import type { AllowedHost } from '../egress/host-list.ts';
 import { formatDuration, parseDuration } from './duration.ts';
+import { parseOrigin } from './origin.ts';
 import { Secret, withoutPassword } from './secret.ts';
 import { formatSize, parseSize } from './size.ts';
 
@@ -36,6 +39,35 @@ export function integer(range: { min: number; max: number }): SettingType<number
       const value = Number(given);
       return value < range.min || value > range.max ? { problem: 'is out of range', remedy } : { value };
     },
+    format: String,
+  };
+}
+
+/** A whole number, or `none`: infinity. */
+export function limit(range: { min: number; max: number }): SettingType<number> {
+  const number = integer(range);
+  return {
+    name: 'integer | none',
+    secret: false,
+    parse: (given) => {
+      if (given.toLowerCase() === 'none') return { value: Number.POSITIVE_INFINITY };
+      const parsed = number.parse(given);
+      return 'value' in parsed
+        ? parsed
+        : { ...parsed, remedy: `${parsed.remedy} Or none, for no limit at all.` };
+    },
+    format: (value) => (Number.isFinite(value) ? String(value) : 'none'),
+  };
+}
+
+export function boolean(): SettingType<boolean> {
+  return {
+    name: 'boolean',
+    secret: false,
+    parse: (given) =>
+      given === 'true' || given === 'false'
+        ? { value: given === 'true' }
+        : { problem: 'is neither true nor false', remedy: 'Write true or false.' },
     format: String,
   };
 }
@@ -122,6 +154,60 @@ export function hostList(): SettingType<readonly AllowedHost[]> {
         : { value };
     },
     format: formatHostList,
+  };
+}
+
+export function cidrList(): SettingType<readonly Cidr[]> {
+  return {
+    name: 'networks',
+    secret: false,
+    parse: (given) => {
+      const value = parseCidrList(given);
+      return value === undefined
+        ? {
+            problem: 'is not a list of networks',
+            remedy: 'Write addresses or networks, and commas between: 10.0.0.0/8,192.168.1.7,fd00::/8.',
+          }
+        : { value };
+    },
+    format: formatCidrList,
+  };
+}
+
+export function originList(): SettingType<readonly string[]> {
+  return {
+    name: 'origins',
+    secret: false,
+    parse: (given) => {
+      const origins = given.split(',').map((entry) => parseOrigin(entry.trim()));
+      return origins.every((origin) => origin !== undefined)
+        ? { value: origins }
+        : {
+            problem: 'is not a list of origins',
+            remedy:
+              'Write scheme, host and port, nothing after, and commas between: https://app.example.com,http://localhost:3000.',
+          };
+    },
+    format: (value) => value.join(', '),
+  };
+}
+
+/** Keys that clients show, with commas between. */
+export function keyList(range: { min: number }): SettingType<readonly Secret[]> {
+  return {
+    name: 'secrets',
+    secret: true,
+    parse: (given) => {
+      const keys = given.split(',').map((entry) => entry.trim());
+      // What no header can carry would be a key that never fits.
+      return keys.every((each) => each.length >= range.min && /^[\x21-\x7e]+$/.test(each))
+        ? { value: keys.map((each) => new Secret(each)) }
+        : {
+            problem: 'holds a key that is too short, or that no header can carry',
+            remedy: `Give keys of at least ${range.min} characters (openssl rand -hex 32), and commas between.`,
+          };
+    },
+    format: (value) => value.map(String).join(', '),
   };
 }
 

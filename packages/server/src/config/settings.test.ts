@@ -18,7 +18,11 @@ describe('settings', () => {
         bodyLimitBytes: 20_971_520,
         jsonDepthMax: 100,
         heartbeatMs: 5_000,
+        corsOrigins: undefined,
+        trustedProxies: [],
       },
+      access: { apiKeys: [], allowAnonymous: false },
+      limits: { requestsPerSecond: 100, streamsPerCaller: 50, streamsMax: 10_000 },
       storage: { dataDir: '/project/.svc', databaseUri: undefined, poolMax: 10 },
       runs: {
         executors: 3,

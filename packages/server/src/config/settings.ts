@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import type { Cidr } from '../access/cidr-list.ts';
 import type { AllowedHost } from '../egress/host-list.ts';
 import { settingDefinitions, settingKeys } from './env.ts';
 import type { Alias, Machine, SettingDefinition, SettingKey, SettingValue } from './env.ts';
@@ -17,6 +18,19 @@ export interface Settings {
     readonly bodyLimitBytes: number;
     readonly jsonDepthMax: number;
     readonly heartbeatMs: number;
+    /** Undefined: what svc.json says. */
+    readonly corsOrigins: readonly string[] | undefined;
+    readonly trustedProxies: readonly Cidr[];
+  };
+  readonly access: {
+    readonly apiKeys: readonly Secret[];
+    readonly allowAnonymous: boolean;
+  };
+  /** Of one process; infinity where there is none. */
+  readonly limits: {
+    readonly requestsPerSecond: number;
+    readonly streamsPerCaller: number;
+    readonly streamsMax: number;
   };
   readonly storage: {
     readonly dataDir: string;
@@ -188,6 +202,14 @@ function group(
       bodyLimitBytes: values.bodyLimit,
       jsonDepthMax: values.jsonDepth,
       heartbeatMs: values.heartbeat,
+      corsOrigins: values.corsOrigins,
+      trustedProxies: values.trustedProxies ?? [],
+    }),
+    access: Object.freeze({ apiKeys: values.apiKeys ?? [], allowAnonymous: values.allowAnonymous }),
+    limits: Object.freeze({
+      requestsPerSecond: values.rateLimit,
+      streamsPerCaller: values.streamsPerCaller,
+      streamsMax: values.streamsMax,
     }),
     storage: Object.freeze({
       dataDir: values.dataDir,

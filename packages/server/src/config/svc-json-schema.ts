@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { settingDefinitions, settingKeys } from './env.ts';
 import { CheckpointerSection, StoreSection } from './expiry-schema.ts';
+import { HttpSection } from './http-schema.ts';
 
 /** A letter or digit first, so that no id looks like a path or a flag; object members are refused when the file is read. */
 export const graphIdPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
@@ -9,7 +10,7 @@ const graphPath = z.string().min(1).describe('"<file>:<export>", relative to thi
 
 const section = (description: string) => z.looseObject({}).optional().describe(description);
 
-const setting = z.union([z.string(), z.number()]);
+const setting = z.union([z.string(), z.number(), z.boolean()]);
 
 export const WebhooksSection = z.looseObject({
   env_prefix: z
@@ -96,7 +97,7 @@ export const SvcJsonFile = z
       .optional()
       .describe('Settings of the server, under a variable and a flag: {"port": 8080, "lease": "30s"}'),
     auth: AuthSection.optional().describe('Custom authentication: {"path": "./auth.ts:auth"}'),
-    http: section('Custom routes, CORS, headers that reach the graph'),
+    http: HttpSection,
     store: StoreSection,
     checkpointer: CheckpointerSection,
     webhooks: WebhooksSection.optional().describe('Which webhooks may be called, and with which headers'),

@@ -5,6 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readAuth } from './auth.ts';
 import type { AuthConfig } from './auth.ts';
+import { readCors } from './cors.ts';
+import type { CorsRules } from './cors.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
 import { JsonTextError, parseJsonText } from './json-text.ts';
@@ -32,6 +34,8 @@ export interface SvcJson {
   readonly webhooks: WebhookRules;
   /** Undefined: users are not told apart. */
   readonly auth: AuthConfig | undefined;
+  /** Undefined: no page of another origin may use the server. */
+  readonly cors: CorsRules | undefined;
   /** The file as it was parsed, for the sections that others own: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** Sentences for the operator: nothing that stops a start. */
@@ -89,6 +93,7 @@ export function readSvcJson(
   const everything = { ...variables, ...env };
   const webhooks = readWebhookRules({ section: raw.webhooks, compat, env: everything, where, mistakes });
   const auth = readAuth(raw.auth, { dir, where, mistakes });
+  const cors = readCors({ section: raw.http?.cors, where, mistakes });
   if (mistakes.length > 0) return { project: undefined, mistakes };
   const project: SvcJson = {
     file,
@@ -100,6 +105,7 @@ export function readSvcJson(
     settings: raw.settings ?? {},
     webhooks,
     auth,
+    cors,
     raw,
     warnings: unknownKeys(raw, where),
   };

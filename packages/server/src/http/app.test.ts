@@ -95,7 +95,7 @@ describe('a path', () => {
     const named = async (segment: string) =>
       (await bodyOf(await fetch(`${app.url}/names/${segment}`)))['name'];
     expect(await named('a%20b')).toBe('a b');
-    expect(await named('a%2Fb')).toBe('a/b');
+    expect(await named('a%3Fb')).toBe('a?b');
     expect(await named('a%252Fb')).toBe('a%2Fb');
     expect(await named('%E4%BD%A0')).toBe('你');
     expect(await named('a+b')).toBe('a+b');
@@ -103,17 +103,17 @@ describe('a path', () => {
 
   it.each([
     ['GET', '/runs/abc', 422],
-    ['GET', '/runs/%2e%2e%2f..', 422],
+    ['GET', '/runs/%2e%2e%2f..', 400],
     ['GET', '/names/%00', 422],
     ['GET', '/names/%ff', 400],
     ['GET', '/names/%', 400],
     ['GET', '/names/x?q=%ff', 400],
     ['POST', '/search?tags=a%00', 422],
-    ['GET', '/../etc/passwd', 404],
+    ['GET', '/../etc/passwd', 400],
     ['GET', '/nothing', 404],
     ['GET', '/raw/', 404],
-    ['GET', '//raw', 404],
-    ['GET', '/runs/../raw', 200],
+    ['GET', '//raw', 400],
+    ['GET', '/runs/../raw', 400],
     ['GET', '/a\\b', 400],
     ['GET', `/names/${'x'.repeat(9000)}`, 414],
     ['GET', `/names/${'x'.repeat(20_000)}`, 431],
@@ -126,7 +126,6 @@ describe('a path', () => {
     await using app = await startTestApp();
     const answer = await exchange(app, `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
     expect(answer.split(' ')[1]).toBe(String(status));
-    if (status === 200) return;
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as object;
     expect(Object.keys(body).toSorted()).toStrictEqual(['code', 'detail', 'message', 'request_id']);
   });

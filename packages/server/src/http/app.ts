@@ -6,7 +6,7 @@ import { anybody, type Authenticate, type Caller } from '../access/caller.ts';
 import type { Handlers } from '../deployment/handlers.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
-import { mount, type Observe } from './mount.ts';
+import { mount, type MountOptions, type Observe } from './mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { logRequest } from './request-log.ts';
 
@@ -26,6 +26,8 @@ export interface AppOptions<T extends Routes> {
   authenticate?: Authenticate | undefined;
   /** Everybody may do everything when it is absent. */
   accessOf?: ((caller: Caller) => Access) | undefined;
+  /** Refuses a stream, or counts it until what it returns is called. */
+  openStream?: MountOptions['openStream'];
 }
 
 const urlCharsMax = 8192;
@@ -39,6 +41,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     observe: options.observe,
     authenticate: options.authenticate ?? (() => anybody),
     accessOf: options.accessOf ?? (() => openAccess),
+    openStream: options.openStream,
     body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },
@@ -52,7 +55,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     const startedMs = performance.now();
     const requestId = idOf(context);
     const response = unmatched(context, patterns, requestId, logger);
-    logRequest(logger, context, { route: '*', requestId, startedMs, status: response.status });
+    logRequest(logger, context.req.method, { route: '*', requestId, startedMs, status: response.status });
     return response;
   });
   app.onError((error, context) => problemResponse(error, idOf(context), logger));

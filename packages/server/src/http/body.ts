@@ -15,8 +15,6 @@ export const readJsonBody = async (
   limits: BodyLimits,
   optional: boolean,
 ): Promise<unknown> => {
-  const incoming = context.env?.incoming;
-  if (incoming !== undefined) assertSingle(incoming, 'content-type');
   const bytes = await readBytes(context, call, limits.bytesMax);
   if (bytes.length === 0) {
     if (optional) return {};
@@ -43,17 +41,6 @@ const assertJsonType = (header: string | undefined): void => {
 const assertIdentity = (encoding: string | undefined): void => {
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
   throw new Problem('unsupported_media_type', 'A compressed body is not accepted; send it as it is.');
-};
-
-/** Node keeps the first of two such headers, a proxy before us perhaps the second. */
-const assertSingle = (incoming: IncomingMessage, name: string): void => {
-  let count = 0;
-  const raw = incoming.rawHeaders;
-  for (let at = 0; at < raw.length; at += 2) {
-    const header = raw[at];
-    if (header?.length === name.length && header.toLowerCase() === name) count++;
-  }
-  if (count > 1) throw new Problem('bad_request', `The request has ${count} ${name} headers.`);
 };
 
 const tooLarge = (bytesMax: number): Problem =>

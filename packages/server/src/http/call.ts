@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { openAccess, type Access } from '../access/access.ts';
-import type { Credentials } from '../access/caller.ts';
+import { anybody, type Caller, type Credentials } from '../access/caller.ts';
 import type { Call } from '../deployment/handlers.ts';
 
 /** Node's own request and response; absent where a test calls `app.request()`. */
@@ -21,6 +21,8 @@ export const requestIdOf = (sent: string | undefined): string =>
 /** One request as handlers see it. The abort signal is made only for those who ask. */
 export class RequestCall implements Call, Credentials {
   readonly requestId: string;
+  /** Whom limits count. */
+  caller: Caller = anybody;
   access: Access = openAccess;
   readonly #context: HttpContext;
 
@@ -31,6 +33,10 @@ export class RequestCall implements Call, Credentials {
 
   get signal(): AbortSignal {
     return this.#context.req.raw.signal;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#context.env?.incoming?.socket.remoteAddress;
   }
 
   header(name: string): string | undefined {

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { HttpEnv } from './call.ts';
+import { createGate, type GateOptions } from './gate.ts';
 import { jsonHeaders } from './headers.ts';
 import { type HttpLogger, problemBody, problemResponse } from './problem.ts';
 
@@ -13,6 +14,8 @@ export interface ListenOptions {
   /** 0 for any free port. */
   port: number;
   logger: HttpLogger;
+  /** What is asked of every request, whatever its route. */
+  gate?: GateOptions | undefined;
   /** How long `close` lets open responses finish. */
   graceMs?: number | undefined;
 }
@@ -35,6 +38,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       return problemResponse(problem, randomUUID(), logger);
     },
   });
+  const passes = createGate(options.gate ?? {}, logger);
   const server = createServer(
     {
       maxHeaderSize: 16_384,
@@ -45,7 +49,9 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       // Longer than the idle time of common load balancers, so that they, not we, close an idle connection.
       keepAliveTimeout: 65_000,
     },
-    (incoming, outgoing) => void listener(incoming, outgoing),
+    (incoming, outgoing) => {
+      if (passes(incoming, outgoing)) void listener(incoming, outgoing);
+    },
   );
   server.on('clientError', refuse);
   await bind(server, host, port);

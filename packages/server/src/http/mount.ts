@@ -22,6 +22,8 @@ export interface MountOptions extends ResponseOptions {
   /** Asked before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
   accessOf: (caller: Caller) => Access;
+  /** Asked before a stream begins; what it returns is called when the stream is over. */
+  openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
 }
 
@@ -63,10 +65,15 @@ const answer = async (
   const startedMs = performance.now();
   const call = new RequestCall(context);
   let response: Response;
+  let closeStream: (() => void) | undefined;
   try {
     assertMethod(route, context);
-    if (route.access !== 'public') call.access = options.accessOf(await options.authenticate(call));
+    if (route.access !== 'public') {
+      call.caller = await options.authenticate(call);
+      call.access = options.accessOf(call.caller);
+    }
     const input = await readInput(route, context, call, options.body);
+    if (isStream(route)) closeStream = options.openStream?.(call.caller);
     const reply = await handler(input, call);
     assertAsked(name, route, call.access);
     response = await respond(route, reply, context, call, options);
@@ -82,8 +89,9 @@ const answer = async (
     location: response.headers.get('content-location'),
   };
   const finish = (): void => {
+    closeStream?.();
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
-    logRequest(options.logger, context, entry);
+    logRequest(options.logger, context.req.method, entry);
   };
   if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
     entry.status = out.statusCode;
@@ -101,7 +109,9 @@ const assertAsked = (name: string, { access }: RouteShape, asked: Access): void 
 
 /** Hono answers HEAD by GET; a stream must not start for it. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
-  if (context.req.method === 'HEAD' && (route.kind === 'sse' || route.kind === 'late')) {
+  if (context.req.method === 'HEAD' && isStream(route)) {
     throw new Problem('method_not_allowed', 'A stream has no HEAD.');
   }
 };
+
+const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'late';

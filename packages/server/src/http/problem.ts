@@ -11,7 +11,7 @@ export interface HttpLogger {
 }
 
 /** Seconds after which a client may try again when the database is away. */
-const retryAfterSeconds = '2';
+const unavailableSeconds = 2;
 
 const codeByStatus = new Map<number, ProblemCode>(
   (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
@@ -47,20 +47,33 @@ export const logProblem = (problem: Problem, requestId: string, logger: HttpLogg
   }
 };
 
-/** The response to an error. `headers` may add (`Allow`), `status` refine what the code says (414 for 413). */
-export const problemResponse = (
+interface ProblemParts {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** What answers an error. `headers` may add (`Allow`), `status` refine what the code says (414 for 413). */
+export const problemParts = (
   error: unknown,
   requestId: string,
   logger: HttpLogger,
   extra: { headers?: Record<string, string>; status?: number } = {},
-): Response => {
+): ProblemParts => {
   const problem = toProblem(error);
   logProblem(problem, requestId, logger);
   const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
-  if (problem.code === 'unavailable') headers['retry-after'] = retryAfterSeconds;
+  const retryAfter =
+    problem.retryAfterSeconds ?? (problem.code === 'unavailable' ? unavailableSeconds : undefined);
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   // An auth handler's own answer goes out as it gave it.
   const refusal = problem instanceof Refusal ? problem : undefined;
   Object.assign(headers, refusal?.headers);
   const status = extra.status ?? refusal?.status ?? problems[problem.code].status;
-  return new Response(JSON.stringify(problemBody(problem, requestId)), { status, headers });
+  return { status, headers, text: JSON.stringify(problemBody(problem, requestId)) };
+};
+
+export const problemResponse = (...given: Parameters<typeof problemParts>): Response => {
+  const { text, ...head } = problemParts(...given);
+  return new Response(text, head);
 };

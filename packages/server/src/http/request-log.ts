@@ -1,4 +1,3 @@
-import type { HttpContext } from './call.ts';
 import type { HttpLogger } from './problem.ts';
 
 export interface RequestEntry {
@@ -14,10 +13,10 @@ export interface RequestEntry {
  * One line per request. The pattern of the route, never the URL: paths and queries hold what users typed. A run that
  * it made is named by its ids, which are ours.
  */
-export const logRequest = (logger: HttpLogger, context: HttpContext, request: RequestEntry): void => {
+export const logRequest = (logger: HttpLogger, method: string, request: RequestEntry): void => {
   const ms = Math.round((performance.now() - request.startedMs) * 100) / 100;
   const { route, requestId, status, location } = request;
   const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
   const made = run_id === undefined ? {} : { thread_id, run_id };
-  logger.info({ method: context.req.method, route, status, ms, request_id: requestId, ...made }, 'request');
+  logger.info({ method, route, status, ms, request_id: requestId, ...made }, 'request');
 };

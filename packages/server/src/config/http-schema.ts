@@ -1,0 +1,36 @@
+import * as z from 'zod';
+
+export const CorsSection = z.looseObject({
+  allow_origins: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Pages that may use the server: "https://app.example.com"; "*" for all, "null" for files'),
+  allow_origin_regex: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Further origins, as a regular expression for the whole of one: "https://.*\\\\.example\\\\.com"',
+    ),
+  allow_methods: z.array(z.string().min(1)).optional().describe('All by default'),
+  allow_headers: z.array(z.string().min(1)).optional().describe('Request headers; all by default'),
+  allow_credentials: z.boolean().optional().describe('Whether cookies may be sent; false by default'),
+  expose_headers: z.array(z.string().min(1)).optional().describe('Response headers beside the usual ones'),
+  max_age: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .describe('Seconds that a browser may remember this; 600 by default'),
+});
+
+export type CorsSection = z.infer<typeof CorsSection>;
+
+export const HttpSection = z
+  .looseObject({
+    cors: CorsSection.optional().describe(
+      'Which web pages of other origins may use the server; none by default',
+    ),
+  })
+  .optional()
+  .describe('Custom routes, CORS, headers that reach the graph');
