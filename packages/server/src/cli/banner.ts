@@ -1,5 +1,7 @@
+import type { Config } from '../config/config.ts';
+import { exposureOf } from '../config/exposure.ts';
+import type { AccessMode } from '../config/exposure.ts';
 import { withoutPassword } from '../config/secret.ts';
-import type { Settings } from '../config/settings.ts';
 import { productVersion } from './version.ts';
 
 export interface Served {
@@ -8,7 +10,9 @@ export interface Served {
 }
 
 /** What a person needs to know of a server that has just started, and a request to try. */
-export function banner({ url, graphs }: Served, { role, storage, runs }: Settings): string {
+export function banner({ url, graphs }: Served, { settings, project }: Config): string {
+  const { role, storage, runs } = settings;
+  const { mode } = exposureOf(settings, project);
   const base = reachable(url);
   const database =
     storage.databaseUri === undefined
@@ -17,6 +21,7 @@ export function banner({ url, graphs }: Served, { role, storage, runs }: Setting
   const rows = [
     ['API', base],
     ['Docs', `${base}/docs`],
+    ['Access', access(mode)],
     ['Database', database],
     ['Graphs', graphs.join(', ')],
     [
@@ -24,7 +29,7 @@ export function banner({ url, graphs }: Served, { role, storage, runs }: Setting
       role === 'api' ? 'none here: runs need a worker' : `${runs.executors}, ${runs.jobsPerWorker} runs each`,
     ],
   ] as const;
-  if (role === 'worker') return worker(base, rows.slice(2));
+  if (role === 'worker') return worker(base, rows.slice(3));
   return [
     `svc ${productVersion()}`,
     '',
@@ -32,7 +37,7 @@ export function banner({ url, graphs }: Served, { role, storage, runs }: Setting
     '',
     'Try it:',
     '',
-    `  ${exampleRequest(base, graphs[0] ?? 'agent')}`,
+    `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,
     '',
   ].join('\n');
 }
@@ -47,9 +52,21 @@ function worker(base: string, rows: readonly (readonly [string, string])[]): str
   ].join('\n');
 }
 
-function exampleRequest(base: string, graph: string): string {
+function access(mode: AccessMode): string {
+  switch (mode.kind) {
+    case 'custom':
+      return 'as "auth" in svc.json decides';
+    case 'keys':
+      return `whoever has ${mode.keys.length === 1 ? 'the API key' : `one of ${mode.keys.length} API keys`}`;
+    case 'anonymous':
+      return mode.local ? 'anyone on this machine' : 'anyone who can reach it';
+  }
+}
+
+function exampleRequest(base: string, graph: string, { kind }: AccessMode): string {
   const body = { assistant_id: graph, input: { messages: [{ role: 'user', content: 'hello' }] } };
-  return `curl -s ${base}/runs/wait -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  const key = kind === 'keys' ? ` -H 'x-api-key: …'` : '';
+  return `curl -s ${base}/runs/wait${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 /** An address that listens everywhere is no address to send a request to. */

@@ -22,7 +22,7 @@ export async function dev(sources: ConfigSources): Promise<void> {
     await using _last = { [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose]() };
 
     [server] = await Promise.all([serve(config, logger), watcher.add(toWatched(config))]);
-    console.log(banner(server, config.settings));
+    console.log(banner(server, config));
 
     for (;;) {
       const changed = await Promise.race([watcher.next(), stopped]);

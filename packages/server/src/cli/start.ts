@@ -15,7 +15,7 @@ export async function start(sources: ConfigSources): Promise<void> {
   const { startServer } = await import('../server.ts');
   {
     await using server = await startServer({ settings, project, logger });
-    console.log(banner(server, settings));
+    console.log(banner(server, { settings, project }));
     await stop;
     await server.drain(hurry);
   }

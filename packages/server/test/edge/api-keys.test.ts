@@ -1,0 +1,86 @@
+import { deploymentRoutes, type RouteShape } from '@svc/contract';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+import { send } from './wire.ts';
+
+const first = 'first-key-0123456789';
+const second = 'second-key-0123456789';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { apiKeys: `${first}, ${second}`, rateLimit: 'none' } });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const routes = Object.entries(deploymentRoutes) as [string, RouteShape][];
+const pathOf = ({ path }: RouteShape): string => path.replaceAll(/:\w+/g, () => randomUUID());
+
+const search = (headers: readonly (readonly [string, string])[], path = '/threads/search') =>
+  send(server, {
+    method: 'POST',
+    path,
+    headers: [['content-type', 'application/json'], ...headers],
+    body: '{}',
+  });
+
+describe('a server with API keys', () => {
+  it.each(routes.filter(([, { access }]) => access !== 'public'))(
+    'answers %s only to who shows one',
+    async (_, route) => {
+      const request = { method: route.method.toUpperCase(), path: pathOf(route) };
+      const refused = await send(server, request);
+      expect(refused.status).toBe(401);
+      expect(JSON.parse(refused.body)).toMatchObject({
+        code: 'unauthenticated',
+        message: 'This server asks for an API key: send it as x-api-key.',
+      });
+    },
+  );
+
+  it.each(routes.filter(([, { access }]) => access === 'public'))(
+    'answers %s to everybody',
+    async (_, route) => {
+      expect((await send(server, { path: pathOf(route) })).status).toBe(200);
+    },
+  );
+
+  it.each([first, second])('takes any of its keys: %s', async (key) => {
+    expect((await search([['X-Api-Key', key]])).status).toBe(200);
+  });
+
+  it.each([
+    ['another', 'third-key-0123456789'],
+    ['the first half of one', first.slice(0, 10)],
+    ['one and a letter', `${first}x`],
+    ['one in capitals', first.toUpperCase()],
+    ['all of them at once', `${first}, ${second}`],
+    ['none', ''],
+    ['a very long one', 'k'.repeat(10_000)],
+  ])('refuses %s', async (_, key) => {
+    const refused = await search([['x-api-key', key]]);
+    expect([refused.status, JSON.parse(refused.body)]).toMatchObject([401, { code: 'unauthenticated' }]);
+    expect(refused.body).not.toContain(first);
+  });
+
+  it('takes a key from its header and from nowhere else', async () => {
+    expect((await search([['authorization', `Bearer ${first}`]])).status).toBe(401);
+    expect((await search([['cookie', `x-api-key=${first}`]])).status).toBe(401);
+    expect((await search([], `/threads/search?x-api-key=${first}`)).status).toBe(401);
+    expect((await search([['x-auth-scheme', 'langsmith']])).status).toBe(401);
+  });
+
+  it('asks before it reads the body', async () => {
+    const refused = await send(server, { method: 'POST', path: '/threads', body: '{"broken' });
+    expect(refused.status).toBe(401);
+  });
+
+  it('may be called by any name, since a page that was made to reach it has no key', async () => {
+    const named = await search([
+      ['host', 'svc.example.com'],
+      ['x-api-key', first],
+      ['origin', 'https://evil.example'],
+    ]);
+    expect(named.status).toBe(200);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+import { openStream, send, type WireRequest, type WireResponse } from './wire.ts';
+
+const key = 'first-key-0123456789';
+const other = 'second-key-0123456789';
+const apiKeys = `${key},${other}`;
+
+const showing = (shown: string) => [['x-api-key', shown]] as const;
+
+/** So many at once: faster than any limit refills. */
+const volley = (server: TestServer, count: number, request: WireRequest): Promise<WireResponse[]> =>
+  Promise.all(Array.from({ length: count }, () => send(server, request)));
+
+const statuses = (answers: WireResponse[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+const info = { path: '/threads/x' };
+
+describe('requests', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ settings: { apiKeys, rateLimit: '1' } });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  it('over the limit of a caller are refused, and told when to come again', async () => {
+    const startedMs = performance.now();
+    const answers = await volley(server, 60, { ...info, headers: showing(key) });
+    const refilled = Math.ceil((performance.now() - startedMs) / 1000);
+    const { 422: taken = 0, 429: refused = 0 } = statuses(answers);
+    expect(taken + refused).toBe(60);
+    expect(taken).toBeGreaterThanOrEqual(10);
+    expect(taken).toBeLessThanOrEqual(10 + refilled);
+    const last = answers.find(({ status }) => status === 429);
+    expect(last?.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(JSON.parse(last?.body ?? '')).toMatchObject({ code: 'rate_limited' });
+  });
+
+  it('of another caller, and to public routes, are not counted with them', async () => {
+    expect((await send(server, { ...info, headers: showing(other) })).status).toBe(422);
+    expect(statuses(await volley(server, 30, { path: '/info', headers: showing(key) }))).toEqual({ 200: 30 });
+  });
+});
+
+describe('requests without authentication', () => {
+  it('are not counted on this machine', async () => {
+    await using server = await startTestServer({ settings: { rateLimit: '1' } });
+    expect(statuses(await volley(server, 40, info))).toEqual({ 422: 40 });
+  });
+
+  const from = (address: string): WireRequest => ({ ...info, headers: [['x-forwarded-for', address]] });
+
+  it('are counted by address from elsewhere', async () => {
+    await using server = await startTestServer({
+      settings: { rateLimit: '1', allowAnonymous: 'true', trustedProxies: '127.0.0.1' },
+    });
+    expect(statuses(await volley(server, 40, from('203.0.113.5')))).toHaveProperty('429');
+    expect((await send(server, from('203.0.113.6'))).status).toBe(422);
+    // What the client itself wrote before its address changes nothing.
+    expect(statuses(await volley(server, 20, from('198.51.100.1, 203.0.113.5')))).toHaveProperty('429');
+  });
+
+  it('come from this machine when the proxy is not known, whatever it says', async () => {
+    await using server = await startTestServer({ settings: { rateLimit: '1', allowAnonymous: 'true' } });
+    expect(statuses(await volley(server, 40, from('203.0.113.5')))).toEqual({ 422: 40 });
+  });
+});
+
+describe('failed authentications', () => {
+  it('of one address are refused before they are looked at, by whatever addresses it calls itself', async () => {
+    await using server = await startTestServer({ settings: { apiKeys } });
+    const startedMs = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        send(server, {
+          ...info,
+          headers: [...showing('wrong'), ['x-forwarded-for', `203.0.113.${index % 250}`]],
+        }),
+      ),
+    );
+    const refilled = Math.ceil(((performance.now() - startedMs) / 1000) * 20);
+    const { 401: unknown = 0, 429: refused = 0 } = statuses(answers);
+    expect(unknown + refused).toBe(400);
+    expect(unknown).toBeGreaterThanOrEqual(100);
+    expect(unknown).toBeLessThanOrEqual(100 + refilled);
+    expect(answers.find(({ status }) => status === 429)?.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect((await send(server, { path: '/info' })).status).toBe(200);
+  });
+});
+
+describe('streams', () => {
+  const waiting = { assistant_id: 'gate', input: {} };
+  const post = (path: string, shown: string, body: unknown = waiting): WireRequest => ({
+    method: 'POST',
+    path,
+    headers: [...showing(shown), ['content-type', 'application/json']],
+    body: JSON.stringify(body),
+  });
+
+  it('over the limit of a caller are refused and make no run; one that closes makes room', async () => {
+    await using server = await startTestServer({ settings: { apiKeys, streamsPerCaller: '2' } });
+    const { body } = await send(server, post('/threads', key, {}));
+    const { thread_id } = JSON.parse(body) as { thread_id: string };
+    const stream = await openStream(server, post('/runs/stream', key));
+    const wait = await openStream(server, post('/runs/wait', key));
+    expect([stream.status, wait.status]).toEqual([200, 200]);
+
+    for (const path of ['/runs/stream', '/runs/wait', `/threads/${thread_id}/runs/stream`]) {
+      const refused = await send(server, post(path, key));
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+      expect(JSON.parse(refused.body)).toMatchObject({
+        code: 'rate_limited',
+        message: expect.stringContaining('2 streams'),
+      });
+    }
+    const runs = await send(server, { path: `/threads/${thread_id}/runs`, headers: showing(key) });
+    expect(JSON.parse(runs.body)).toEqual([]);
+    const others = await openStream(server, post('/runs/stream', other));
+    expect(others.status).toBe(200);
+
+    wait.socket.destroy();
+    await vi.waitFor(async () => {
+      const again = await openStream(server, post('/runs/stream', key));
+      again.socket.destroy();
+      expect(again.status).toBe(200);
+    }, 10_000);
+    for (const { socket } of [stream, others]) socket.destroy();
+  });
+
+  it('that failed, or ended at once, are not open any more', async () => {
+    await using server = await startTestServer({ settings: { apiKeys, streamsPerCaller: '1' } });
+    const chat = { assistant_id: 'chat', input: { messages: [] } };
+    for (let round = 0; round < 3; round++) {
+      expect((await send(server, post('/runs/stream', key, { assistant_id: 'nobody' }))).status).toBe(404);
+      expect((await send(server, post('/runs/stream', key, {}))).status).toBe(422);
+      expect((await send(server, post('/runs/wait', key, chat))).status).toBe(200);
+      await vi.waitFor(async () =>
+        expect((await send(server, post('/runs/stream', key, chat))).status).toBe(200),
+      );
+    }
+  });
+
+  it('over the limit of the server are refused to everybody', async () => {
+    await using server = await startTestServer({ settings: { streamsMax: '1' } });
+    const open = await openStream(server, post('/runs/stream', ''));
+    const refused = await send(server, post('/runs/stream', ''));
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect((await send(server, { path: '/threads/x' })).status).toBe(422);
+    open.socket.destroy();
+  });
+});

@@ -1,0 +1,139 @@
+// Requests that two programs may understand in two ways.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+import { exchange, send } from './wire.ts';
+
+const key = 'a-key-of-16-letters';
+
+let open: TestServer;
+let guarded: TestServer;
+let thread_id: string;
+
+beforeAll(async () => {
+  open = await startTestServer();
+  guarded = await startTestServer({ settings: { apiKeys: key } });
+  const { body } = await open.call('POST', '/threads', { metadata: { canary: 'tweet' } });
+  thread_id = (body as { thread_id: string }).thread_id;
+});
+afterAll(async () => {
+  await open[Symbol.asyncDispose]();
+  await guarded[Symbol.asyncDispose]();
+});
+
+describe('a path', () => {
+  it.each([
+    ['/ok/../threads/:id', 400],
+    ['/ok/%2e%2e/threads/:id', 400],
+    ['/ok/.%2E/threads/:id', 400],
+    ['/./threads/:id', 400],
+    ['/threads/:id/.', 400],
+    ['/threads/:id/..', 400],
+    ['//threads/:id', 400],
+    ['/threads//:id', 400],
+    ['/ui/..%2fthreads/:id', 400],
+    ['/threads%2F:id', 400],
+    ['/threads%5c:id', 400],
+    ['/ok\\..\\threads\\:id', 400],
+    ['/threads/:id;v=1', 400],
+    ['/ok;/../threads/:id', 400],
+    ['/threads/:id#x', 400],
+    ['/%74hreads/:id', 404],
+    ['/THREADS/:id', 404],
+    ['/threads/:id/', 404],
+    ['/okx', 404],
+    ['/OK', 404],
+    ['/ok/', 404],
+    ['/docs/../threads/:id', 400],
+    ['/docsx', 404],
+    ['/threads/:id%00', 422],
+    ['http://127.0.0.1/threads/:id', 400],
+    ['*', 400],
+  ])('%s reaches no data, and skips no authentication', async (template, status) => {
+    const path = template.replace(':id', thread_id);
+    const answer = await send(open, { path });
+    expect(answer.status).toBe(status);
+    expect(answer.body).not.toContain('tweet');
+    // What has no route has nobody to ask for a key either.
+    expect((await send(guarded, { path })).status).toBe(status === 422 ? 401 : status);
+  });
+
+  it('that is plain is found, whatever its query holds', async () => {
+    const answer = await send(open, { path: `/threads/${thread_id}?next=/../x;y//z%2F#` });
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('tweet')]);
+  });
+});
+
+describe('a header', () => {
+  it.each([
+    ['x-api-key', key, key],
+    ['x-api-key', 'wrong', key],
+    ['authorization', 'Bearer a', 'Bearer b'],
+    ['Authorization', 'Bearer a', 'Bearer a'],
+    ['host', '127.0.0.1', 'evil.example'],
+    ['content-type', 'application/json', 'text/plain'],
+    ['origin', 'http://127.0.0.1', 'https://evil.example'],
+    ['sec-fetch-site', 'same-origin', 'cross-site'],
+  ])('%s that comes twice is refused, on every route', async (name, one, other) => {
+    const headers = [
+      [name, one],
+      [name.toUpperCase(), other],
+    ] as const;
+    for (const path of ['/ok', '/info', `/threads/${thread_id}`, '/nothing']) {
+      for (const server of [open, guarded]) {
+        const answer = await send(server, { path, headers });
+        expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+          400,
+          { message: `The request has more than one ${name.toLowerCase()} header.` },
+        ]);
+      }
+    }
+  });
+});
+
+describe('a method', () => {
+  it('TRACE is refused and echoes nothing', async () => {
+    const headers = [['x-api-key', 'not-to-be-echoed']] as const;
+    for (const [path, status] of [
+      [`/threads/${thread_id}`, 405],
+      ['/ok', 405],
+      ['/nothing', 404],
+    ] as const) {
+      const answer = await send(open, { method: 'TRACE', path, headers });
+      expect(answer.status).toBe(status);
+      expect(answer.body).not.toContain('not-to-be-echoed');
+    }
+  });
+
+  it('CONNECT opens no tunnel', async () => {
+    const { host } = new URL(open.url);
+    expect(await exchange(open, `CONNECT ${host} HTTP/1.1\r\nhost: ${host}\r\n\r\n`)).not.toMatch(
+      /^HTTP\/1.1 2/,
+    );
+  });
+
+  it('in a header that some frameworks heed is not heeded', async () => {
+    const headers = [['x-http-method-override', 'DELETE']] as const;
+    await send(open, { method: 'POST', path: `/threads/${thread_id}`, headers });
+    await send(open, { path: `/threads/${thread_id}?_method=DELETE`, headers });
+    expect((await send(open, { path: `/threads/${thread_id}` })).status).toBe(200);
+  });
+});
+
+describe('a body', () => {
+  const smuggled = 'GET /info HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  it.each([
+    ['a length and chunks', 'content-length: 5\r\ntransfer-encoding: chunked'],
+    ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 5'],
+    ['two lengths', 'content-length: 5\r\ncontent-length: 6'],
+    ['a length that is none', 'content-length: +5'],
+    ['a coding that hides another', 'transfer-encoding: chunked, identity'],
+    ['a coding with a blank before the colon', 'transfer-encoding : chunked'],
+  ])('with %s is refused, and what follows it is no request', async (_, length) => {
+    const answer = await exchange(
+      open,
+      `POST /threads HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${length}\r\n\r\n0\r\n\r\n${smuggled}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer.match(/HTTP\/1.1 \d/g)).toHaveLength(1);
+  });
+});
