@@ -121,6 +121,43 @@ describe('settings', () => {
     expect(settings.egress.webhookSecret?.reveal()).toBe('hunter2-hunter2-hunter2');
   });
 
+  it('no print of them shows an API key', () => {
+    const settings = resolveSettings({
+      ...base,
+      env: { SVC_API_KEY: 'hunter2-hunter2-a, hunter2-hunter2-b' },
+    });
+    expect(JSON.stringify(settings)).not.toContain('hunter2');
+    expect(settings.origins.apiKeys.shown).toBe('[redacted], [redacted]');
+    expect(settings.access.apiKeys.map((key) => key.reveal())).toEqual([
+      'hunter2-hunter2-a',
+      'hunter2-hunter2-b',
+    ]);
+  });
+
+  it('name who may reach the server, and how often', () => {
+    const env = {
+      SVC_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+      CORS_ALLOW_ORIGINS: 'https://A.example:443,null',
+      SVC_RATE_LIMIT: 'none',
+      SVC_STREAMS_MAX: '7',
+      SVC_ALLOW_ANONYMOUS: 'true',
+    };
+    const { http, limits, access, origins } = resolveSettings({ ...base, env });
+    expect([http.corsOrigins, access.allowAnonymous]).toEqual([['https://a.example', 'null'], true]);
+    expect(limits).toEqual({
+      requestsPerSecond: Number.POSITIVE_INFINITY,
+      streamsPerCaller: 50,
+      streamsMax: 7,
+    });
+    expect([origins.trustedProxies.shown, origins.rateLimit.shown]).toEqual(['10.0.0.0/8, ::1/128', 'none']);
+    expect(
+      resolveSettings({ ...base, file: { ...file, settings: { allowAnonymous: true } } }).access,
+    ).toEqual({
+      apiKeys: [],
+      allowAnonymous: true,
+    });
+  });
+
   it('name the hosts that may be called although they are private', () => {
     const settings = resolveSettings({ ...base, env: { SVC_EGRESS_ALLOW: 'Minio.local:9000, 10.0.0.7' } });
     expect(settings.egress.allow).toEqual([
@@ -146,6 +183,13 @@ describe('a wrong setting', () => {
     ['N_JOBS_PER_WORKER', 'many', 'is not a whole number', 'from 1 to 1000'],
     ['SVC_EGRESS_ALLOW', 'http://minio', 'is not a list of hosts', 'minio.local:9000'],
     ['SVC_WEBHOOK_SECRET', 'hunter2', '[redacted]: is too short', 'at least 16'],
+    ['SVC_API_KEY', 'hunter2', '[redacted]: holds a key that is too short', 'at least 16'],
+    ['SVC_API_KEY', 'hunter2-hunter2-hunter2,', '[redacted]: holds a key that is too short', 'at least 16'],
+    ['SVC_API_KEY', 'hunter2 hunter2 hunter2', 'no header can carry', 'openssl'],
+    ['SVC_ALLOW_ANONYMOUS', 'yes', 'is neither true nor false', 'true or false'],
+    ['SVC_RATE_LIMIT', '0', 'is out of range', 'Or none'],
+    ['SVC_CORS_ORIGINS', 'app.example.com', 'is not a list of origins', 'https://app.example.com'],
+    ['SVC_TRUSTED_PROXIES', 'proxy', 'is not a list of networks', '10.0.0.0/8'],
     ['DATABASE_URI', 'mysql://u:hunter2@h/d', '[redacted]: is not a PostgreSQL URI', 'postgres://'],
     ['DATABASE_URI', 'postgres://u:hunter2@h:port/d', '[redacted]: is not a URI', 'percent-encoded'],
   ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {

@@ -95,6 +95,12 @@ describe('svc config', () => {
     expect(stderr).toContain('did you mean "graphs"?');
   });
 
+  it('takes a flag without a value for true', async () => {
+    using project = createProject();
+    const { stdout } = await runCli(['config', '--allow-anonymous'], { cwd: project.dir }).exit;
+    expect(stdout).toMatch(/SVC_ALLOW_ANONYMOUS +true +flag --allow-anonymous/);
+  });
+
   it('--json is JSON and nothing else', async () => {
     using project = createProject();
     const { stdout } = await runCli(['config', '--json'], { cwd: project.dir }).exit;
