@@ -49,10 +49,14 @@ const cpuOf = (pid: number): number => {
 
 export const startMeasured = async (
   dataDir: string,
-  { flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {},
+  {
+    flags = [],
+    env = {},
+    project: file = './svc.json',
+  }: { flags?: string[]; env?: Record<string, string>; project?: string } = {},
 ): Promise<Measured> => {
   const command = fileURLToPath(new URL('../packages/server/bin/svc.js', import.meta.url));
-  const project = fileURLToPath(new URL('./svc.json', import.meta.url));
+  const project = fileURLToPath(new URL(file, import.meta.url));
   const started = performance.now();
   const child: ChildProcess = spawn(
     process.execPath,

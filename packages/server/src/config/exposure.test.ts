@@ -10,6 +10,7 @@ import { testSettings } from './test-settings.ts';
 const dir = mkdtempSync(join(tmpdir(), 'svc-exposure-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 writeFileSync(join(dir, 'a.ts'), '');
+writeFileSync(join(dir, 'auth.ts'), '');
 
 const project = (sections: object = {}) => {
   const file = join(dir, 'svc.json');

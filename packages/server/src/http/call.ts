@@ -48,6 +48,14 @@ export class RequestCall implements Call, Credentials {
 
   request(): Request {
     const { method, url, headers } = this.#context.req.raw;
-    return new Request(url, { method, headers });
+    const incoming = this.#context.env?.incoming;
+    // From Node's own object: twice as fast as through the Headers that Hono would make.
+    const sent = incoming === undefined ? headers : new Headers(Object.entries(incoming.headers).map(joined));
+    return new Request(url, { method, headers: sent });
   }
 }
+
+const joined = ([name, value]: [string, string | string[] | undefined]): [string, string] => [
+  name,
+  Array.isArray(value) ? value.join(', ') : (value ?? ''),
+];

@@ -1,0 +1,10 @@
+// Handlers that take no time of their own: what is left is what asking them costs.
+import { Auth } from '@svc/sdk/auth';
+
+export const auth = new Auth()
+  .authenticate((request) => ({ identity: request.headers.get('authorization') ?? 'nobody' }))
+  .on('*', ({ value, user }) => {
+    const payload = value as { metadata?: Record<string, unknown> };
+    payload.metadata = { ...payload.metadata, owner: user.identity };
+    return { owner: user.identity };
+  });
