@@ -1,0 +1,41 @@
+// The log of a server at its most talkative: no credential and no user's secret gets into it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { runCli } from '../cli/cli-process.ts';
+import { testDatabase } from '../database.ts';
+
+const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
+
+it('holds no credential, whatever goes well or wrong', async () => {
+  await using database = await testDatabase();
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-log-'));
+  try {
+    const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
+    await using server = runCli([...args, '--log-level', 'trace', '--log-format', 'json'], {
+      cwd: dataDir,
+      env: { SVC_DATABASE_URI: database.uri, SVC_STUDIO_KEY: 'studio-key-canary' },
+    });
+    const [url] = await server.prints(/http:\/\/127\.0\.0\.1:\d+/);
+    const send = (path: string, headers: Record<string, string>, body: object) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const alice = { authorization: 'Bearer alice', 'x-canary': 'header-canary' };
+    const run = (ask: string) => ({ assistant_id: 'probe', input: { ask, note: 'input-canary' } });
+    for (const ask of ['who', 'crash', 'approve', 'no such question'])
+      await (await send(`/runs/wait?q=query-canary`, alice, run(ask))).text();
+    await send('/threads', { authorization: 'Bearer wrong-canary!' }, {});
+    await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'guess-canary' }, {});
+    await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'studio-key-canary' }, {});
+    await server.prints(/"status":401/);
+    expect(server.output()).toContain('run ended');
+    expect(server.output()).not.toMatch(/canary|Bearer|secret-of-alice/);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
