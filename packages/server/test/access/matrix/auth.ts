@@ -9,6 +9,7 @@ const deeds: Record<string, (value: Record<string, unknown>) => unknown> = {
   later: () => Promise.resolve(true),
   false: () => false,
   filter: () => ({ owner: 'somebody else' }),
+  own: () => ({ owner }),
   nothing: () => undefined,
   null: () => null,
   throw: () => {
