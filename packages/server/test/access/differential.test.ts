@@ -11,6 +11,8 @@ const canary = 'canary-of-alice';
 
 interface Ids {
   thread_id: string;
+  /** One that nothing runs on. */
+  idle_thread_id: string;
   run_id: string;
   /** Of a run without a thread, which executes. */
   lone_run_id: string;
@@ -58,8 +60,10 @@ const furnish = async (user: string, mark: string): Promise<Ids> => {
   });
   await make('PUT', '/store/items', { namespace: [user, 'notes'], key: mark, value: { mark } });
   const { checkpoint_id } = state;
+  const idle = await make<Ids>('POST', `/threads/${thread_id}/copy`, undefined);
   return {
     thread_id,
+    idle_thread_id: idle.thread_id,
     run_id,
     lone_run_id: lone.run_id,
     lone_thread_id: lone.thread_id,
@@ -71,6 +75,7 @@ const furnish = async (user: string, mark: string): Promise<Ids> => {
 
 const nothing = (): Ids => ({
   thread_id: randomUUID(),
+  idle_thread_id: randomUUID(),
   run_id: randomUUID(),
   lone_run_id: randomUUID(),
   lone_thread_id: randomUUID(),
@@ -88,15 +93,18 @@ const snapshot = async (): Promise<unknown> => {
   return Promise.all([
     read(
       'threads',
-      `select (to_jsonb(t) - 'watched_until') as row from threads t where thread_id in (${hers})`,
+      `select (to_jsonb(t) - 'watched_until') as row from threads t where thread_id in (${hers}) order by thread_id`,
     ),
     read(
       'runs',
       `select (to_jsonb(r) - 'lease_until' - 'log') as row from runs r where run_id in (${runs}) order by run_id`,
     ),
     read('cancels', 'select run_id, action from run_cancels order by run_id'),
-    read('checkpoints', `select * from checkpoints where thread_id in (${hers}) order by checkpoint_id`),
-    read('heads', `select * from checkpoint_heads where thread_id in (${hers})`),
+    read(
+      'checkpoints',
+      `select * from checkpoints where thread_id in (${hers}) order by thread_id, checkpoint_id`,
+    ),
+    read('heads', `select * from checkpoint_heads where thread_id in (${hers}) order by thread_id`),
     read('assistants', `select * from assistants where metadata->>'owner' = 'alice'`),
     read('versions', `select * from assistant_versions where metadata->>'owner' = 'alice' order by version`),
     read('crons', `select * from crons where metadata->>'owner' = 'alice'`),
@@ -161,6 +169,7 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   pruneThreads: [
     ({ thread_id }) => ({ body: { thread_ids: [thread_id] } }),
     ({ thread_id }) => ({ body: { thread_ids: [thread_id], strategy: 'keep_latest' } }),
+    ({ idle_thread_id }) => ({ body: { thread_ids: [idle_thread_id], strategy: 'keep_latest' } }),
   ],
   copyThread: [ofPath],
   getThreadState: [ofPath, () => ({ query: '?subgraphs=true' })],
@@ -235,8 +244,8 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
 const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count: number }>> = {
   searchAssistants: { bodies: [{}, { metadata: { mark: canary } }, { name: canary }], count: 1 },
   countAssistants: { bodies: [{}, { metadata: { mark: canary } }], count: 1 },
-  searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 1 },
-  countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 1 },
+  searchThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
+  countThreads: { bodies: [{}, { metadata: { owner: 'alice' } }, { values: { note: canary } }], count: 2 },
   searchCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   countCrons: { bodies: [{}, { metadata: { owner: 'alice' } }], count: 1 },
   searchItems: { bodies: [{}, { namespace_prefix: ['alice'] }, { filter: { mark: canary } }], count: 1 },

@@ -1,0 +1,31 @@
+import { pino } from 'pino';
+import { systemRoutes, threadRoutes, type Routes } from '@svc/contract';
+import { expect, it } from 'vitest';
+import { Authorizer } from '../../src/access/access.ts';
+import type { Handlers } from '../../src/deployment/handlers.ts';
+import { createApp } from '../../src/http/app.ts';
+
+const logger = pino({ enabled: false });
+const user = { identity: 'ann', is_authenticated: true, display_name: 'ann', permissions: [] };
+const authorizer = new Authorizer({ handlers: new Map(), isLenient: true, timeoutMs: 100 });
+const guarded = {
+  authenticate: () => ({ user, countedAs: 'ann' }),
+  accessOf: authorizer.accessOf.bind(authorizer),
+};
+
+it('the answer of a route that has not asked whether it may is not seen', async () => {
+  const { getThread } = threadRoutes;
+  const handlers = { getThread: () => ({ thread_id: 'seen' }) } as unknown as Handlers<Routes>;
+  const app = createApp<Routes>({ routes: { getThread }, handlers, logger, ...guarded });
+  const response = await app.request(`/threads/${crypto.randomUUID()}`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).not.toContain('seen');
+});
+
+it('a route that does not say who may call it is not mounted', () => {
+  const { access: _, ...open } = systemRoutes.getOk;
+  const routes = { open } as unknown as Routes;
+  expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger })).toThrow(
+    'Route open does not say who may call it',
+  );
+});
