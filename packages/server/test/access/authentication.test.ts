@@ -1,35 +1,14 @@
 // Who makes a request: what authenticate may answer, what it is given, and a server that does not start without it.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
+import { authProjects } from './auth-projects.ts';
 
-// Below the tests, so that a project here finds the packages of the workspace.
-const here = fileURLToPath(new URL('.', import.meta.url));
-const graph = fileURLToPath(new URL('./project/graph.ts:graph', import.meta.url));
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(here, 'tmp-'));
-});
-afterAll(() => rmSync(dir, { recursive: true }));
-
-const project = (auth: object, files: Record<string, string>): string => {
-  const name = randomUUID();
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, `${name}-${file}`), text);
-  const section = JSON.stringify(auth).replaceAll('./', `./${name}-`);
-  writeFileSync(join(dir, `${name}.json`), `{"graphs":{"probe":${JSON.stringify(graph)}},"auth":${section}}`);
-  return join(dir, `${name}.json`);
-};
-
-const stock = `import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';\n`;
-const serve = (code: string, { auth = {}, settings = {} }: { auth?: object; settings?: object } = {}) =>
-  startTestServer({
-    project: project({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stock + code }),
-    settings: { authTimeout: '150ms', ...settings },
-  });
+const projects = authProjects();
+const { dir, graph, serve, write: project } = projects;
+afterAll(() => projects[Symbol.dispose]());
 
 const ask = (server: TestServer, headers: Record<string, string> = {}) =>
   server.call('POST', '/threads', {}, headers);

@@ -25,6 +25,9 @@ interface Ids {
 let server: TestServer;
 let alice: Ids;
 let bob: Ids;
+/** Of alice's, a run that has gone and left a delivery. */
+let told_run_id = '';
+let told_thread_id = '';
 
 const as = (user: string) => (method: string, path: string, body?: unknown) =>
   server.call(method, path, body, { authorization: `Bearer ${user}` });
@@ -117,6 +120,17 @@ beforeAll(async () => {
   server = await startTestServer({ project, settings });
   alice = await furnish('alice', canary);
   bob = await furnish('bob', 'mark-of-bob');
+  // Told of already: one run of her thread, and one without a thread that has gone since.
+  const told = {
+    name: 'told',
+    text: `insert into webhook_deliveries (run_id, thread_id, url, run, status, ended_at)
+      select * from unnest($1::uuid[], $2::uuid[]) as d(run_id, thread_id),
+        lateral (select 'https://example.com/${canary}', $3, 'delivered', now()) as rest`,
+  };
+  const sent = JSON.stringify({ metadata: { owner: 'alice', mark: canary } });
+  const ended = [randomUUID(), randomUUID()];
+  await server.database.query(told, [[alice.run_id, ended[0]], [alice.thread_id, ended[1]], sent]);
+  [told_run_id = '', told_thread_id = ''] = ended;
   // What executes has begun: from here on only an attack changes anything.
   await vi.waitFor(async () => {
     const text = `select count(*)::int as count from runs where status = 'running' and started_at is not null`;
@@ -234,7 +248,11 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
       body: { thread_id: bob.thread_id, run_ids: [bob.run_id, lone_run_id] },
     }),
   ],
-  listRunWebhooks: ofRun,
+  listRunWebhooks: [
+    ...ofRun,
+    (ids) =>
+      ids === alice ? { params: { thread_id: told_thread_id, run_id: told_run_id } } : { params: { ...ids } },
+  ],
   getItem: [() => ({ query: `?key=${canary}&namespace=alice.notes` })],
   deleteItem: [inBody({ namespace: ['alice', 'notes'], key: canary })],
   putItem: [inBody({ namespace: ['alice', 'notes'], key: canary, value: {} })],
@@ -264,7 +282,7 @@ const attack = async (route: RouteShape, given: Attack, ids: Ids) => {
   const answer = await as('bob')(route.method.toUpperCase(), path + (given.query ?? ''), given.body);
   const text = JSON.stringify(answer.body);
   const { request_id: _, ...body } = (answer.body ?? {}) as { request_id?: string };
-  const known = Object.values(ids);
+  const known = [...Object.values(ids), ...(ids === alice ? [told_run_id, told_thread_id] : [])];
   const anonymous = known.reduce((shown, id) => shown.replaceAll(id, '<id>'), JSON.stringify(body));
   const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
   return { status: answer.status, text, anonymous, headers: JSON.stringify(headers) };

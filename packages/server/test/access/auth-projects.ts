@@ -1,0 +1,45 @@
+// Projects that tests write, each with an auth file of its own. Below the tests, so that they find the packages of the
+// workspace.
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const graph = fileURLToPath(new URL('./project/graph.ts:graph', import.meta.url));
+const stock = `import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';\n`;
+
+export interface AuthProjects extends Disposable {
+  dir: string;
+  graph: string;
+  /** Writes a config with this `auth` section and these files; in paths of the section `./` is where they are. */
+  write(auth: object, files: Record<string, string>): string;
+  /** A server with this code, behind the import of the stock Auth, as its auth file. */
+  serve(code: string, options?: { auth?: object; settings?: object }): Promise<TestServer>;
+}
+
+export const authProjects = (): AuthProjects => {
+  const dir = mkdtempSync(join(here, 'tmp-'));
+  const write = (auth: object, files: Record<string, string>): string => {
+    const name = randomUUID();
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, `${name}-${file}`), text);
+    const section = JSON.stringify(auth).replaceAll('./', `./${name}-`);
+    writeFileSync(
+      join(dir, `${name}.json`),
+      `{"graphs":{"probe":${JSON.stringify(graph)}},"auth":${section}}`,
+    );
+    return join(dir, `${name}.json`);
+  };
+  return {
+    dir,
+    graph,
+    write,
+    serve: (code, { auth = {}, settings = {} } = {}) =>
+      startTestServer({
+        project: write({ path: './auth.ts:auth', ...auth }, { 'auth.ts': stock + code }),
+        settings: { authTimeout: '150ms', ...settings },
+      }),
+    [Symbol.dispose]: () => rmSync(dir, { recursive: true }),
+  };
+};

@@ -1,0 +1,40 @@
+// Assistants that everybody may use, and threads that are each user's own.
+import { afterAll, expect, it } from 'vitest';
+import { authProjects } from './auth-projects.ts';
+
+const projects = authProjects();
+afterAll(() => projects[Symbol.dispose]());
+
+const shared = `export const auth = new Auth()
+  .authenticate((request) => request.headers.get('x-user') ?? 'nobody')
+  .on('assistants', () => true)
+  .on('*', ({ value, user }) => {
+    value.metadata = { ...value.metadata, owner: user.identity };
+    return { owner: user.identity };
+  });`;
+
+it('an assistant that is deleted with its threads takes only those of who deletes it', async () => {
+  await using server = await projects.serve(shared);
+  const call = (user: string, method: string, path: string, body?: unknown) =>
+    server.call(method, path, body, { 'x-user': user });
+  const made = await call('bob', 'POST', '/assistants', { graph_id: 'probe' });
+  const { assistant_id } = made.body as { assistant_id: string };
+  const threadOf = async (user: string): Promise<string> => {
+    const { thread_id } = (await call(user, 'POST', '/threads', {})).body as { thread_id: string };
+    const run = { assistant_id, input: { ask: 'who' } };
+    expect((await call(user, 'POST', `/threads/${thread_id}/runs/wait`, run)).status).toBe(200);
+    return thread_id;
+  };
+  const [hers, his] = [await threadOf('alice'), await threadOf('bob')];
+  expect((await call('bob', 'DELETE', `/assistants/${assistant_id}?delete_threads=true`)).status).toBe(204);
+  expect((await call('alice', 'GET', `/threads/${hers}`)).status).toBe(200);
+  expect((await call('bob', 'GET', `/threads/${his}`)).status).toBe(404);
+});
+
+it('a handler that refuses an assistant refuses its runs', async () => {
+  await using server = await projects.serve(`export const auth = new Auth()
+    .authenticate(() => 'ann').on('*', () => true).on('assistants:read', () => false);`);
+  const run = { assistant_id: 'probe', input: { ask: 'who' } };
+  expect((await server.call('POST', '/runs/wait', run)).status).toBe(403);
+  expect((await server.call('POST', '/runs/crons', { ...run, schedule: '0 0 1 1 *' })).status).toBe(403);
+});
