@@ -1,0 +1,93 @@
+// Logs in, makes a thread, streams a run, lists the user's threads: with nothing but fetch.
+const server = 'http://localhost:2024';
+const element = (id) => document.getElementById(id);
+const main = document.querySelector('main');
+
+// In memory: a token in localStorage is there for every script of the page, and after the visit.
+let token;
+
+const request = async (url, options) => {
+  const response = await fetch(url, {
+    ...options,
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+  });
+  if (response.ok) return response;
+  const { message } = await response.json();
+  throw new Error(message);
+};
+const post = (url, body) => request(url, { method: 'POST', body: JSON.stringify(body) });
+
+/** The events of a stream as they come: `{event, data}`. */
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const frames = (text + value).split('\n\n');
+    text = frames.pop();
+    for (const frame of frames) {
+      const field = (name) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
+      yield { event: field('event'), data: JSON.parse(field('data') ?? 'null') };
+    }
+  }
+}
+
+const show = (list, text) => {
+  const item = document.createElement('li');
+  item.textContent = text;
+  element(list).append(item);
+};
+
+const listThreads = async () => {
+  const response = await post(`${server}/threads/search`, { limit: 10 });
+  element('threads').replaceChildren();
+  for (const { thread_id, created_at, status } of await response.json())
+    show('threads', `${new Date(created_at).toLocaleTimeString()}  ${thread_id}  ${status}`);
+};
+
+const ask = async () => {
+  element('events').replaceChildren();
+  const thread = await (await post(`${server}/threads`, {})).json();
+  const stream = await post(`${server}/threads/${thread.thread_id}/runs/stream`, {
+    assistant_id: 'planner',
+    input: { messages: [{ role: 'user', content: 'What is on today?' }] },
+    stream_mode: ['custom', 'updates'],
+  });
+  for await (const { event, data } of eventsOf(stream)) {
+    if (event === 'custom') show('events', data);
+    if (event === 'updates' && data.answer) show('events', data.answer.messages[0].content);
+    if (event === 'error') throw new Error(data.message);
+  }
+  await listThreads();
+};
+
+const login = async () => {
+  const { name, password } = Object.fromEntries(new FormData(element('login')));
+  const response = await post('/login', { name, password });
+  token = (await response.json()).access_token;
+  element('who').textContent = name;
+  element('login').hidden = true;
+  main.hidden = false;
+  await listThreads();
+};
+
+const logout = () => {
+  token = undefined;
+  element('login').hidden = false;
+  main.hidden = true;
+  for (const list of ['events', 'threads']) element(list).replaceChildren();
+};
+
+/** Whatever goes wrong is said on the page. */
+const orSay = (action) => (event) => {
+  event.preventDefault();
+  element('error').textContent = '';
+  action().catch((error) => {
+    element('error').textContent = error.message;
+  });
+};
+
+element('login').addEventListener('submit', orSay(login));
+element('ask').addEventListener('click', orSay(ask));
+element('logout').addEventListener('click', logout);

@@ -1,0 +1,25 @@
+// Everything that a database holds, as text: to look for what must not be there.
+import type { Database } from '../../src/storage/database.ts';
+
+export const databaseText = async (database: Database): Promise<string> => {
+  const tables = await database.query<{ name: string }>(
+    {
+      name: 'test_tables',
+      text: `select format('%I.%I', schemaname, tablename) as name from pg_tables
+        where schemaname not in ('pg_catalog', 'information_schema')`,
+    },
+    [],
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      database.query<{ row: string }>(
+        { name: `test_rows_${name}`, text: `select t::text as row from ${name} t` },
+        [],
+      ),
+    ),
+  );
+  return rows
+    .flat()
+    .map(({ row }) => row)
+    .join('\n');
+};
