@@ -20,6 +20,10 @@ const app = new Hono()
     context.body(await page('page.js'), 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
 
-serve({ fetch: app.fetch, hostname: '127.0.0.1', port }, () =>
+const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port }, () =>
   console.log(`The page is at ${issuer}: log in as alice (wonderland) or bob (builder).`),
 );
+server.on('error', ({ message }) => {
+  console.error(`Port ${port} is needed here, and svc.json names it: ${message}`);
+  process.exit(1);
+});
