@@ -4,10 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
-import { authProjects } from './auth-projects.ts';
+import { authProjects, type AuthProjects } from './auth-projects.ts';
 
 const projects = authProjects();
-const { dir, graph, serve, write: project } = projects;
+const { dir, graph } = projects;
+const serve: AuthProjects['serve'] = (...given) => projects.serve(...given);
+const project: AuthProjects['write'] = (...given) => projects.write(...given);
 afterAll(() => projects[Symbol.dispose]());
 
 const ask = (server: TestServer, headers: Record<string, string> = {}) =>
