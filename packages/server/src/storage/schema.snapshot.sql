@@ -271,6 +271,7 @@ expire_thread(p_thread_id uuid) returns boolean
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 heads_mark(p_thread_id uuid) returns text
+is_of_lone_run(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
 note_removed_checkpoints() returns trigger
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text

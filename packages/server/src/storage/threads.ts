@@ -65,12 +65,14 @@ const columns = columnNames.join(', ');
 const statements = {
   create: {
     name: 'threads_create',
-    text: `insert into threads (thread_id, blob_space, metadata, config) values ($1, $1, $2, $3)
+    text: `insert into threads (thread_id, blob_space, metadata, config)
+      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb where not is_of_lone_run($1)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
   createWithTtl: {
     name: 'threads_create_with_ttl',
-    text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes) values ($1, $1, $2, $3, $4, $5)
+    text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes)
+      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb, $4::text, $5::float8 where not is_of_lone_run($1)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
   get: {

@@ -8,6 +8,14 @@
 -- over, 'l:<run>' somebody elsewhere listens, 'c:<run>' it shall stop, 't:<thread>' a run was made on a thread
 -- that is watched, 'w' a webhook is to be sent. All of them are hints; polls find what a lost one would have said.
 
+-- Whether the id stands for a run without a thread, or for what is left to tell of one: nobody may make a thread of it, or
+-- it would be theirs to read and to stop.
+create function is_of_lone_run(p_thread_id uuid) returns boolean
+language sql stable as $$
+  select exists (select 1 from runs r where r.thread_id = p_thread_id)
+    or exists (select 1 from webhook_deliveries w where w.thread_id = p_thread_id)
+$$;
+
 -- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy, outside.
 -- p_access is what the thread must pass (a temporary run itself: it has none), p_assistant_access the assistant; what they
 -- do not let through is not there, and what would be made outside of them is not made.
@@ -52,7 +60,7 @@ begin
   if not v_temporary then
     select * into v_thread from threads t where t.thread_id = p_thread_id for update;
     if not found then
-      if not p_create_thread then
+      if not p_create_thread or is_of_lone_run(p_thread_id) then
         outcome := 'no_thread';
         return next;
         return;

@@ -1,0 +1,211 @@
+// What one user may try against another, beyond naming ids of theirs: taking ids over, going on after access was lost,
+// and what handlers let through at one place that they do not at another.
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+
+const project = fileURLToPath(new URL('./policies/svc.json', import.meta.url));
+
+interface Made {
+  thread_id: string;
+  run_id: string;
+  assistant_id: string;
+  cron_id: string;
+}
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ project, settings: { jobsPerWorker: '20' } });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const authorization = (who: string) => ({ authorization: `Bearer ${who}` });
+const as = (who: string) => async (method: string, path: string, body?: unknown) => {
+  const { status, body: answer } = await server.call(method, path, body, authorization(who));
+  return { status, body: answer as Partial<Made> & Record<string, unknown> };
+};
+/** What must work, for an attack to mean anything. */
+const made = async (who: string, method: string, path: string, body?: unknown): Promise<Made> => {
+  const answer = await as(who)(method, path, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body as unknown as Made;
+};
+
+/** Reads a stream until told to stop; `text` grows meanwhile. */
+const listen = async (who: string, path: string) => {
+  const gone = new AbortController();
+  const response = await fetch(server.url + path, { headers: authorization(who), signal: gone.signal });
+  const heard = { status: response.status, text: '', isOver: false, stop: () => gone.abort() };
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) heard.text += decoder.decode(chunk, { stream: true });
+  };
+  read()
+    .catch(() => undefined) // aborted
+    .finally(() => (heard.isOver = true));
+  return heard;
+};
+
+const wait = (note: string) => ({
+  assistant_id: 'probe',
+  input: { ask: 'wait', note },
+  stream_mode: ['custom', 'values'],
+});
+const statusOf = async (who: string, { thread_id, run_id }: Made) =>
+  (await as(who)('GET', `/threads/${thread_id}/runs/${run_id}`)).body['status'];
+const untilRunning = (who: string, run: Made) =>
+  vi.waitFor(async () => expect(await statusOf(who, run)).toBe('running'), { timeout: 10_000 });
+
+describe('the id of a run without a thread', () => {
+  it('is no id under which another user gets a thread', async () => {
+    const run = await made('stock.alice', 'POST', '/runs', { ...wait('canary'), stream_resumable: true });
+    await untilRunning('stock.alice', run);
+    const { thread_id } = run;
+    const bob = as('stock.bob');
+    const taken = await bob('POST', '/threads', { thread_id });
+    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const his = await bob('POST', `/threads/${thread_id}/runs`, {
+      ...wait('his'),
+      if_not_exists: 'create',
+      multitask_strategy: 'interrupt',
+    });
+    const gone = await bob('DELETE', `/threads/${thread_id}`);
+    heard.stop();
+    expect([taken.status, heard.status, his.status, gone.status]).toEqual([409, 404, 404, 404]);
+    expect(heard.text).not.toContain('canary');
+    expect(await statusOf('stock.alice', run)).toBe('running');
+    await made('stock.alice', 'POST', `/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
+  });
+});
+
+describe('cancelling by leaving', () => {
+  it.each(['stream', 'join'])('takes the right to cancel, not only to read: %s', async (kind) => {
+    const begin = async (who: string): Promise<Made> => {
+      const { thread_id } = await made(who, 'POST', '/threads', {});
+      const run = await made(who, 'POST', `/threads/${thread_id}/runs`, wait('a note'));
+      await untilRunning(who, run);
+      return run;
+    };
+    const leave = async ({ thread_id, run_id }: Made): Promise<void> => {
+      const gone = new AbortController();
+      const url = `${server.url}/threads/${thread_id}/runs/${run_id}/${kind}?cancel_on_disconnect=1`;
+      await fetch(url, { headers: authorization('open-reading.bob'), signal: gone.signal });
+      gone.abort();
+    };
+    const [hers, his] = [await begin('open-reading.alice'), await begin('open-reading.bob')];
+    await leave(hers);
+    await leave(his);
+    // Whoever left hers was noticed before.
+    await vi.waitFor(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'), 10_000);
+    expect(await statusOf('open-reading.alice', hers)).toBe('running');
+    await made('open-reading.alice', 'POST', `/threads/${hers.thread_id}/runs/${hers.run_id}/cancel?wait=1`);
+  });
+});
+
+describe('if_exists: do_nothing', () => {
+  it('shows what is there to who may read it, not to who may create', async () => {
+    const { thread_id } = await made('free-create.alice', 'POST', '/threads', {
+      metadata: { mark: 'canary' },
+    });
+    const body = { thread_id, if_exists: 'do_nothing' };
+    expect(await as('free-create.bob')('POST', '/threads', body)).toMatchObject({ status: 409 });
+    expect(await as('free-create.alice')('POST', '/threads', body)).toMatchObject({ status: 200 });
+  });
+
+  it('does so for assistants too', async () => {
+    const assistant = { graph_id: 'probe', metadata: { mark: 'canary' }, config: { configurable: { x: 1 } } };
+    const { assistant_id } = await made('free-create.alice', 'POST', '/assistants', assistant);
+    const body = { assistant_id, graph_id: 'probe', if_exists: 'do_nothing' };
+    expect(await as('free-create.bob')('POST', '/assistants', body)).toMatchObject({ status: 409 });
+    expect(await as('free-create.alice')('POST', '/assistants', body)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the stream of a thread', () => {
+  it('ends with the thread, also when another user makes one of the same id', async () => {
+    const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
+    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    expect(heard.status).toBe(200);
+    expect((await as('stock.bob')('DELETE', `/threads/${thread_id}`)).status).toBe(204);
+    await made('stock.alice', 'POST', '/threads', { thread_id });
+    const run = {
+      assistant_id: 'probe',
+      input: { ask: 'who', note: 'canary' },
+      stream_mode: ['custom', 'values'],
+    };
+    await made('stock.alice', 'POST', `/threads/${thread_id}/runs/wait`, run);
+    await vi.waitFor(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
+    heard.stop();
+    expect(heard.text).not.toContain('canary');
+  });
+
+  it('ends for who may not read the thread any more', async () => {
+    const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
+    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const give = {
+      name: 'give',
+      text: `update threads set metadata = metadata || '{"owner":"alice"}' where thread_id = $1`,
+    };
+    await server.database.query(give, [thread_id]);
+    const run = {
+      assistant_id: 'probe',
+      input: { ask: 'who', note: 'canary' },
+      stream_mode: ['custom', 'values'],
+    };
+    await made('stock.alice', 'POST', `/threads/${thread_id}/runs/wait`, run);
+    await vi.waitFor(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
+    heard.stop();
+    expect(heard.text).not.toContain('canary');
+  });
+});
+
+describe('a change of a cron', () => {
+  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { ask: 'who' } };
+
+  it('makes no runs that could not be made', async () => {
+    const { cron_id } = await made('free-crons.bob', 'POST', '/runs/crons', cron);
+    const forbidden = { input: { ask: 'forbidden' } };
+    const asked = await as('free-crons.bob')('POST', '/runs/crons', { ...cron, ...forbidden });
+    expect(asked.status).toBe(403);
+    expect((await as('free-crons.bob')('PATCH', `/runs/crons/${cron_id}`, forbidden)).status).toBe(403);
+    expect((await as('free-crons.bob')('GET', `/runs/crons/${cron_id}`)).body['payload']).toMatchObject({
+      input: { ask: 'who' },
+    });
+  });
+
+  it('plants no thread among those of another user', async () => {
+    const { cron_id } = await made('free-crons.bob', 'POST', '/runs/crons', {
+      ...cron,
+      on_run_completed: 'keep',
+    });
+    const answer = await as('free-crons.bob')('PATCH', `/runs/crons/${cron_id}`, {
+      metadata: { owner: 'alice' },
+    });
+    const due = { name: 'due_now', text: 'update crons set next_run_date = now() where cron_id = $1' };
+    await server.database.query(due, [cron_id]);
+    await vi.waitFor(
+      async () => {
+        const ticks = { name: 'ticks', text: 'select 1 from cron_ticks where cron_id = $1' };
+        expect(await server.database.query(ticks, [cron_id])).toHaveLength(1);
+      },
+      { timeout: 10_000 },
+    );
+    const planted = await as('free-crons.alice')('POST', '/threads/search', { metadata: { cron_id } });
+    expect(planted.body).toEqual([]);
+    expect(answer.status).toBeLessThan(500);
+    await as('free-crons.bob')('DELETE', `/runs/crons/${cron_id}`);
+  });
+});
+
+describe('what a thread says of its graph', () => {
+  it.each(['not an id', randomUUID(), '__proto__'])('is no reason to fail: %s', async (assistant_id) => {
+    const metadata = { graph_id: 'probe', assistant_id };
+    const { thread_id } = await made('stock.bob', 'POST', '/threads', { metadata });
+    const answer = await as('stock.bob')('POST', `/threads/${thread_id}/state`, {
+      values: { note: 'x' },
+      as_node: 'node',
+    });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  });
+});
