@@ -2,7 +2,7 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { CancelAction, RunStorage } from '../../storage/runs.ts';
 import type { RunFollower } from './run-follower.ts';
 
@@ -68,14 +68,20 @@ export class RunCanceller {
     }
   }
 
-  /** A run that its client wants to end with the connection does: the signal says that the client has gone. */
-  tie(signal: AbortSignal, { thread_id, run_id }: { thread_id: string; run_id: string }): void {
-    signal.addEventListener('abort', () => this.#abandon(thread_id, run_id), { once: true });
+  /**
+   * A run that its client wants to end with the connection does, if it passes: the signal says that the client has gone.
+   */
+  tie(
+    signal: AbortSignal,
+    { thread_id, run_id }: { thread_id: string; run_id: string },
+    access: RowFilter,
+  ): void {
+    signal.addEventListener('abort', () => this.#abandon(thread_id, run_id, access), { once: true });
   }
 
   /** Nobody is there to be told of an error. */
-  #abandon(thread_id: string, run_id: string): void {
-    const how = { action: 'interrupt', reason: 'the client disconnected', access: everyRow } as const;
+  #abandon(thread_id: string, run_id: string, access: RowFilter): void {
+    const how = { action: 'interrupt', reason: 'the client disconnected', access } as const;
     this.#cancel(thread_id, [run_id], how).catch((error: unknown) =>
       this.#logger.error({ err: error, run_id }, 'a run whose client has gone could not be cancelled'),
     );

@@ -1,5 +1,6 @@
 // Handlers that make runs, in the background, streamed or awaited, on a thread or without one.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
+import { everyRow } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import { Late, Reply, type Call, type Handlers } from '../handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
@@ -51,7 +52,7 @@ export const creationHandlers = ({
     const { run, isNew, stream: source, release } = created;
     const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
     release();
-    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run);
+    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run, everyRow);
     return new Reply(runFeed(reading), {
       'content-location': path(run),
       location: `${path(run)}/stream`,
@@ -60,7 +61,7 @@ export const creationHandlers = ({
   const wait = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const granted = await grant(thread_id, body, call);
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
-    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run);
+    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run, everyRow);
     return new Reply(new Late(follower.result(run, source.outcome)), {
       'content-location': path(run),
       location: `${path(run)}/join`,

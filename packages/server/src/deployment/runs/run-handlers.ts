@@ -38,11 +38,13 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     call: Call,
   ) => {
     const access = await mayRead(call.access, { thread_id: thread_id ?? undefined, run_id });
+    // Asked before anything is opened that would have to be closed again.
+    const cancelling =
+      query.cancel_on_disconnect && thread_id !== null
+        ? { run: { thread_id, run_id }, access: await mayCancel(call.access, { thread_id }) }
+        : undefined;
     const reading = await follower.reading(thread_id, run_id, access, lastEventId(call));
-    if (query.cancel_on_disconnect && thread_id !== null) {
-      await mayCancel(call.access, { thread_id, run_id });
-      canceller.tie(call.signal, { thread_id, run_id });
-    }
+    if (cancelling) canceller.tie(call.signal, cancelling.run, cancelling.access);
     return runFeed(reading, query.stream_mode);
   };
   return {
@@ -74,11 +76,10 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;
-      const late = await follower.join(thread_id, run_id, await mayRead(call.access, params));
-      if (query.cancel_on_disconnect) {
-        await mayCancel(call.access, params);
-        canceller.tie(call.signal, params);
-      }
+      const access = await mayRead(call.access, params);
+      const cancelling = query.cancel_on_disconnect ? await mayCancel(call.access, params) : undefined;
+      const late = await follower.join(thread_id, run_id, access);
+      if (cancelling) canceller.tie(call.signal, params, cancelling);
       return late;
     },
     joinRunStream: ({ params, query }, call) => joinStream(params.thread_id, params.run_id, query, call),
