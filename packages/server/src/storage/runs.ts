@@ -141,10 +141,13 @@ const statements = {
   next: {
     name: 'runs_next',
     reads: true,
-    text: `select run_id, status, created_at from runs
-      where thread_id = $1 and ($2::uuid is null or (created_at, run_id) >
-        (select r.created_at, r.run_id from runs r where r.run_id = $2))
-      order by created_at, run_id limit 1`,
+    text: `select n.run_id, n.status from threads t left join lateral (
+        select r.run_id, r.status from runs r
+        where r.thread_id = t.thread_id and ($2::uuid is null or (r.created_at, r.run_id) >
+          (select o.created_at, o.run_id from runs o where o.run_id = $2))
+        order by r.created_at, r.run_id limit 1
+      ) n on true
+      where t.thread_id = $1 and t.metadata @@ $3::jsonpath`,
   },
   get: {
     name: 'runs_get',
@@ -191,12 +194,18 @@ const runReads = (db: Database) => ({
     return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
   },
 
-  /** The run after this one on the thread, or the first; undefined when there is none yet. */
+  /** The run after this one on the thread, or the first; null when there is none yet, undefined when there is no thread. */
   async findNext(
     thread_id: string,
     after: string | null,
-  ): Promise<Pick<RunRow, 'run_id' | 'status'> | undefined> {
-    return (await db.query<Pick<RunRow, 'run_id' | 'status'>>(statements.next, [thread_id, after]))[0];
+    access: RowFilter,
+  ): Promise<Pick<RunRow, 'run_id' | 'status'> | null | undefined> {
+    const values = [thread_id, after, access.jsonpath];
+    const [row] = await db.query<Pick<RunRow, 'run_id' | 'status'> | { run_id: null; status: null }>(
+      statements.next,
+      values,
+    );
+    return row?.run_id === null ? null : row;
   },
 
   /** Of all threads, oldest first. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { notFound } from '@svc/contract/problem';
 import type { Bell } from '../../events/bell.ts';
 import { readRun } from '../../events/run-reading.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunRow, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
 import type { EventSink } from '../handlers.ts';
@@ -26,6 +26,15 @@ export interface Watching {
 
 /** How long a thread counts as watched after somebody said so, and how often they say it. */
 const watchedMs = { for: 60_000, every: 20_000 };
+
+/** Who reads which thread, and what of it. */
+interface Reader {
+  thread_id: string;
+  access: RowFilter;
+  modes: ReadonlySet<string>;
+  sink: EventSink;
+  stop: AbortSignal;
+}
 
 export class ThreadWatch {
   readonly #options: ThreadWatchOptions;
@@ -50,54 +59,57 @@ export class ThreadWatch {
     return {
       start: (sink) => {
         const stop = new AbortController();
+        const renew = async (): Promise<void> => {
+          if (!(await threads.watch(thread_id, watchedMs.for, access))) stop.abort();
+        };
         const renewal = setInterval(
           // A run made while the database was away is found by the poll, from where it was then on.
-          () => void threads.watch(thread_id, watchedMs.for, access).catch(() => undefined),
+          () => void renew().catch(() => undefined),
           watchedMs.every,
         );
-        this.#read(thread_id, position, new Set(modes), sink, stop.signal)
-          .catch((error: unknown) => sink.fail(error))
+        this.#read({ thread_id, access, modes: new Set(modes), sink, stop: stop.signal }, position)
+          .then(
+            () => sink.end(),
+            (error: unknown) => sink.fail(error),
+          )
           .finally(() => clearInterval(renewal));
         return () => stop.abort();
       },
     };
   }
 
-  async #read(
-    thread_id: string,
-    position: ThreadPosition,
-    modes: ReadonlySet<string>,
-    sink: EventSink,
-    stop: AbortSignal,
-  ): Promise<void> {
-    let { last, run, after } = await this.#begin(thread_id, position);
+  /** Until it is stopped, or the thread is not there for this reader any more. */
+  async #read(reader: Reader, position: ThreadPosition): Promise<void> {
+    const { thread_id, access, stop } = reader;
+    let { last, run, after } = await this.#begin(reader, position);
     while (!stop.aborted) {
-      run ??= await this.#options.runs.findNext(thread_id, last);
-      if (!run) {
+      const next = run ?? (await this.#options.runs.findNext(thread_id, last, access));
+      if (next === undefined) return;
+      if (next === null) {
         await this.#pause(thread_id, stop);
         continue;
       }
-      const isOver = await this.#readOne(thread_id, run.run_id, after, modes, sink, stop);
+      const isOver = await this.#readOne(reader, next.run_id, after);
       if (!isOver) return;
-      last = run.run_id;
+      last = next.run_id;
       run = undefined;
       after = -1;
     }
   }
 
   /** The run to begin with, if there is one: in flight, or the one that the position names. */
-  async #begin(thread_id: string, position: ThreadPosition) {
+  async #begin({ thread_id, access }: Reader, position: ThreadPosition) {
     const { runs } = this.#options;
     let last: string | null = null;
     let run: Pick<RunRow, 'run_id' | 'status'> | undefined;
     if (position === 'beginning') return { last, run, after: -1 };
     if (position) {
-      run = await runs.find(position.run_id, thread_id, everyRow);
+      run = await runs.find(position.run_id, thread_id, access);
       if (run) return { last, run, after: position.after };
     }
     // What is over is not repeated to who did not ask for it.
     for (;;) {
-      const next = await runs.findNext(thread_id, last);
+      const next = await runs.findNext(thread_id, last, access);
       if (!next) return { last, run, after: -1 };
       if (next.status === 'pending' || next.status === 'running')
         return { last, run: next, after: undefined };
@@ -106,16 +118,10 @@ export class ThreadWatch {
   }
 
   /** Whether the run was read to its end. */
-  async #readOne(
-    thread_id: string,
-    run_id: string,
-    after: number | undefined,
-    modes: ReadonlySet<string>,
-    sink: EventSink,
-    stop: AbortSignal,
-  ): Promise<boolean> {
+  async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
+    const { thread_id, access, modes, sink, stop } = reader;
     const all = modes.size === 0 || modes.has('run_modes');
-    const reading = await this.#options.follower.reading(thread_id, run_id, everyRow, after);
+    const reading = await this.#options.follower.reading(thread_id, run_id, access, after);
     let lastId = after ?? -1;
     const isOver = await new Promise<boolean>((resolve, reject) => {
       const close = readRun(reading, {
@@ -137,19 +143,13 @@ export class ThreadWatch {
         { once: true },
       );
     });
-    if (isOver && modes.size > 0) await this.#tellEnd(thread_id, run_id, lastId, modes, sink);
+    if (isOver && modes.size > 0) await this.#tellEnd(reader, run_id, lastId);
     return isOver;
   }
 
-  async #tellEnd(
-    thread_id: string,
-    run_id: string,
-    lastId: number,
-    modes: ReadonlySet<string>,
-    sink: EventSink,
-  ): Promise<void> {
+  async #tellEnd({ thread_id, access, modes, sink }: Reader, run_id: string, lastId: number): Promise<void> {
     const id = `${run_id}:${lastId}`;
-    const row = await this.#options.runs.find(run_id, thread_id, everyRow);
+    const row = await this.#options.runs.find(run_id, thread_id, access);
     if (modes.has('lifecycle'))
       sink.send({ id, event: 'end', data: JSON.stringify({ run_id, status: row?.status ?? 'rollback' }) });
     if (modes.has('state_update') && row) {
