@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ThreadState } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
-import { defaultAssistantId } from '../assistants/default-assistant.ts';
+import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import { mergeConfigs } from '../../runtime/run-order.ts';
 import type { StateUpdate } from '../../runtime/protocol.ts';
@@ -133,8 +133,9 @@ export class StateService {
         `Thread ${thread_id} has no graph yet: run it once, or set metadata.graph_id`,
       );
     }
-    const assistant_id =
-      typeof metadata['assistant_id'] === 'string' ? metadata['assistant_id'] : defaultAssistantId(graph_id);
+    // What a client wrote there need not be an id.
+    const named = metadata['assistant_id'];
+    const assistant_id = typeof named === 'string' && isUuid(named) ? named : defaultAssistantId(graph_id);
     const assistant = await this.#storage.assistants.find(assistant_id, assistantAccess);
     const order = {
       thread_id,
