@@ -58,14 +58,11 @@ export class CronService {
 
   async create(thread_id: string | null, body: CronCreate, grant: CronGrant): Promise<Cron> {
     const assistant_id = assistantIdOf(body.assistant_id);
-    const { crons, assistants, threads } = this.#storage;
-    const [assistant, thread, now] = await Promise.all([
-      assistants.find(assistant_id, grant.assistant),
-      thread_id === null ? undefined : threads.find(thread_id, grant.thread),
+    const { crons } = this.#storage;
+    const [now] = await Promise.all([
       crons.now(),
+      this.assertUsable({ thread_id, assistant_id: body.assistant_id }, grant),
     ]);
-    if (thread_id !== null && !thread) throw notFound('Thread', thread_id);
-    if (!assistant) throw notFound('Assistant', body.assistant_id);
     const payload = payloadOf(body);
     this.#check(assistant_id, payload);
     const times = {
@@ -91,6 +88,20 @@ export class CronService {
       'conflict',
       `There may be ${cronLimits.perThread} crons on a thread and ${cronLimits.total} in all: delete some first`,
     );
+  }
+
+  /** Throws not_found for a thread or an assistant that its runs may not be made of. */
+  async assertUsable(
+    of: Pick<CronRow, 'thread_id' | 'assistant_id'>,
+    grant: Pick<CronGrant, 'assistant' | 'thread'>,
+  ): Promise<void> {
+    const { assistants, threads } = this.#storage;
+    const [assistant, thread] = await Promise.all([
+      assistants.find(assistantIdOf(of.assistant_id), grant.assistant),
+      of.thread_id === null ? undefined : threads.find(of.thread_id, grant.thread),
+    ]);
+    if (of.thread_id !== null && !thread) throw notFound('Thread', of.thread_id);
+    if (!assistant) throw notFound('Assistant', of.assistant_id);
   }
 
   async get(cron_id: string, access: RowFilter): Promise<Cron> {
