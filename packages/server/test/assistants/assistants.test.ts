@@ -4,6 +4,7 @@ import { defaultAssistantId } from '../../src/deployment/assistants/default-assi
 import type { AssistantRow } from '../../src/storage/assistants.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { Filter } from '../../src/access/filter.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 
 const graphs = new Map<string, { description?: string }>([
@@ -26,8 +27,10 @@ beforeEach(async () => {
   assistants = new AssistantService(storage, graphs);
 });
 
+const anybodys = { creatable: Filter.everything, readable: everyRow };
+
 const make = (fields: Partial<AssistantRow> = {}): Promise<AssistantRow> =>
-  assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, everyRow);
+  assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, anybodys);
 
 const startRun = (assistant_id: string) =>
   storage.runs.create({
@@ -89,7 +92,7 @@ describe('a new assistant', () => {
         name: 'second',
         if_exists: 'do_nothing',
       },
-      everyRow,
+      anybodys,
     );
     expect(kept).toMatchObject({ name: 'first', graph_id: 'one', version: 1 });
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Assistant, assistantRoutes, GraphSchemas } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { Access } from '../../access/access.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { AssistantRow } from '../../storage/assistants.ts';
 import type { Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
@@ -55,7 +55,8 @@ export const assistantHandlers = (
     const { assistant_id = randomUUID(), ...rest } = body;
     const { value, filter } = await access.ask('assistants:create', { assistant_id, ...rest });
     const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
-    return pick(await assistants.create(request, filter), undefined);
+    const readable = request.if_exists === 'do_nothing' ? await mayRead(access, { assistant_id }) : everyRow;
+    return pick(await assistants.create(request, { creatable: filter, readable }), undefined);
   },
   searchAssistants: async ({ body }, { access }) => {
     const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;

@@ -1,6 +1,7 @@
 // Assistants: graphs with configurations of their own, in versions.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
+import type { Filter } from '../../access/filter.ts';
 import type {
   AssistantFilter,
   AssistantPage,
@@ -64,7 +65,11 @@ export class AssistantService {
       if (assistant_id === defaultAssistantId(graph_id)) await assistants.delete(assistant_id, everyRow);
   }
 
-  async create(request: AssistantRequest, access: RowFilter): Promise<AssistantRow> {
+  /** One that is there already is shown to who may create it and may read it. */
+  async create(
+    request: AssistantRequest,
+    { creatable, readable }: { creatable: Filter; readable: RowFilter },
+  ): Promise<AssistantRow> {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);
     const assistant_id = request.assistant_id ?? randomUUID();
@@ -79,8 +84,8 @@ export class AssistantService {
     });
     if (created) return created;
     const there =
-      if_exists === 'raise' ? undefined : await this.#storage.assistants.find(assistant_id, access);
-    if (there) return there;
+      if_exists === 'raise' ? undefined : await this.#storage.assistants.find(assistant_id, readable);
+    if (there && creatable.matches(there.metadata)) return there;
     throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
   }
 

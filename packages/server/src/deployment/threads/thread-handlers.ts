@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { threadRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { Reply, type Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
 import type { PruneService } from './prune-service.ts';
@@ -33,7 +33,8 @@ export const threadHandlers = (
     if (supersteps && supersteps.length > 0)
       await access.ask('threads:update', { thread_id, metadata: undefined, action: undefined });
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
-    return threads.create(thread, filter, updaterOf(access));
+    const readable = thread.if_exists === 'do_nothing' ? await mayRead(access, { thread_id }) : everyRow;
+    return threads.create(thread, { creatable: filter, readable }, updaterOf(access));
   },
   searchThreads: async ({ body }, { access }) => {
     const { select, sort_by, sort_order, ...asked } = body;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Thread } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
+import type { Filter } from '../../access/filter.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
@@ -47,10 +48,10 @@ export class ThreadService {
     this.#dispatcher = dispatcher;
   }
 
-  /** `access` is also what says whether a thread that is there already may be seen. */
+  /** A thread that is there already is shown to who may create it and may read it. */
   async create(
     { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
-    access: RowFilter,
+    { creatable, readable }: { creatable: Filter; readable: RowFilter },
     updater: Updater,
   ): Promise<Thread> {
     const id = thread_id ?? randomUUID();
@@ -64,19 +65,19 @@ export class ThreadService {
     if (!row) {
       const exists = new Problem('conflict', `Thread ${id} already exists`);
       if (if_exists === 'raise') throw exists;
-      const there = await this.#storage.threads.find(id, access);
+      const there = await this.#storage.threads.find(id, readable);
       // Somebody else's: as taken as one's own, and no more is said.
-      if (!there) throw exists;
+      if (!there || !creatable.matches(there.metadata)) throw exists;
       return toThread(there, await this.#values(there));
     }
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
-      await this.#storage.threads.delete(id, everyRow);
+      await this.#storage.threads.delete(id, creatable);
       throw error;
     }
-    return this.get(id, access);
+    return this.get(id, creatable);
   }
 
   async get(thread_id: string, access: RowFilter): Promise<Thread> {
