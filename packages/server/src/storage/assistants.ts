@@ -64,6 +64,17 @@ const statements = {
       )
       select ${columns} from updated`,
   },
+  reset: {
+    name: 'assistants_reset',
+    text: `with reset as (
+        update assistants a set graph_id = $2, name = $3, description = $4, config = $5, context = $6, metadata = $7,
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
+        where a.assistant_id = $1 and a.metadata ? $8 returning a.*
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from reset
+      )
+      select assistant_id from reset`,
+  },
   latest: {
     name: 'assistants_latest',
     text: `update assistants a set graph_id = v.graph_id, name = v.name, description = v.description, config = v.config,
@@ -114,6 +125,16 @@ const conditions = (
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
+const fieldsOf = ({ assistant_id, graph_id, name, description, ...rest }: NewAssistant) => [
+  assistant_id,
+  graph_id,
+  name,
+  description,
+  json(rest.config),
+  json(rest.context),
+  json(rest.metadata),
+];
+
 /** Locks first: a statement that waits still counts the versions as they were when it began. */
 const update = (
   db: Database,
@@ -146,9 +167,7 @@ const update = (
 export const assistantStorage = (db: Database) => ({
   /** The new row, or undefined when the id is taken. */
   async create(assistant: NewAssistant): Promise<AssistantRow | undefined> {
-    const { assistant_id, graph_id, name, description, config, context, metadata } = assistant;
-    const values = [assistant_id, graph_id, name, description, json(config), json(context), json(metadata)];
-    return (await db.query<AssistantRow>(statements.create, values))[0];
+    return (await db.query<AssistantRow>(statements.create, fieldsOf(assistant)))[0];
   },
 
   async find(assistant_id: string, access: RowFilter): Promise<AssistantRow | undefined> {
@@ -165,6 +184,11 @@ export const assistantStorage = (db: Database) => ({
   /** Makes a new version only if the description is another one: of several servers that start, one does. */
   async describe(assistant_id: string, description: string | null): Promise<void> {
     await update(db, assistant_id, { description }, everyRow, (locked) => locked.description !== description);
+  },
+
+  /** Makes it what is given, if its metadata has the key. */
+  async reset(assistant: NewAssistant, ifKey: string): Promise<void> {
+    await db.query(statements.reset, [...fieldsOf(assistant), ifKey]);
   },
 
   async setLatest(

@@ -1,6 +1,7 @@
 // Assistants: graphs with configurations of their own, in versions.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
+import { ownerKey } from '../../access/access.ts';
 import type { Filter } from '../../access/filter.ts';
 import type {
   AssistantFilter,
@@ -53,6 +54,8 @@ export class AssistantService {
         metadata: madeBySystem,
       };
       if (await assistants.create(assistant)) continue;
+      // The id can be told beforehand. Who took it before there was the graph shall not say what everybody runs.
+      await assistants.reset(assistant, ownerKey);
       const present = await assistants.find(assistant_id, everyRow);
       if (present && present.description !== description)
         await assistants.describe(assistant_id, description);
