@@ -1,5 +1,6 @@
 // The project's auth object: ours or the stock one, told by what it holds and not by its class.
 import { pathToFileURL } from 'node:url';
+import { authEvents } from '@svc/contract';
 import { tsImport } from 'tsx/esm/api';
 import type { AuthSource } from '../config/auth.ts';
 import { ConfigError } from '../config/mistake.ts';
@@ -68,9 +69,13 @@ const cacheOf = (value: unknown): { authenticate?: unknown; callbacks?: object }
   return typeof cache === 'object' && cache !== null ? cache : undefined;
 };
 
-const events = 'Handlers are for "<resource>:<action>", "<resource>", "*:<action>" or "*".';
-const resources = new Set(['assistants', 'threads', 'crons', 'store', '*']);
-const isEvent = (key: string): boolean => {
-  const [resource = '', action] = key.split(':');
-  return resources.has(resource) && (action === undefined || /^[a-z_]+$/.test(action));
-};
+const events =
+  'Handlers are for "<resource>:<action>", "<resource>", "*:<action>" or "*", of resources and actions that there are.';
+/** A handler that would never be asked guards nothing. */
+const keys = new Set(
+  Object.keys(authEvents).flatMap((event) => {
+    const [resource = '', action = ''] = event.split(':');
+    return [event, resource, `*:${action}`, '*'];
+  }),
+);
+const isEvent = (key: string): boolean => keys.has(key);
