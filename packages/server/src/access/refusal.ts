@@ -20,12 +20,23 @@ const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const visible = /^[\t\x20-\x7e\x80-\xff]*$/;
 const messageMax = 1_000;
 
+/** By the name of its class or of one above it. A status alone proves nothing: errors of HTTP clients have one too. */
+const isHttpException = (error: unknown): error is Error & { status: unknown } => {
+  if (!(error instanceof Error) || !('status' in error)) return false;
+  let prototype: unknown = Object.getPrototypeOf(error);
+  while (prototype instanceof Error) {
+    if (prototype.constructor.name === 'HTTPException') return true;
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return false;
+};
+
 /**
- * The stock `HTTPException`, of whichever copy of a package, as a Refusal; undefined for any other error. Headers that
- * no response can carry are left out.
+ * The stock `HTTPException`, of whichever copy of a package, as a Refusal; undefined for any other error, whose message
+ * and headers are another service's. Headers that no response can carry are left out.
  */
 export const toRefusal = (error: unknown): Refusal | undefined => {
-  if (!(error instanceof Error) || !('status' in error)) return undefined;
+  if (!isHttpException(error)) return undefined;
   const { status, message } = error;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 599)
     return undefined;
