@@ -5,8 +5,8 @@ import { AuthHandlerError } from './handler-call.ts';
 
 export const studioIdentity = 'svc-studio-user';
 
-/** Nobody can be called what handlers take for somebody special. */
-const reserved = new Set([studioIdentity, 'langgraph-studio-user', 'anonymous', 'system']);
+/** Nobody can be called what handlers take for somebody special, or what stands for any label of a namespace. */
+const reserved = new Set([studioIdentity, 'langgraph-studio-user', 'anonymous', 'system', '*']);
 
 const identityMax = 256;
 const bytesMax = 65_536;
