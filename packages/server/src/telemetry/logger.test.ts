@@ -43,6 +43,24 @@ describe('the log', () => {
     expect(record.err.stack).toContain('inner');
   });
 
+  it('shows nothing of the request that an error came of', () => {
+    const { logger, lines } = capture('json');
+    class Headers {
+      authorization = 'Bearer hunter2';
+    }
+    const failed = Object.assign(new Error('it failed'), {
+      code: 'E_HTTP',
+      api_key: 'hunter2',
+      config: { headers: new Headers() },
+    });
+    logger.error({ err: failed }, 'a');
+    logger.error({ err: new AggregateError([failed], 'all failed') }, 'b');
+    for (const line of lines) {
+      expect(line).not.toContain('hunter2');
+      expect(line).toMatch(/it failed.*E_HTTP/);
+    }
+  });
+
   it('is readable in the pretty format', () => {
     const { logger, lines } = capture('pretty');
     logger.warn({ run_id: 'r1', note: 'two words', err: new Error('boom') }, 'the run failed');

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { prettyRecord } from './pretty.ts';
-import { redact } from './redact.ts';
+import { redact, redactError } from './redact.ts';
 
 export type { Logger } from 'pino';
 
@@ -15,7 +15,12 @@ export function createLogger(
   const colour = process.stderr.isTTY && process.stderr.hasColors();
   const pretty = { write: (line: string) => destination.write(prettyRecord(line, colour)) };
   const logger = pino(
-    { level, base: null, formatters: { log: redact } },
+    {
+      level,
+      base: null,
+      formatters: { log: redact },
+      serializers: { err: (error: Error) => redactError(pino.stdSerializers.err(error)) },
+    },
     format === 'json' ? destination : pretty,
   );
   // NOTE: the library's formatter of bindings is not applied to those of a child.

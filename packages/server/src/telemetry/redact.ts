@@ -5,6 +5,20 @@ const secretKey =
 
 const depthMax = 8;
 
+/**
+ * What of a serialised error may be kept: its texts and numbers. Objects that hang on it are requests and responses as
+ * often as not, with the credentials of whoever made them.
+ */
+export function redactError(error: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(error).flatMap(([key, value]): [string, unknown][] => {
+      if (secretKey.test(key)) return [[key, '[redacted]']];
+      if (key === 'aggregateErrors' && Array.isArray(value)) return [[key, value.map(redactError)]];
+      return typeof value === 'object' && value !== null ? [] : [[key, value]];
+    }),
+  );
+}
+
 /** A copy of a record without secrets, at any depth. Errors stay as they are: the logger serialises them itself. */
 export function redact(record: Record<string, unknown>, depth = 0): Record<string, unknown> {
   return Object.fromEntries(
