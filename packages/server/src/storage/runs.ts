@@ -141,10 +141,11 @@ const statements = {
   next: {
     name: 'runs_next',
     reads: true,
-    text: `select n.run_id, n.status from threads t left join lateral (
-        select r.run_id, r.status from runs r
+    // A run that was rolled back has left no row: then the time that was read with it says where it was.
+    text: `select n.run_id, n.status, n.created_at::text as created_at from threads t left join lateral (
+        select r.run_id, r.status, r.created_at from runs r
         where r.thread_id = t.thread_id and ($2::uuid is null or (r.created_at, r.run_id) >
-          (select o.created_at, o.run_id from runs o where o.run_id = $2))
+          (coalesce((select o.created_at from runs o where o.run_id = $2), $4::timestamptz), $2))
         order by r.created_at, r.run_id limit 1
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath`,
@@ -183,6 +184,9 @@ const statements = {
   delete: { name: 'runs_delete', text: `select delete_run($1, $2, $3) as deleted` },
 };
 
+/** Where a run stands among those of its thread. */
+export type PlacedRun = Pick<RunRow, 'run_id' | 'status' | 'created_at'>;
+
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
 export type RunStorage = ReturnType<typeof runStorage>;
@@ -197,14 +201,11 @@ const runReads = (db: Database) => ({
   /** The run after this one on the thread, or the first; null when there is none yet, undefined when there is no thread. */
   async findNext(
     thread_id: string,
-    after: string | null,
+    after: Omit<PlacedRun, 'status'> | null,
     access: RowFilter,
-  ): Promise<Pick<RunRow, 'run_id' | 'status'> | null | undefined> {
-    const values = [thread_id, after, access.jsonpath];
-    const [row] = await db.query<Pick<RunRow, 'run_id' | 'status'> | { run_id: null; status: null }>(
-      statements.next,
-      values,
-    );
+  ): Promise<PlacedRun | null | undefined> {
+    const values = [thread_id, after?.run_id ?? null, access.jsonpath, after?.created_at ?? null];
+    const [row] = await db.query<PlacedRun | { run_id: null }>(statements.next, values);
     return row?.run_id === null ? null : row;
   },
 

@@ -5,7 +5,7 @@ import { notFound } from '@svc/contract/problem';
 import type { Bell } from '../../events/bell.ts';
 import { readRun } from '../../events/run-reading.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
-import type { RunRow, RunStorage } from '../../storage/runs.ts';
+import type { PlacedRun, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
 import type { EventSink } from '../handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
@@ -91,7 +91,7 @@ export class ThreadWatch {
       }
       const isOver = await this.#readOne(reader, next.run_id, after);
       if (!isOver) return;
-      last = next.run_id;
+      last = next;
       run = undefined;
       after = -1;
     }
@@ -100,8 +100,8 @@ export class ThreadWatch {
   /** The run to begin with, if there is one: in flight, or the one that the position names. */
   async #begin({ thread_id, access }: Reader, position: ThreadPosition) {
     const { runs } = this.#options;
-    let last: string | null = null;
-    let run: Pick<RunRow, 'run_id' | 'status'> | undefined;
+    let last: PlacedRun | null = null;
+    let run: PlacedRun | undefined;
     if (position === 'beginning') return { last, run, after: -1 };
     if (position) {
       run = await runs.find(position.run_id, thread_id, access);
@@ -113,7 +113,7 @@ export class ThreadWatch {
       if (!next) return { last, run, after: -1 };
       if (next.status === 'pending' || next.status === 'running')
         return { last, run: next, after: undefined };
-      last = next.run_id;
+      last = next;
     }
   }
 
