@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('./policies/svc.json', import.meta.url));
@@ -140,6 +141,18 @@ describe('the stream of a thread', () => {
     expect(heard.text).not.toContain('canary');
   });
 
+  it('goes on when a run has been rolled back', async () => {
+    const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
+    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const run = await made('stock.bob', 'POST', `/threads/${thread_id}/runs`, wait('the first'));
+    await vi.waitFor(() => expect(heard.text).toContain('the first'), 10_000);
+    const path = `/threads/${thread_id}/runs`;
+    await made('stock.bob', 'POST', `${path}/${run.run_id}/cancel?wait=1&action=rollback`);
+    await made('stock.bob', 'POST', `${path}/wait`, { ...wait('the second'), input: { note: 'the second' } });
+    await vi.waitFor(() => expect(heard.text).toContain('the second'), 10_000);
+    heard.stop();
+  });
+
   it('ends for who may not read the thread any more', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
     const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
@@ -157,6 +170,35 @@ describe('the stream of a thread', () => {
     await vi.waitFor(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
     heard.stop();
     expect(heard.text).not.toContain('canary');
+  });
+});
+
+describe('a default assistant', () => {
+  it('is not made by who knew the name of its graph beforehand', async () => {
+    const assistant_id = defaultAssistantId('tomorrow');
+    const planted = {
+      assistant_id,
+      graph_id: 'probe',
+      name: 'mine',
+      config: { configurable: { x: 'planted' } },
+    };
+    await made('stock.bob', 'POST', '/assistants', planted);
+    const { database } = server;
+    const withGraph = fileURLToPath(new URL('./policies/tomorrow.json', import.meta.url));
+    await using later = await startTestServer({ project: withGraph, database });
+    const find = { name: 'planted', text: 'select * from assistants where assistant_id = $1' };
+    expect(await database.query(find, [assistant_id])).toMatchObject([
+      { graph_id: 'tomorrow', name: 'tomorrow', config: {}, metadata: { created_by: 'system' }, version: 2 },
+    ]);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/latest'],
+    ] as const) {
+      const body = method === 'POST' ? { version: 1 } : undefined;
+      const url = `/assistants/${assistant_id}${path}`;
+      expect((await later.call(method, url, body, authorization('stock.bob'))).status).toBe(404);
+    }
   });
 });
 

@@ -27,6 +27,11 @@ describe('an auth file', () => {
       /has no authenticate handler/,
     ],
     [
+      'with a handler of an action that there is not',
+      "export const auth = new Auth().authenticate(() => 'a').on('threads:serach' as '*', () => true);",
+      /\.on\("threads:serach"\) is no handler/,
+    ],
+    [
       'with a handler of no event',
       "export const auth = new Auth().authenticate(() => 'a').on('things' as '*', () => true);",
       /\.on\("things"\) is no handler/,
@@ -101,6 +106,7 @@ describe('authenticate', () => {
     'svc-studio-user',
     'langgraph-studio-user',
     'SVC-Studio-User',
+    '*',
     { identity: 'system' },
     { identity: 'ann', is_authenticated: false },
   ])('lets nobody be %j', async (value) => {
@@ -169,6 +175,16 @@ describe('an authenticate', () => {
     const answer = await ask(server);
     expect(answer).toMatchObject({ status: 402, body: { detail: 'pay first', code: 'forbidden' } });
     expect(answer.headers.get('x-price')).toBe('1');
+  });
+
+  it('that fails with the answer of another service shows nothing of it', async () => {
+    await using server = await serve(`export const auth = new Auth().authenticate(() => {
+      const headers = { 'set-cookie': 'session=of-the-service' };
+      throw Object.assign(new Error('no such client secret'), { status: 404, headers });
+    });`);
+    const answer = await ask(server);
+    expect(answer.status).toBe(500);
+    expect(JSON.stringify([answer.body, ...answer.headers])).not.toMatch(/secret|of-the-service/);
   });
 
   it('gets the request with its method, path and headers, and may read no body', async () => {
