@@ -120,6 +120,11 @@ export class StudioUser implements AuthUser {
   readonly permissions: string[];
   [field: string]: unknown;
 
+  /** The user that handlers get came through JSON: it is told by its kind. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && isStudioUser(value);
+  }
+
   constructor(identity = 'svc-studio-user', permissions: string[] = []) {
     this.identity = identity;
     this.permissions = permissions;

@@ -12,7 +12,7 @@ import { openSealer } from './secrets/encryption-key.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
-import { AssistantService, madeBySystem } from './deployment/assistants/assistant-service.ts';
+import { AssistantService } from './deployment/assistants/assistant-service.ts';
 import { IntrospectionService } from './deployment/assistants/introspection-service.ts';
 import { cronHandlers } from './deployment/crons/cron-handlers.ts';
 import { CronScheduler } from './deployment/crons/cron-scheduler.ts';
@@ -151,6 +151,10 @@ const createAuth = async ({ settings, project, authDefinition, logger }: Service
   const { auth: config, compat } = project;
   const { encryptionKey } = settings.auth;
   const hasSecrets = config !== undefined || encryptionKey !== undefined;
+  if (config && !encryptionKey && settings.storage.databaseUri)
+    logger.warn(
+      'SVC_ENCRYPTION_KEY is not set: users of runs are sealed with a key in the data folder, and other nodes on this database cannot open them',
+    );
   const sealer = hasSecrets ? await openSealer(encryptionKey, settings.storage.dataDir) : undefined;
   const auth =
     config &&
@@ -164,10 +168,7 @@ const updaterOf =
   (users: RunUsers) =>
   ({ user }: Access): Updater => ({
     keys: users.keys(user),
-    assistantAccess:
-      user === undefined
-        ? Filter.everything
-        : Filter.parse({ $or: [{ [ownerKey]: user.identity }, madeBySystem] }),
+    assistantAccess: user === undefined ? Filter.everything : Filter.parse({ [ownerKey]: user.identity }),
   });
 
 /** A worker reports itself twice in the life of a lease. */

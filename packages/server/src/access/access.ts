@@ -4,6 +4,7 @@ import { authEvents, type AuthEvent, type AuthValue } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from './auth-definition.ts';
 import type { Caller, User } from './caller.ts';
+import { checked } from './changed-request.ts';
 import { Filter, FilterError } from './filter.ts';
 import { AuthHandlerError, callHandler } from './handler-call.ts';
 
@@ -100,8 +101,9 @@ export class Authorizer {
 
   async #ask<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
     assertOwn(event, given, user);
-    const filter = await this.#filter(user, event, given);
-    const value = stamp(event, validated(event, given), user);
+    const asked = withMetadata(event, given);
+    const filter = await this.#filter(user, event, asked);
+    const value = stamp(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
     const isOutside = event.endsWith(':create') && !filter.matches(metadataOf(value) ?? {});
     if (isOutside)
       throw new Problem(
@@ -155,15 +157,11 @@ export class Authorizer {
   }
 }
 
-/** The payload after a handler had it. */
-const validated = <E extends AuthEvent>(event: E, value: AuthValue<E>): AuthValue<E> => {
-  const result = authEvents[event].safeParse(value);
-  if (result.success) return result.data as AuthValue<E>;
-  const [issue] = result.error.issues;
-  throw new Problem('internal', `The auth handler for ${event} changed the request into something invalid.`, {
-    cause: new AuthHandlerError(`${issue?.path.join('.')}: ${issue?.message}`),
-  });
-};
+/** Handlers write `value.metadata.owner = …`: there is an object to write to wherever metadata is meant. */
+const withMetadata = <E extends AuthEvent>(event: E, value: AuthValue<E>): AuthValue<E> =>
+  'metadata' in authEvents[event].shape && metadataOf(value) === undefined
+    ? { ...value, metadata: {} }
+    : value;
 
 /** What is created says whose it is; what is updated stays whose it was. */
 const stamp = <V extends object>(event: AuthEvent, value: V, { identity }: User): V => {

@@ -65,8 +65,8 @@ function access(mode: AccessMode): string {
 
 function exampleRequest(base: string, graph: string, { kind }: AccessMode): string {
   const body = { assistant_id: graph, input: { messages: [{ role: 'user', content: 'hello' }] } };
-  const key = kind === 'keys' ? ` -H 'x-api-key: …'` : '';
-  return `curl -s ${base}/runs/wait${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  const credentials = { keys: ` -H 'x-api-key: …'`, custom: ` -H 'authorization: …'`, anonymous: '' };
+  return `curl -s ${base}/runs/wait${credentials[kind]} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 /** An address that listens everywhere is no address to send a request to. */

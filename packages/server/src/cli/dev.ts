@@ -54,9 +54,10 @@ async function serve({ settings, project }: Config, logger: Logger): Promise<Run
 }
 
 function toWatched({ project, settings }: Config): Parameters<ReturnType<typeof openWatcher>['add']>[0] {
-  const graphFolders = [...project.graphs.values()].map(({ file }) => dirname(file));
+  const sources = [...project.graphs.values(), ...(project.auth ? [project.auth.source] : [])];
+  const codeFolders = sources.map(({ file }) => dirname(file));
   return {
-    folders: [...new Set([project.dir, ...graphFolders])],
+    folders: [...new Set([project.dir, ...codeFolders])],
     files: [project.file, ...(project.envFile === undefined ? [] : [project.envFile])],
     dataDir: settings.storage.dataDir,
   };

@@ -22,8 +22,7 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
   if_exists: 'raise' | 'do_nothing';
 };
 
-/** What default assistants say of themselves. */
-export const madeBySystem = { created_by: 'system' };
+const madeBySystem = { created_by: 'system' };
 
 /** How many assistants of graphs that left the configuration are looked at on one start. */
 const leftoversMax = 1_000;

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { CronCreate, type CronPatch } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { ownerKey, type Access } from '../../access/access.ts';
+import { checked } from '../../access/changed-request.ts';
 import type { Filter } from '../../access/filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { payloadOf, runOf, type CronGrant, type CronService } from './cron-service.ts';
@@ -36,7 +37,8 @@ export class CronGranter {
       payload: payloadOf(asked),
     });
     const { cron_id = randomUUID(), user_id: _, thread_id: _thread, payload, ...changed } = value;
-    const cron = user === undefined ? asked : CronCreate.parse({ ...asked, ...payload, ...changed });
+    const cron =
+      user === undefined ? asked : checked('crons:create', CronCreate, { ...asked, ...payload, ...changed });
     const run = { ...runOf(cron.assistant_id, payloadOf(cron)), metadata: cron.metadata };
     const { body, grant } = await this.#runs.grant(access, thread_id, run);
     const owned = { ...cron, ...payloadOf(body), metadata: body.metadata };
@@ -53,8 +55,10 @@ export class CronGranter {
    */
   async regrant(cron_id: string, patch: CronPatch, access: Access, filter: Filter): Promise<CronPatch> {
     const changed = payloadOf(patch);
-    if (patch.metadata === undefined && Object.keys(changed).length === 0) return patch;
+    const isAboutRuns = Object.keys(changed).length > 0;
+    if (!isAboutRuns && Object.keys(patch.metadata ?? {}).length === 0) return patch;
     const { assistant_id, thread_id, ...cron } = await this.#crons.get(cron_id, filter);
+    if (isAboutRuns && cron.user_id !== null && cron.user_id !== access.user?.identity) throw notTheirs();
     const { [ownerKey]: owner, ...metadata } = { ...cron.metadata, ...patch.metadata };
     const run = { ...runOf(assistant_id, { ...cron.payload, ...changed }), metadata };
     const { body, grant } = await this.#runs.grant(access, thread_id, run);
@@ -64,6 +68,10 @@ export class CronGranter {
     return { ...patch, ...payloadOf(body) };
   }
 }
+
+/** The runs of a cron act for who made it, with whatever that user may reach. */
+const notTheirs = (): Problem =>
+  new Problem('forbidden', 'Only who made a cron may change what its runs do: they act for that user.');
 
 const assertInside = (filter: Filter, metadata: Record<string, unknown>): void => {
   if (filter.matches(metadata)) return;

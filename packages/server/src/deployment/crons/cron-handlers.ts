@@ -1,5 +1,6 @@
 import { CronPatch, type Cron, type CronCreate, type cronRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
+import { checked } from '../../access/changed-request.ts';
 import type { Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
@@ -50,7 +51,7 @@ export const cronHandlers = (crons: CronService, granter: RunGranter): Handlers<
       });
       const { cron_id: _, payload, ...changed } = value;
       if (access.user === undefined) return crons.update(params.cron_id, body, filter);
-      const patch = CronPatch.parse({ ...body, ...payload, ...changed });
+      const patch = checked('crons:update', CronPatch, { ...body, ...payload, ...changed });
       return crons.update(
         params.cron_id,
         await grants.regrant(params.cron_id, patch, access, filter),

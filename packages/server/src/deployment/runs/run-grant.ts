@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
+import { checked } from '../../access/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { runIdOf } from './run-key.ts';
 import { toRunRequest } from './run-request.ts';
@@ -75,6 +76,6 @@ const asChanged = (thread_id: string | null, body: Body, value: Payload): Body =
   const kept = Object.fromEntries(Object.entries(body).filter(([key]) => apart.has(key)));
   const changed = { ...kept, ...kwargs, assistant_id, metadata, after_seconds };
   return thread_id === null
-    ? StatelessRunCreate.parse(changed)
-    : RunCreate.parse({ ...changed, multitask_strategy, if_not_exists });
+    ? checked('threads:create_run', StatelessRunCreate, changed)
+    : checked('threads:create_run', RunCreate, { ...changed, multitask_strategy, if_not_exists });
 };

@@ -136,7 +136,9 @@ export class StateService {
     // What a client wrote there need not be an id.
     const named = metadata['assistant_id'];
     const assistant_id = typeof named === 'string' && isUuid(named) ? named : defaultAssistantId(graph_id);
-    const assistant = await this.#storage.assistants.find(assistant_id, assistantAccess);
+    // Default assistants are everybody's.
+    const access = assistant_id === defaultAssistantId(graph_id) ? everyRow : assistantAccess;
+    const assistant = await this.#storage.assistants.find(assistant_id, access);
     const order = {
       thread_id,
       graph_id,

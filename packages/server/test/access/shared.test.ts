@@ -1,4 +1,4 @@
-// Assistants that everybody may use, and threads that are each user's own.
+// What users share: assistants that everybody may use, crons that everybody may change.
 import { afterAll, expect, it } from 'vitest';
 import { authProjects } from './auth-projects.ts';
 
@@ -37,4 +37,33 @@ it('a handler that refuses an assistant refuses its runs', async () => {
   const run = { assistant_id: 'probe', input: { ask: 'who' } };
   expect((await server.call('POST', '/runs/wait', run)).status).toBe(403);
   expect((await server.call('POST', '/runs/crons', { ...run, schedule: '0 0 1 1 *' })).status).toBe(403);
+});
+
+it('a cron that others may change goes on doing what its maker wanted of it', async () => {
+  await using server = await projects.serve(`export const auth = new Auth()
+    .authenticate((request) => request.headers.get('x-user') ?? 'nobody').on('*', () => true);`);
+  const call = (user: string, method: string, path: string, body: unknown) =>
+    server.call(method, path, body, { 'x-user': user });
+  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { ask: 'who' } };
+  const { cron_id } = (await call('ann', 'POST', '/runs/crons', cron)).body as { cron_id: string };
+  const path = `/runs/crons/${cron_id}`;
+  expect((await call('ben', 'PATCH', path, { input: { ask: 'approve' } })).status).toBe(403);
+  expect((await call('ben', 'PATCH', path, { enabled: false, metadata: { why: 'holidays' } })).status).toBe(
+    200,
+  );
+  expect((await call('ann', 'PATCH', path, { input: { ask: 'approve' } })).body).toMatchObject({
+    payload: { input: { ask: 'approve' } },
+    enabled: false,
+    metadata: { why: 'holidays', svc_auth_user_id: 'ann' },
+  });
+});
+
+it('a handler finds metadata to write to, whether the client sent some or not', async () => {
+  await using server = await projects.serve(`export const auth = new Auth()
+    .authenticate(() => 'ann').on('threads', ({ value, user }) => {
+      if ('metadata' in value) value.metadata.owner = user.identity;
+      return { owner: user.identity };
+    });`);
+  const made = await server.call('POST', '/threads', {});
+  expect(made).toMatchObject({ status: 200, body: { metadata: { owner: 'ann' } } });
 });
