@@ -22,6 +22,9 @@ language plpgsql as $$
 begin
   if not exists (select 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access) then return false; end if;
   perform remove_runs(p_thread_id);
+  -- While that waited, the thread may have gone, and come again as somebody else's.
+  perform 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access for update;
+  if not found then return false; end if;
   perform delete_checkpoints(p_thread_id);
   perform remove_runs(p_thread_id); -- made before the thread was locked
   delete from threads t where t.thread_id = p_thread_id;
