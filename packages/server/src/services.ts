@@ -163,7 +163,7 @@ const createAuth = async ({ settings, project, authDefinition, logger }: Service
   return { auth, users: new RunUsers(sealer, compat) };
 };
 
-/** Of other users' assistants none lends its configuration to an update. */
+/** Of assistants only a user's own lend their configuration to an update, and default ones. */
 const updaterOf =
   (users: RunUsers) =>
   ({ user }: Access): Updater => ({

@@ -22,6 +22,7 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
   if_exists: 'raise' | 'do_nothing';
 };
 
+/** What default assistants say of themselves. */
 const madeBySystem = { created_by: 'system' };
 
 /** How many assistants of graphs that left the configuration are looked at on one start. */

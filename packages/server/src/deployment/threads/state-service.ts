@@ -135,10 +135,12 @@ export class StateService {
     }
     // What a client wrote there need not be an id.
     const named = metadata['assistant_id'];
-    const assistant_id = typeof named === 'string' && isUuid(named) ? named : defaultAssistantId(graph_id);
-    // Default assistants are everybody's.
-    const access = assistant_id === defaultAssistantId(graph_id) ? everyRow : assistantAccess;
-    const assistant = await this.#storage.assistants.find(assistant_id, access);
+    const defaultId = defaultAssistantId(graph_id);
+    const assistant_id = typeof named === 'string' && isUuid(named) ? named.toLowerCase() : defaultId;
+    const assistant = await this.#storage.assistants.find(
+      assistant_id,
+      assistant_id === defaultId ? everyRow : assistantAccess,
+    );
     const order = {
       thread_id,
       graph_id,
