@@ -123,6 +123,43 @@ describe('if_exists: do_nothing', () => {
   });
 });
 
+describe('a state that a thread begins with', () => {
+  it('is written by who may write it, not by who may create', async () => {
+    const thread = (fields: object) => ({
+      metadata: { graph_id: 'probe', ...fields },
+      supersteps: [{ updates: [{ values: { note: 'x' }, as_node: 'node' }] }],
+    });
+    const create = (fields: object) => as('no-writing.bob')('POST', '/threads', thread(fields));
+    expect((await create({})).status).toBe(403);
+    expect((await create({ writer: 'bob' })).status).toBe(200);
+  });
+});
+
+describe('deleting a thread', () => {
+  it('stops at one that has become another user’s meanwhile', async () => {
+    const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
+    const run = { assistant_id: 'probe', input: { note: 'his' } };
+    await made('stock.bob', 'POST', `/threads/${thread_id}/runs/wait`, run);
+    const { database } = server;
+    const statement = (name: string, text: string) => ({ name, text });
+    const deleting = await database.transact(async (tx) => {
+      await tx.query(statement('hold', 'select 1 from runs where thread_id = $1 for update'), [thread_id]);
+      const request = as('stock.bob')('DELETE', `/threads/${thread_id}`);
+      await vi.waitFor(async () => {
+        const text = `select 1 from pg_stat_activity where datname = current_database()
+          and wait_event_type = 'Lock' and query like '%delete_thread%'`;
+        expect(await database.query(statement('held', text), [])).toHaveLength(1);
+      }, 10_000);
+      await tx.query(statement('gone', 'delete from runs where thread_id = $1'), [thread_id]);
+      const give = `update threads set metadata = '{"owner":"alice"}' where thread_id = $1`;
+      await tx.query(statement('another', give), [thread_id]);
+      return { request };
+    });
+    expect((await deleting.request).status).toBe(404);
+    expect((await as('stock.alice')('GET', `/threads/${thread_id}`)).status).toBe(200);
+  });
+});
+
 describe('the stream of a thread', () => {
   it('ends with the thread, also when another user makes one of the same id', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
@@ -241,6 +278,22 @@ describe('a change of a cron', () => {
 });
 
 describe('what a thread says of its graph', () => {
+  it('lends nobody the assistant of another user, whatever that says of itself', async () => {
+    const { assistant_id } = await made('stock.alice', 'POST', '/assistants', {
+      graph_id: 'branching',
+      metadata: { created_by: 'system' },
+      config: { configurable: { canary: 'canary' } },
+    });
+    const nextOf = async (who: string) => {
+      const metadata = { graph_id: 'branching', assistant_id };
+      const { thread_id } = await made(who, 'POST', '/threads', { metadata });
+      await made(who, 'POST', `/threads/${thread_id}/state`, { values: { note: 'x' }, as_node: 'node' });
+      return (await as(who)('GET', `/threads/${thread_id}/state`)).body['next'];
+    };
+    expect(await nextOf('stock.alice')).toEqual(['configured']);
+    expect(await nextOf('stock.bob')).toEqual([]);
+  });
+
   it.each(['not an id', randomUUID(), '__proto__'])('is no reason to fail: %s', async (assistant_id) => {
     const metadata = { graph_id: 'probe', assistant_id };
     const { thread_id } = await made('stock.bob', 'POST', '/threads', { metadata });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { threadRoutes } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
 import type { Access } from '../../access/access.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { Reply, type Handlers } from '../handlers.ts';
@@ -29,9 +30,13 @@ export const threadHandlers = (
   createThread: async ({ body }, { access }) => {
     const { supersteps, ttl, thread_id = randomUUID(), ...rest } = body;
     const { value, filter } = await access.ask('threads:create', { thread_id, ...rest });
-    // Supersteps write a state.
-    if (supersteps && supersteps.length > 0)
-      await access.ask('threads:update', { thread_id, metadata: undefined, action: undefined });
+    if (supersteps && supersteps.length > 0) {
+      // They write a state.
+      const update = { thread_id, metadata: undefined, action: undefined };
+      const { filter: writable } = await access.ask('threads:update', update);
+      if (!writable.matches(value.metadata ?? {}))
+        throw new Problem('forbidden', 'You may not write the state of such a thread.');
+    }
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
     const readable = thread.if_exists === 'do_nothing' ? await mayRead(access, { thread_id }) : everyRow;
     return threads.create(thread, { creatable: filter, readable }, updaterOf(access));

@@ -16,6 +16,8 @@ const policies: Record<string, (asked: Asked) => AuthFilter | boolean> = {
   'free-create': (asked) => (asked.event.endsWith(':create') ? true : owned(asked)),
   /** Everybody may read everything. */
   'open-reading': (asked) => (/:(read|search)$/.test(asked.event) ? true : owned(asked)),
+  /** A state is written by who is named for it. */
+  'no-writing': (asked) => (asked.event === 'threads:update' ? { writer: asked.name } : owned(asked)),
   /** Crons are nobody's business, runs are. */
   'free-crons': (asked) => {
     if (asked.event.startsWith('crons:')) return true;
