@@ -132,6 +132,7 @@ const success = (route: RouteShape, components: Components): Schema => {
 
 const failures = (route: RouteShape): Schema => {
   const codes = new Set<ProblemCode>(['internal', 'unavailable', ...((route.errors ?? []) as ProblemCode[])]);
+  if (route.access !== 'public') codes.add('unauthenticated').add('rate_limited');
   if (route.body || route.params || route.query) codes.add('invalid');
   if (route.body)
     for (const code of ['bad_request', 'too_large', 'unsupported_media_type'] as const) codes.add(code);

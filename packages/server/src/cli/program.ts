@@ -32,7 +32,7 @@ export function createProgram(): Command {
       'after',
       examples(
         'svc start',
-        'svc start --host 0.0.0.0 --port 8080',
+        'SVC_API_KEY=… svc start --host 0.0.0.0 --port 8080',
         'svc start --executors 4 --n-jobs-per-worker 20',
       ),
     )

@@ -33,6 +33,19 @@ describe('svc start', () => {
     expect(svc.output()).toMatch(/Graphs +agent\n/);
   });
 
+  it('says who may use it, and what is risky about that', async () => {
+    using project = createProject();
+    const args = ['start', '--port', '0'];
+    {
+      await using svc = runCli(args, { cwd: project.dir, env: { SVC_CORS_ORIGINS: '*' } });
+      await svc.prints(/Access +anyone on this machine\n/);
+      expect(svc.output()).toContain('CORS allows every origin and there is no authentication');
+    }
+    await using svc = runCli(args, { cwd: project.dir, env: { SVC_API_KEY: 'hunter2-hunter2-hunter2' } });
+    await svc.prints(/Access +whoever has the API key\n[^]*curl -s \S+ -H 'x-api-key: …'/);
+    expect(svc.output()).not.toMatch(/hunter2|CORS/);
+  });
+
   it('a port in use is a sentence that names the port and the flag', async () => {
     using project = createProject();
     const blocker = createServer().listen(0, '127.0.0.1');

@@ -16,7 +16,9 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 describe('a server without authentication', () => {
   it.each(['0.0.0.0', '::', '192.0.2.1', 'svc.example.com'])('does not start on %s', async (host) => {
-    const settings = testSettings({ dataDir: '/nowhere', host });
+    // Were it to start after all, it would find no database and leave nothing behind.
+    const databaseUri = 'postgres://nobody@127.0.0.1:1/none';
+    const settings = testSettings({ dataDir: '/nowhere', databaseUri, host });
     const start = startServer({
       settings,
       project: loadSvcJson(testProject, {}),

@@ -46,8 +46,6 @@ describe('a path', () => {
     ['/docs/../threads/:id', 400],
     ['/docsx', 404],
     ['/threads/:id%00', 422],
-    ['http://127.0.0.1/threads/:id', 400],
-    ['*', 400],
   ])('%s reaches no data, and skips no authentication', async (template, status) => {
     const path = template.replace(':id', thread_id);
     const answer = await send(open, { path });
@@ -56,6 +54,17 @@ describe('a path', () => {
     // What has no route has nobody to ask for a key either.
     expect((await send(guarded, { path })).status).toBe(status === 422 ? 401 : status);
   });
+
+  it.each(['http://127.0.0.1/threads/:id', 'HTTPS://127.0.0.1/threads/:id', '*'])(
+    'that is %s is none',
+    async (template) => {
+      const answer = await send(open, { path: template.replace(':id', thread_id) });
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+        400,
+        { message: 'The request must name a path, not a whole URL.' },
+      ]);
+    },
+  );
 
   it('that is plain is found, whatever its query holds', async () => {
     const answer = await send(open, { path: `/threads/${thread_id}?next=/../x;y//z%2F#` });
