@@ -34,7 +34,9 @@ export const createGate = ({ cors: rules, hosts, sameSite }: GateOptions, logger
     assertSingle(incoming.rawHeaders);
     if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
     if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
-    if (sameSite === true && !isAllowedOrigin) assertSameSite(incoming);
+    // A cookie goes along without being asked for, whoever's page sends the request.
+    const isUnproven = sameSite === true || incoming.headers.cookie !== undefined;
+    if (isUnproven && !isAllowedOrigin) assertSameSite(incoming);
     return undefined;
   };
 
@@ -121,7 +123,7 @@ const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A page of another site can send some requests without asking, and cookies are not what they would need here. */
+/** A page of another site can send some requests without asking: a POST without a body is one. */
 const assertSameSite = ({ method = '', headers }: IncomingMessage): void => {
   if (readingMethods.has(method)) return;
   const site = headers['sec-fetch-site'];

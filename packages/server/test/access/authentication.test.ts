@@ -277,6 +277,23 @@ describe('what no handler covers', () => {
   });
 });
 
+describe('a cookie', () => {
+  it('changes nothing from a page of another site, which sends it unasked', async () => {
+    await using server = await serve(
+      "export const auth = new Auth().authenticate((request) => request.headers.get('cookie') ?? 'nobody').on('*', () => true);",
+      { settings: { corsOrigins: 'https://app.example.com' } },
+    );
+    const statusOf = async (headers: Record<string, string>) =>
+      (await server.call('POST', '/threads', undefined, { cookie: 'session=ann', ...headers })).status;
+    expect(await statusOf({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await statusOf({ origin: 'https://evil.example' })).toBe(403);
+    expect(await statusOf({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await statusOf({ 'sec-fetch-site': 'same-origin' })).toBe(200);
+    expect(await statusOf({ origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' })).toBe(200);
+    expect(await statusOf({})).toBe(200);
+  });
+});
+
 describe('the Studio user', () => {
   const studioKey = 'a key of the studio';
   const code = `import { isStudioUser } from '@svc/sdk/auth';
