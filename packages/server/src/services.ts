@@ -37,6 +37,8 @@ import { Bell } from './events/bell.ts';
 import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
+import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
+import { createPlatform, type Platform } from './platform/platform.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
@@ -46,6 +48,9 @@ import { Metrics } from './telemetry/metrics.ts';
 
 export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
+  platform: Platform;
+  /** Of the platform, when it was made just now. */
+  firstKey: FirstKey | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
   /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
@@ -136,6 +141,20 @@ const watchRuntime = (
 /** A worker reports itself twice in the life of a lease. */
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
+const openPlatform = async ({ settings }: ServiceParts, storage: Storage, bell: Bell) => {
+  const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept } = settings.platform;
+  const firstKey =
+    settings.role === 'worker'
+      ? undefined
+      : await bootstrap(storage.apiKeys, {
+          dataDir: settings.storage.dataDir,
+          key: bootstrapApiKey?.reveal(),
+          workspaceId: bootstrapWorkspaceId,
+        });
+  const platform = createPlatform({ storage, bell, poolMax: settings.storage.poolMax, daysKept });
+  return { platform, firstKey };
+};
+
 export const createServices = async (parts: ServiceParts): Promise<Services> => {
   const { database, settings, project, logger } = parts;
   const storage = createStorage(database);
@@ -198,6 +217,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   };
   return {
     handlers,
+    ...(await openPlatform(parts, storage, bell)),
     dispatcher,
     metrics,
     drain: async (graceMs, hurry) => {

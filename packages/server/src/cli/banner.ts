@@ -5,10 +5,12 @@ import { productVersion } from './version.ts';
 export interface Served {
   url: string;
   graphs: readonly string[];
+  /** Of the platform, when it was made just now. */
+  firstKey?: { key: string; workspace_id: string; file: string } | undefined;
 }
 
 /** What a person needs to know of a server that has just started, and a request to try. */
-export function banner({ url, graphs }: Served, { role, storage, runs }: Settings): string {
+export function banner({ url, graphs, firstKey }: Served, { role, storage, runs }: Settings): string {
   const base = reachable(url);
   const database =
     storage.databaseUri === undefined
@@ -16,6 +18,7 @@ export function banner({ url, graphs }: Served, { role, storage, runs }: Setting
       : withoutPassword(storage.databaseUri.reveal());
   const rows = [
     ['API', base],
+    ['Traces', `${base}/api/v1`],
     ['Docs', `${base}/docs`],
     ['Database', database],
     ['Graphs', graphs.join(', ')],
@@ -30,6 +33,15 @@ export function banner({ url, graphs }: Served, { role, storage, runs }: Setting
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
+    ...(firstKey === undefined
+      ? []
+      : [
+          'The first API key, for traces and the platform API. It is shown this once:',
+          '',
+          `  ${firstKey.key}`,
+          `  (workspace ${firstKey.workspace_id}; also in ${firstKey.file})`,
+          '',
+        ]),
     'Try it:',
     '',
     `  ${exampleRequest(base, graphs[0] ?? 'agent')}`,

@@ -1,6 +1,6 @@
 // Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
 
-import { databaseUri, duration, hostList, integer, key, oneOf, size, text } from './setting-type.ts';
+import { databaseUri, duration, hostList, integer, key, oneOf, size, text, uuid } from './setting-type.ts';
 import type { SettingType } from './setting-type.ts';
 
 /** What defaults may depend on. */
@@ -153,6 +153,32 @@ export const settingDefinitions = {
     type: duration({ minMs: 1, maxMs: 30 * day }),
     default: '120s',
     doc: 'How long the events of a finished run can be replayed.',
+  }),
+  traceRetention: setting({
+    variable: 'SVC_TRACE_RETENTION',
+    type: duration({ minMs: day, maxMs: 3_650 * day }),
+    default: '400d',
+    doc: 'How long traces are kept, in whole days.',
+  }),
+  ingestLimit: setting({
+    variable: 'SVC_INGEST_LIMIT',
+    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
+    default: '100mb',
+    doc: 'The largest batch of traces, when it is no longer compressed; a larger one is answered with 413.',
+  }),
+  bootstrapApiKey: setting({
+    variable: 'SVC_BOOTSTRAP_API_KEY',
+    type: key({ min: 16 }),
+    default: undefined,
+    defaultDoc: 'none: made at the first start',
+    doc: 'An API key of the platform that always holds, with the role admin; 16 characters or more.',
+  }),
+  bootstrapWorkspaceId: setting({
+    variable: 'SVC_BOOTSTRAP_WORKSPACE_ID',
+    type: uuid(),
+    default: undefined,
+    defaultDoc: 'one of its own',
+    doc: 'The id of the workspace that the first key reaches.',
   }),
   webhookSecret: setting({
     variable: 'SVC_WEBHOOK_SECRET',

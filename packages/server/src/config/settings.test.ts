@@ -29,6 +29,12 @@ describe('settings', () => {
         timeoutMs: 3_600_000,
         streamTtlMs: 120_000,
       },
+      platform: {
+        bootstrapApiKey: undefined,
+        bootstrapWorkspaceId: undefined,
+        ingestLimitBytes: 104_857_600,
+        traceDaysKept: 400,
+      },
       egress: { allow: [], webhookSecret: undefined },
       log: { level: 'info', format: 'json' },
     });

@@ -13,7 +13,13 @@ export interface AppOptions<T extends Routes> {
   routes: T;
   handlers: Handlers<T>;
   logger: HttpLogger;
-  limits?: { bodyBytes?: number | undefined; jsonDepth?: number | undefined } | undefined;
+  limits?:
+    | {
+        bodyBytes?: number | undefined;
+        jsonDepth?: number | undefined;
+        uploadBytes?: number | undefined;
+      }
+    | undefined;
   /** Between heartbeats of a stream. */
   heartbeatMs?: number | undefined;
   /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
@@ -23,6 +29,8 @@ export interface AppOptions<T extends Routes> {
   observe?: Observe | undefined;
   /** Nobody is asked who they are when it is absent. */
   authenticate?: Authenticate | undefined;
+  /** A second API beside the first, with callers of its own. */
+  platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -31,15 +39,22 @@ const urlCharsMax = 8192;
 export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
   const { routes, handlers, logger, limits, lateMs = 1000 } = options;
   const app = new Hono<HttpEnv>({ getPath: rawPath });
-  mount(app, routes, handlers, {
+  const mounting = {
     logger,
     observe: options.observe,
-    authenticate: options.authenticate ?? (() => anybody),
-    body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
+    body: {
+      bytesMax: limits?.bodyBytes ?? 20_000_000,
+      uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
+      depthMax: limits?.jsonDepth ?? 100,
+    },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },
-  });
-  const table = Object.values(routes);
+  };
+  mount(app, routes, handlers, { ...mounting, authenticate: options.authenticate ?? (() => anybody) });
+  const { platform } = options;
+  if (platform)
+    mount(app, platform.routes, platform.handlers, { ...mounting, authenticate: platform.authenticate });
+  const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', (context) => new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }));
   }

@@ -5,6 +5,8 @@ import { parseStrictJson } from './strict-json.ts';
 
 export interface BodyLimits {
   bytesMax: number;
+  /** Of an upload, when it is no longer compressed. */
+  uploadBytesMax: number;
   depthMax: number;
 }
 
@@ -46,7 +48,7 @@ const assertIdentity = (encoding: string | undefined): void => {
 };
 
 /** Node keeps the first of two such headers, a proxy before us perhaps the second. */
-const assertSingle = (incoming: IncomingMessage, name: string): void => {
+export const assertSingle = (incoming: IncomingMessage, name: string): void => {
   let count = 0;
   const raw = incoming.rawHeaders;
   for (let at = 0; at < raw.length; at += 2) {
@@ -56,7 +58,7 @@ const assertSingle = (incoming: IncomingMessage, name: string): void => {
   if (count > 1) throw new Problem('bad_request', `The request has ${count} ${name} headers.`);
 };
 
-const tooLarge = (bytesMax: number): Problem =>
+export const tooLarge = (bytesMax: number): Problem =>
   new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
 
 const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: number): Promise<Buffer> => {
@@ -69,7 +71,7 @@ const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: numb
   return readNode(incoming, bytesMax);
 };
 
-const cutOff = (cause?: unknown): Problem =>
+export const cutOff = (cause?: unknown): Problem =>
   new Problem('bad_request', 'The request body was cut off.', { cause });
 
 const readNode = (incoming: IncomingMessage, bytesMax: number): Promise<Buffer> =>

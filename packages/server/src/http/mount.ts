@@ -60,7 +60,7 @@ const answer = async (
   let response: Response;
   try {
     assertMethod(route, context);
-    call.caller = route.access === 'public' ? anybody : await options.authenticate(call);
+    call.caller = route.access === 'public' ? anybody : await options.authenticate(call, route.access);
     const input = await readInput(route, context, call, options.body);
     response = await respond(route, await handler(input, call), context, call, options);
   } catch (error) {

@@ -9,7 +9,7 @@ export interface HttpLogger {
   error(fields: object, message: string): void;
 }
 
-/** Seconds after which a client may try again when the database is away. */
+/** Seconds after which a client may try again when the database is away, or there is too much to do. */
 const retryAfterSeconds = '2';
 
 const codeByStatus = new Map<number, ProblemCode>(
@@ -56,7 +56,8 @@ export const problemResponse = (
   const problem = toProblem(error);
   logProblem(problem, requestId, logger);
   const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
-  if (problem.code === 'unavailable') headers['retry-after'] = retryAfterSeconds;
+  if (problem.code === 'unavailable' || problem.code === 'rate_limited')
+    headers['retry-after'] = retryAfterSeconds;
   const status = extra.status ?? problems[problem.code].status;
   return new Response(JSON.stringify(problemBody(problem, requestId)), { status, headers });
 };

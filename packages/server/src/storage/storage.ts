@@ -1,4 +1,5 @@
 // All that the server asks of its store, by noun.
+import { apiKeyStorage, type ApiKeyStorage } from './api-keys.ts';
 import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import { cronStorage, type CronStorage } from './crons.ts';
@@ -11,10 +12,14 @@ import { pruningStorage, type PruningStorage } from './pruning.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
+import { projectStorage, type ProjectStorage } from './projects.ts';
+import { traceStorage, type TraceStorage } from './traces.ts';
+import { workspaceStorage, type WorkspaceStorage } from './workspaces.ts';
 import { workerStorage, type WorkerStorage } from './workers.ts';
 import { deliveryStorage, type DeliveryStorage } from './webhook-deliveries.ts';
 
 export interface Storage {
+  apiKeys: ApiKeyStorage;
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
   crons: CronStorage;
@@ -27,12 +32,16 @@ export interface Storage {
   pruning: PruningStorage;
   runs: RunStorage;
   threads: ThreadStorage;
+  projects: ProjectStorage;
+  traces: TraceStorage;
   workers: WorkerStorage;
+  workspaces: WorkspaceStorage;
   /** Answers once the database has answered. */
   ping(): Promise<void>;
 }
 
 export const createStorage = (db: Database): Storage => ({
+  apiKeys: apiKeyStorage(db),
   assistants: assistantStorage(db),
   checkpoints: checkpointStorage(db),
   crons: cronStorage(db),
@@ -45,7 +54,10 @@ export const createStorage = (db: Database): Storage => ({
   pruning: pruningStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),
+  projects: projectStorage(db),
+  traces: traceStorage(db),
   workers: workerStorage(db),
+  workspaces: workspaceStorage(db),
   async ping() {
     await db.query({ name: 'ping', text: 'select 1' }, []);
   },
