@@ -39,6 +39,7 @@ import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
 import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
 import { createPlatform, type Platform } from './platform/platform.ts';
+import { traceDuties } from './platform/traces/trace-duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
@@ -177,6 +178,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     const chores = [
       ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
       ...runDuties(storage, settings.runs.streamTtlMs),
+      ...traceDuties(storage.tracePartitions, settings.platform.traceDaysKept),
     ];
     stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
     stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));

@@ -8,7 +8,7 @@ const json = 'application/json';
 export const TraceRun = z
   .looseObject({
     id: z.uuid(),
-    trace_id: z.uuid().nullable(),
+    trace_id: z.uuid(),
     parent_run_id: z.uuid().nullable(),
     parent_run_ids: z.array(z.uuid()),
     session_id: z.uuid().nullable().describe('The project'),

@@ -157,6 +157,9 @@ trace_attachments.name text not null
 trace_attachments.content_type text not null
 trace_attachments.content bytea not null
 trace_days.day date not null
+trace_orphans.tenant_id uuid not null
+trace_orphans.parent_run_id uuid not null
+trace_orphans.id uuid not null
 trace_run_days.tenant_id uuid not null
 trace_run_days.id uuid not null
 trace_run_days.day date not null
@@ -268,6 +271,7 @@ threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text]))
 threads PRIMARY KEY (thread_id)
 trace_attachments PRIMARY KEY (tenant_id, run_id, name, day)
 trace_days PRIMARY KEY (day)
+trace_orphans PRIMARY KEY (tenant_id, parent_run_id, id)
 trace_run_days PRIMARY KEY (tenant_id, id)
 trace_runs PRIMARY KEY (tenant_id, id, day)
 webhook_deliveries CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
@@ -332,6 +336,7 @@ CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
 CREATE UNIQUE INDEX trace_attachments_far_pkey ON svc.trace_attachments_far USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_attachments_pkey ON ONLY svc.trace_attachments USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_days_pkey ON svc.trace_days USING btree (day)
+CREATE UNIQUE INDEX trace_orphans_pkey ON svc.trace_orphans USING btree (tenant_id, parent_run_id, id)
 CREATE INDEX trace_run_days_day ON svc.trace_run_days USING btree (day)
 CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenant_id, id)
 CREATE INDEX trace_runs_far_inserted ON svc.trace_runs_far USING btree (inserted_at)
@@ -357,11 +362,14 @@ CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
 -- policies
 projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_run_days tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 
 -- functions
 add_trace_days(p_days date[]) returns void
+adopt_late_orphans(p_limit integer) returns integer
+adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
@@ -374,6 +382,7 @@ default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
+delete_old_traces(p_days_kept integer, p_limit integer) returns integer
 delete_run(p_run_id uuid, p_thread_id uuid) returns text
 delete_thread(p_thread_id uuid) returns boolean
 drop_trace_day(p_day date) returns void

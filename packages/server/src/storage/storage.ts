@@ -13,6 +13,7 @@ import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
 import { projectStorage, type ProjectStorage } from './projects.ts';
+import { tracePartitionStorage, type TracePartitionStorage } from './trace-partitions.ts';
 import { traceStorage, type TraceStorage } from './traces.ts';
 import { workspaceStorage, type WorkspaceStorage } from './workspaces.ts';
 import { workerStorage, type WorkerStorage } from './workers.ts';
@@ -34,6 +35,7 @@ export interface Storage {
   threads: ThreadStorage;
   projects: ProjectStorage;
   traces: TraceStorage;
+  tracePartitions: TracePartitionStorage;
   workers: WorkerStorage;
   workspaces: WorkspaceStorage;
   /** Answers once the database has answered. */
@@ -56,6 +58,7 @@ export const createStorage = (db: Database): Storage => ({
   threads: threadStorage(db),
   projects: projectStorage(db),
   traces: traceStorage(db),
+  tracePartitions: tracePartitionStorage(db),
   workers: workerStorage(db),
   workspaces: workspaceStorage(db),
   async ping() {

@@ -53,17 +53,7 @@ const statements = {
     text: `select ${traceColumns} from trace_runs r where r.tenant_id = $1 and r.id = $2
       and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
   },
-  places: {
-    name: 'traces_places',
-    text: `select r.id, r.trace_id, r.dotted_order from unnest($2::uuid[]) wanted
-      cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
-      cross join lateral (select r.id, r.trace_id, r.dotted_order from trace_runs r
-        where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r`,
-  },
 };
-
-/** Where a run is in its trace. */
-export type RunPlace = Pick<TraceRow, 'id' | 'trace_id' | 'dotted_order'>;
 
 export type TraceStorage = ReturnType<typeof traceStorage>;
 
@@ -113,10 +103,6 @@ export const traceStorage = (db: Database) => ({
 
   find: (tenant_id: string, id: string): Promise<TraceRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRow>(statements.find, [tenant_id, id]))[0]),
-
-  /** Of those of the runs that are there. */
-  places: (tenant_id: string, ids: string[]): Promise<RunPlace[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<RunPlace>(statements.places, [tenant_id, ids])),
 
   findAttachment: (
     tenant_id: string,

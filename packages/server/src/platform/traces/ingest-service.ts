@@ -1,10 +1,9 @@
 // Takes in runs. What is answered has been committed; a run that cannot be taken in is named, and the others stand.
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import type { Attachment, RunPlace, RunWrite, TraceStorage } from '../../storage/traces.ts';
+import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
-import { toSegment } from './dotted-order.ts';
 import { foldAll } from './fold.ts';
 import type { Batch } from './read-parts.ts';
 import { type NewRunWrite, toRunWrite } from './run-write.ts';
@@ -52,33 +51,12 @@ export class IngestService {
     }
     const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
     const runs = foldAll(said);
-    await this.#place(tenant_id, runs);
     await this.#name(tenant_id, runs);
     const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
       admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
     const stored =
       runs.length + attachments.length > 0 ? await storeAll(runs, attachments, store, rejections) : 0;
     return toAnswer(stored, rejections);
-  }
-
-  /** Gives a run without a path the one below its parent, when that is known. */
-  async #place(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
-    const lost = runs.filter((run) => !run.fields.dotted_order && run.fields.parent_run_id && run.start_time);
-    if (lost.length === 0) return;
-    const parents = [...new Set(lost.map((run) => String(run.fields.parent_run_id)))];
-    const places = new Map<string, RunPlace>();
-    for (const place of await this.#parts.traces.places(tenant_id, parents)) places.set(place.id, place);
-    for (const { id, fields } of runs)
-      if (fields.dotted_order)
-        places.set(id, { id, trace_id: String(fields.trace_id), dotted_order: String(fields.dotted_order) });
-    for (const run of lost) {
-      const parent = places.get(String(run.fields.parent_run_id));
-      if (!parent?.dotted_order || run.start_time === null) continue;
-      const utc = `${new Date(run.start_time).toISOString().slice(0, -1)}${run.start_time.slice(23, 26)}Z`;
-      const dotted_order = `${parent.dotted_order}.${toSegment(utc, run.id)}`;
-      run.fields = { ...run.fields, dotted_order, trace_id: parent.trace_id };
-      places.set(run.id, { id: run.id, trace_id: parent.trace_id, dotted_order });
-    }
   }
 
   async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {

@@ -7,6 +7,7 @@ export const toRunText = (row: TraceRow): string => {
   const ids = row.dotted_order?.split('.').map((segment) => segment.slice(-36)) ?? [];
   const head = JSON.stringify({
     ...plain,
+    trace_id: row.trace_id ?? row.id,
     name: exact(row.name) ?? '',
     run_type: exact(row.run_type) ?? 'chain',
     error: exact(row.error),

@@ -76,6 +76,14 @@ create index trace_runs_trace on trace_runs (tenant_id, trace_id);
 create index trace_runs_thread on trace_runs (tenant_id, session_id, thread_id, start_time) where thread_id is not null;
 create index trace_runs_labels on trace_runs using gin (metadata jsonb_path_ops, tags jsonb_path_ops) with (fastupdate = off);
 
+-- Runs that named a parent and not their path, until that is known.
+create table trace_orphans (
+  tenant_id     uuid not null,
+  parent_run_id uuid not null,
+  id            uuid not null,
+  primary key (tenant_id, parent_run_id, id)
+);
+
 create table trace_attachments (
   tenant_id    uuid  not null,
   day          date  not null,
@@ -124,11 +132,37 @@ begin
   end loop;
 end $$;
 
--- Lets a day go, with everything in it; its rows in trace_run_days are deleted apart from it, in batches.
-create function drop_trace_day(p_day date) returns void language plpgsql as $$
+-- Lets a day go, with everything in it; its rows in trace_run_days are deleted apart from it, in batches. Who reads or writes
+-- other days must not wait behind it for long: it gives up, and is tried again.
+create function drop_trace_day(p_day date) returns void language plpgsql set lock_timeout = '500ms' as $$
 begin
   perform pg_advisory_xact_lock(7301955202);
   execute format('drop table if exists %I', 'trace_runs' || to_char(p_day, '_YYYYMMDD'));
   execute format('drop table if exists %I', 'trace_attachments' || to_char(p_day, '_YYYYMMDD'));
   delete from trace_days where day = p_day;
+end $$;
+
+-- Deletes what is over of at most p_limit runs that are in no partition of their own, or whose day is gone. How many.
+create function delete_old_traces(p_days_kept integer, p_limit integer) returns integer language plpgsql as $$
+declare
+  v_count integer;
+  v_more integer;
+begin
+  with old as (
+    select tenant_id, id from trace_runs where day = '-infinity' and inserted_at < now() - p_days_kept * interval '1 day'
+    order by inserted_at limit p_limit
+  ), files as (
+    delete from trace_attachments a using old where a.tenant_id = old.tenant_id and a.run_id = old.id and a.day = '-infinity'
+  ), days as (
+    delete from trace_run_days d using old where d.tenant_id = old.tenant_id and d.id = old.id
+  )
+  delete from trace_runs r using old where r.tenant_id = old.tenant_id and r.id = old.id and r.day = '-infinity';
+  get diagnostics v_count = row_count;
+  delete from trace_run_days where (tenant_id, id) in (
+    select tenant_id, id from trace_run_days where isfinite(day) and day < current_date - p_days_kept order by day limit p_limit);
+  get diagnostics v_more = row_count;
+  delete from trace_orphans o where (o.tenant_id, o.parent_run_id, o.id) in (
+    select u.tenant_id, u.parent_run_id, u.id from trace_orphans u
+    where not exists (select from trace_run_days d where d.tenant_id = u.tenant_id and d.id = u.id) limit p_limit);
+  return greatest(v_count, v_more);
 end $$;

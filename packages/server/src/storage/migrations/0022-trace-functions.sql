@@ -6,6 +6,54 @@ returns anyelement language sql immutable as $$
   select case when p_new_rank >= p_old_rank or p_old_patched = 0 then coalesce(p_new, p_old) else coalesce(p_old, p_new) end
 $$;
 
+-- Gives runs below these parents their paths, and those below them, as far as the parents have one.
+create function adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer language plpgsql as $$
+declare
+  v_parents uuid[] := p_parents;
+  v_count integer := 0;
+begin
+  loop
+    with found as (
+      select o.parent_run_id, c.id, c.day, p.trace_id, p.dotted_order || '.'
+        || to_char(c.start_time at time zone 'utc', 'YYYYMMDD"T"HH24MISSUS"Z"') || c.id as dotted_order
+      from unnest(v_parents) parent
+      join trace_orphans o on o.tenant_id = p_tenant and o.parent_run_id = parent
+      join trace_run_days dp on dp.tenant_id = p_tenant and dp.id = parent
+      join trace_runs p on p.tenant_id = p_tenant and p.id = parent and p.day = dp.day
+      join trace_run_days dc on dc.tenant_id = p_tenant and dc.id = o.id
+      join trace_runs c on c.tenant_id = p_tenant and c.id = o.id and c.day = dc.day
+      where p.dotted_order is not null and c.start_time is not null
+    ), adopted as (
+      update trace_runs c set trace_id = f.trace_id, dotted_order = f.dotted_order, updated_at = now()
+      from found f where c.tenant_id = p_tenant and c.id = f.id and c.day = f.day and c.dotted_order is null
+    ), gone as (
+      delete from trace_orphans o using found f
+      where o.tenant_id = p_tenant and o.parent_run_id = f.parent_run_id and o.id = f.id
+    )
+    select array_agg(id) into v_parents from found;
+    exit when v_parents is null;
+    v_count := v_count + cardinality(v_parents);
+  end loop;
+  return v_count;
+end $$;
+
+-- What two batches at once have missed of each other. How many were adopted.
+create function adopt_late_orphans(p_limit integer) returns integer language plpgsql as $$
+declare
+  v_found record;
+  v_count integer := 0;
+begin
+  for v_found in
+    select late.tenant_id, array_agg(late.parent_run_id) as parents
+    from (select distinct o.tenant_id, o.parent_run_id from trace_orphans o
+      join trace_run_days d on d.tenant_id = o.tenant_id and d.id = o.parent_run_id limit p_limit) late
+    group by late.tenant_id
+  loop
+    v_count := v_count + adopt_orphans(v_found.tenant_id, v_found.parents);
+  end loop;
+  return v_count;
+end $$;
+
 /*
  * Every argument is a column; the runs of a batch are distinct. Returns the days that have no partition yet, when there are
  * such, and has then done nothing; null when all is stored.
@@ -23,6 +71,7 @@ create function ingest_runs(
 ) returns date[] language plpgsql as $$
 declare
   v_missing date[];
+  v_relatives uuid[];
 begin
   perform set_config('svc.tenant', p_tenant::text, true);
   select array_agg(distinct t.day) into v_missing
@@ -94,6 +143,15 @@ begin
     writes = (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):],
     updated_at = now()
   where not t.writes @> excluded.writes;
+
+  insert into trace_orphans (tenant_id, parent_run_id, id)
+  select p_tenant, r.parent_run_id::uuid, r.id::uuid
+  from unnest(p_id, p_parent_run_id, p_dotted_order) r (id, parent_run_id, dotted_order)
+  where r.dotted_order is null and r.parent_run_id is not null
+  on conflict do nothing;
+  select array_agg(distinct o.parent_run_id) into v_relatives from trace_orphans o
+  where o.tenant_id = p_tenant and o.parent_run_id = any ((p_id || p_parent_run_id)::uuid[]);
+  if v_relatives is not null then perform adopt_orphans(p_tenant, v_relatives); end if;
   return null;
 end $$;
 
@@ -110,12 +168,13 @@ begin
   execute format('grant svc_tenant to %I', current_user);
   grant usage on schema svc to svc_tenant;
   grant select on trace_days to svc_tenant;
-  foreach v_table in array array['projects', 'trace_run_days', 'trace_runs', 'trace_attachments'] loop
+  foreach v_table in array array['projects', 'trace_run_days', 'trace_runs', 'trace_attachments', 'trace_orphans'] loop
     execute format('grant select, insert, update on %I to svc_tenant', v_table);
     execute format('alter table %I enable row level security', v_table);
     execute format($p$create policy tenant on %I to svc_tenant
       using (tenant_id = (select current_setting('svc.tenant')::uuid)) with check (tenant_id = current_setting('svc.tenant')::uuid)$p$, v_table);
   end loop;
+  grant delete on trace_orphans to svc_tenant;
   alter function ingest_runs set role = svc_tenant;
 exception when insufficient_privilege then
   raise notice 'no role svc_tenant: row level security is off';
