@@ -75,7 +75,8 @@ function addKeyCommands(keys: Command): void {
     .addHelpText('after', examples('svc keys create --role ingest --description "tracing of the shop"'))
     .action(async (values: FlagValues) => {
       const { createKey } = await import('./keys.ts');
-      await createKey(toSources(values), values);
+      // Its role is no setting.
+      await createKey(toSources({ ...values, role: undefined }), values);
     });
   addFlags(keys.command('list'), databaseFlags)
     .description('print the keys that hold')
