@@ -14,7 +14,7 @@ const text = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_collation co on co.oid = a.attcollation
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    where c.relkind in ('r', 'p') and not c.relispartition order by c.relname, a.attnum`,
+    where c.relkind in ('r', 'p', 'v') and not c.relispartition order by c.relname, a.attnum`,
   constraints: `select format('%s %s', c.relname, pg_get_constraintdef(k.oid)) collate "C" as line
     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'svc' and k.contype <> 'n' and not c.relispartition order by 1`,

@@ -133,6 +133,42 @@ store_items.created_at timestamp with time zone not null default now()
 store_items.updated_at timestamp with time zone not null default now()
 store_items.ttl_minutes double precision
 store_items.expires_at timestamp with time zone
+tenant_runs.tenant_id uuid
+tenant_runs.day date
+tenant_runs.id uuid
+tenant_runs.session_id uuid
+tenant_runs.trace_id uuid
+tenant_runs.parent_run_id uuid
+tenant_runs.name text
+tenant_runs.run_type text
+tenant_runs.dotted_order text collate C
+tenant_runs.start_time timestamp with time zone
+tenant_runs.end_time timestamp with time zone
+tenant_runs.error text
+tenant_runs.inputs text
+tenant_runs.outputs text
+tenant_runs.events text
+tenant_runs.serialized text
+tenant_runs.extra text
+tenant_runs.metadata jsonb
+tenant_runs.tags jsonb
+tenant_runs.reference_example_id uuid
+tenant_runs.model text
+tenant_runs.prompt_tokens bigint
+tenant_runs.completion_tokens bigint
+tenant_runs.total_tokens bigint
+tenant_runs.prompt_cost numeric
+tenant_runs.completion_cost numeric
+tenant_runs.total_cost numeric
+tenant_runs.usage_details jsonb
+tenant_runs.first_token_time timestamp with time zone
+tenant_runs.thread_id text
+tenant_runs.status text
+tenant_runs.rank bigint
+tenant_runs.patched integer
+tenant_runs.writes bigint[]
+tenant_runs.inserted_at timestamp with time zone
+tenant_runs.updated_at timestamp with time zone
 threads.thread_id uuid not null
 threads.blob_space uuid not null
 threads.status text not null default 'idle'::text

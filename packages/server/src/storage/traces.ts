@@ -50,7 +50,7 @@ const statements = {
   },
   find: {
     name: 'traces_find',
-    text: `select ${traceColumns} from trace_runs r where r.tenant_id = $1 and r.id = $2
+    text: `select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
       and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
   },
 };

@@ -180,6 +180,16 @@ exception when insufficient_privilege then
   raise notice 'no role svc_tenant: row level security is off';
 end $$;
 
+-- The runs of the workspace, for those who search. Under a policy PostgreSQL uses no index whose operator might tell something
+-- of a row to who may not see it, those on labels among them; of a view that is no barrier it may use all. Whoever writes
+-- the statement is trusted not to look for such ways: what this is for is a condition that was forgotten.
+create view tenant_runs as
+  select * from trace_runs where tenant_id = (select current_setting('svc.tenant')::uuid);
+do $$ begin
+  grant select on tenant_runs to svc_tenant;
+exception when undefined_object or insufficient_privilege then null;
+end $$;
+
 -- What a statement of a workspace begins with, in its transaction.
 create function enter_tenant(p_tenant uuid) returns void language plpgsql as $$
 begin
