@@ -83,7 +83,7 @@ describe('a list of runs', () => {
           const wanted = runs
             .filter(
               (run) =>
-                (asked.project === null || asked.project.includes(run.session_id)) &&
+                (asked.project === null || asked.project.some((project) => project === run.session_id)) &&
                 (asked.trace === null || asked.trace === run.trace_id) &&
                 (asked.is_root === null || asked.is_root === (run.parent_run_id === null)) &&
                 (since === null || run.start_time >= since) &&
