@@ -24,6 +24,19 @@ export const workspaceRoutes = {
     access: { permission: 'read' },
     response: z.array(Workspace),
   }),
+  getSettings: route({
+    method: 'get',
+    path: '/api/v1/settings',
+    summary: 'The workspace of the request, as stock clients ask for it',
+    tag,
+    access: { permission: 'read' },
+    response: z.object({
+      id: z.uuid(),
+      display_name: z.string(),
+      created_at: Time,
+      tenant_handle: z.string().nullable(),
+    }),
+  }),
   createWorkspace: route({
     method: 'post',
     path: '/api/v1/workspaces',

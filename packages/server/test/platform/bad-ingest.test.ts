@@ -111,6 +111,14 @@ describe('a batch with a bad run', () => {
     expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
   });
 
+  it('names the one with a part of the wrong length', async () => {
+    const [good, id] = [randomUUID(), randomUUID()];
+    const wrong = `--${boundary}\r\nContent-Disposition: form-data; name="post.${id}"\r\nContent-Length: 5\r\n\r\n${run(id)}\r\n`;
+    const { body } = await send(Buffer.concat([Buffer.from(wrong), part(`post.${good}`, run(good)), end]));
+    expect((body as Answer).errors?.[0]?.message).toMatch(/not 5 as its Content-Length says/);
+    expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
+  });
+
   it('is 422 when nothing of it can be taken in', async () => {
     const { status, body } = await send(Buffer.concat([part('post.x', '{}'), end]));
     expect(status).toBe(422);

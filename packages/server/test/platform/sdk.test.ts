@@ -59,7 +59,7 @@ describe('the client of the platform', () => {
   });
 
   it('has a method for every route that is not for tracers alone', () => {
-    const forTracers = ['/api/v1/info', '/api/v1/runs/multipart'];
+    const forTracers = ['/api/v1/info', '/api/v1/settings', '/api/v1/runs/multipart'];
     const all = Object.values(platformRoutes).map(
       ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:\w+/g, '*')}`,
     );

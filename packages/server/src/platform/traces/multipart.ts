@@ -8,6 +8,8 @@ export interface Part {
   name: string;
   /** In lower case, without parameters; empty when there is none. */
   content_type: string;
+  /** As its headers say, when they do. */
+  announced: number | undefined;
   content: Buffer;
 }
 
@@ -25,7 +27,7 @@ export class MultipartReader {
   /** What has come and is not used yet. The first delimiter may lack the line break before it. */
   #pending: Buffer = crlf;
   #state: State = 'preamble';
-  #head: Omit<Part, 'content'> = { name: '', content_type: '' };
+  #head: Omit<Part, 'content'> = { name: '', content_type: '', announced: undefined };
   #body: Buffer[] = [];
   #parts = 0;
 
@@ -116,15 +118,18 @@ export class MultipartReader {
 const parseHead = (text: string): Omit<Part, 'content'> => {
   let name: string | undefined;
   let content_type = '';
+  let announced: number | undefined;
   for (const line of text.split('\r\n')) {
     const colon = line.indexOf(':');
     const header = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1).trim();
     if (header === 'content-disposition') name = /(?:^|[;\s])name="([^"]*)"/i.exec(value)?.[1];
+    // The length in the type of some tracers is one of characters: only this header's counts bytes.
+    if (header === 'content-length') announced = Number(value);
     if (header === 'content-type') content_type = (value.split(';', 1)[0] ?? '').trim().toLowerCase();
   }
   if (name === undefined) throw new Problem('bad_request', 'The multipart body has a part without a name.');
-  return { name, content_type };
+  return { name, content_type, announced };
 };
 
 /** Throws a Problem when there is none. */

@@ -16,6 +16,8 @@ interface Raw {
   id: string;
   main: Buffer | undefined;
   payloads: Map<PayloadName, Buffer>;
+  /** What is wrong with one of its parts. */
+  fault: string | undefined;
 }
 
 const runPart = /^(post|patch)\.([^.]+)(?:\.([a-z]+))?$/;
@@ -44,10 +46,15 @@ export const readParts = async (body: AsyncIterable<Uint8Array>, boundary: strin
 };
 
 const sortPart = (part: Part, raws: Map<string, Raw>, batch: Batch): void => {
-  const { name, content_type, content } = part;
+  const { name, content_type, content, announced } = part;
+  const fault =
+    announced === undefined || announced === content.length
+      ? undefined
+      : `the part ${JSON.stringify(name.slice(0, 200))} has ${content.length} bytes, not ${announced} as its Content-Length says`;
   const attached = attachmentPart.exec(name);
   if (attached) {
     const [, run_id = '', file = ''] = attached;
+    if (fault !== undefined) return void batch.rejections.push({ id: run_id, message: fault });
     batch.attachments.push({ run_id: run_id.toLowerCase(), name: file, content_type, content });
     return;
   }
@@ -60,8 +67,15 @@ const sortPart = (part: Part, raws: Map<string, Raw>, batch: Batch): void => {
     return;
   }
   const key = `${operation}.${id}`;
-  const raw = raws.get(key) ?? { operation, id, main: undefined, payloads: new Map<PayloadName, Buffer>() };
+  const raw = raws.get(key) ?? {
+    operation,
+    id,
+    main: undefined,
+    payloads: new Map<PayloadName, Buffer>(),
+    fault,
+  };
   raws.set(key, raw);
+  raw.fault ??= fault;
   if (field === undefined) raw.main = content;
   else raw.payloads.set(field, content);
 };
@@ -78,7 +92,8 @@ const rejectCut = (name: string, raws: Map<string, Raw>, batch: Batch): void => 
 export const isSameId = (said: unknown, id: string): boolean =>
   said === undefined || (typeof said === 'string' && said.toLowerCase() === id.toLowerCase());
 
-const toSentRun = ({ operation, id, main, payloads }: Raw): SentRun => {
+const toSentRun = ({ operation, id, main, payloads, fault }: Raw): SentRun => {
+  if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
   const fields = main === undefined ? {} : parseJson(main, 'the run');
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))

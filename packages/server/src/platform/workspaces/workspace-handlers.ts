@@ -10,6 +10,8 @@ export const workspaceHandlers = (
 ): Handlers<typeof workspaceRoutes> => ({
   listWorkspaces: (_, call) => workspaces.list(grantOf(call)),
 
+  getSettings: async (_, call) => ({ ...(await workspaces.get(grantOf(call))), tenant_handle: null }),
+
   createWorkspace: async ({ body }, call) => {
     const grant = grantOf(call);
     const made = await workspaces.create(body.display_name, grant);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Workspace } from '@svc/contract';
-import { invalid, Problem } from '@svc/contract/problem';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Grant } from '../../access/caller.ts';
 import type { WorkspaceRow, WorkspaceStorage } from '../../storage/workspaces.ts';
 
@@ -13,6 +13,12 @@ export class WorkspaceService {
 
   async list(grant: Grant): Promise<Workspace[]> {
     return (await this.#workspaces.list([...grant.workspaces])).map((row) => toWorkspace(row, grant));
+  }
+
+  async get({ tenant_id }: Grant): Promise<WorkspaceRow> {
+    const [row] = await this.#workspaces.list([tenant_id]);
+    if (row === undefined) throw notFound('Workspace', tenant_id);
+    return row;
   }
 
   async create(display_name: string, grant: Grant): Promise<Workspace> {

@@ -68,7 +68,10 @@ create function ingest_runs(
   p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[],
   p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[],
   p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]
-) returns date[] language plpgsql as $$
+) returns date[] language plpgsql
+-- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
 declare
   v_missing date[];
   v_relatives uuid[];
