@@ -13,6 +13,8 @@ export interface Measured {
   startMs: number;
   /** CPU milliseconds so far of the server, its executors and PostgreSQL. */
   cpuMs(): number;
+  /** The same in its two parts. */
+  cpu(): { serverMs: number; databaseMs: number };
   /** Resident megabytes of the server process. */
   memoryMb(): number;
   stop(): Promise<void>;
@@ -77,11 +79,16 @@ export const startMeasured = async (
   const startMs = performance.now() - started;
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const roots = [child.pid ?? 0, postmaster];
+  const cpuOfTree = (...pids: number[]): number => tree(pids).reduce((sum, pid) => sum + cpuOf(pid), 0);
   return {
     url,
     dataDir,
     startMs,
-    cpuMs: () => tree(roots).reduce((sum, pid) => sum + cpuOf(pid), 0),
+    cpuMs: () => cpuOfTree(...roots),
+    cpu: () => {
+      const databaseMs = cpuOfTree(postmaster);
+      return { serverMs: cpuOfTree(...roots) - databaseMs, databaseMs };
+    },
     memoryMb: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1024,
     async stop() {
       child.kill('SIGINT');

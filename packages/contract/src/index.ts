@@ -6,6 +6,10 @@ import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
+import { keyRoutes } from './platform/keys.ts';
+import { projectRoutes } from './platform/projects.ts';
+import { traceRoutes } from './platform/traces.ts';
+import { workspaceRoutes } from './platform/workspaces.ts';
 
 export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes, webhookRoutes };
 
@@ -27,6 +31,13 @@ export {
   authResources,
   type AuthValue,
 } from './deployment/auth-events.ts';
+export const platformRoutes = {
+  ...workspaceRoutes,
+  ...keyRoutes,
+  ...projectRoutes,
+  ...traceRoutes,
+};
+
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
@@ -42,6 +53,11 @@ export {
   type ThreadTask,
 } from './deployment/threads.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
+export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
+export { Project } from './platform/projects.ts';
+export { IngestAnswer, TraceRun } from './platform/traces.ts';
+export { Workspace } from './platform/workspaces.ts';
+export { keyRoutes, projectRoutes, traceRoutes, workspaceRoutes };
 export * from './problem.ts';
 export * from './route.ts';
 export { openapiDocument } from './openapi.ts';

@@ -134,7 +134,9 @@ const failures = (route: RouteShape): Schema => {
   const codes = new Set<ProblemCode>(['internal', 'unavailable', ...((route.errors ?? []) as ProblemCode[])]);
   if (route.access !== 'public') codes.add('unauthenticated').add('rate_limited');
   if (route.body || route.params || route.query) codes.add('invalid');
-  if (route.body)
+  if (typeof route.access === 'object' && 'permission' in route.access)
+    for (const code of ['unauthenticated', 'forbidden'] as const) codes.add(code);
+  if (route.body || route.upload)
     for (const code of ['bad_request', 'too_large', 'unsupported_media_type'] as const) codes.add(code);
   const byStatus = [...codes].map((code) => [problems[code].status, problems[code].title] as const);
   return Object.fromEntries(
@@ -157,6 +159,14 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
   ...(route.params || route.query || route.requestHeaders
     ? { parameters: parameters(route, components) }
     : {}),
+  ...(route.upload
+    ? {
+        requestBody: {
+          required: true,
+          content: Object.fromEntries(route.upload.map((type) => [type, { schema: {} }])),
+        },
+      }
+    : {}),
   ...(route.body
     ? {
         requestBody: {
@@ -169,7 +179,7 @@ const operation = (name: string, route: RouteShape, components: Components): Sch
 });
 
 /** Deterministic: the same routes give the same document, in the order in which they are written. */
-export const openapiDocument = (routes: Routes, version: string): Schema => {
+export const openapiDocument = (routes: Routes, version: string, title = 'svc deployment API'): Schema => {
   const components = new Components(routes);
   const paths: Record<string, Schema> = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -181,7 +191,7 @@ export const openapiDocument = (routes: Routes, version: string): Schema => {
   );
   return {
     openapi: '3.1.0',
-    info: { title: 'svc deployment API', version, license: { name: 'MIT', identifier: 'MIT' } },
+    info: { title, version, license: { name: 'MIT', identifier: 'MIT' } },
     paths,
     components: { schemas },
   };

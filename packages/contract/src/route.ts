@@ -4,9 +4,16 @@ import type { z } from 'zod';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about. */
+/** What a key may do in its workspace: send traces, read, change things, manage workspaces and keys. */
+export type Permission = 'ingest' | 'read' | 'write' | 'admin';
+
+/**
+ * Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about; of the
+ * platform, keys with the permission.
+ */
 export type Access =
   | 'public'
+  | { permission: Permission }
   | { resource: 'assistants' | 'threads' | 'crons' | 'store'; action: string | readonly string[] };
 
 export interface RouteShape {
@@ -19,6 +26,8 @@ export interface RouteShape {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** The body is read by the handler, as a stream of bytes: of these content types, compressed or not. In place of `body`. */
+  upload?: readonly string[];
   /** True where a request without a body means an empty object. */
   bodyOptional?: boolean;
   response: z.ZodType;
@@ -47,7 +56,7 @@ type Input<T> = T extends z.ZodType ? z.input<T> : undefined;
 export interface RouteInput<R extends RouteShape> {
   params: Output<R['params'], Record<string, never>>;
   query: Output<R['query'], Record<string, never>>;
-  body: Output<R['body'], undefined>;
+  body: R['upload'] extends readonly string[] ? AsyncIterable<Uint8Array> : Output<R['body'], undefined>;
 }
 
 /** What a caller of the SDK passes: the same before defaults. */

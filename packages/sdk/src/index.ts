@@ -38,21 +38,29 @@ export const createClient = (options: ClientOptions): Client => {
   };
 };
 
+export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
 export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
+export type { RunPage, SentTraceRun } from './traces-client.ts';
 export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export { verifyWebhook } from './verify-webhook.ts';
 export type {
+  ApiKey,
   Assistant,
   Cron,
   GraphSchemas,
+  IngestAnswer,
   Item,
+  NewApiKey,
+  Project,
   Run,
   Thread,
   ThreadState,
   ThreadTask,
+  TraceRun,
   WebhookDelivery,
+  Workspace,
 } from '@svc/contract';
 export { AssistantsClient, CronsClient, RunsClient, StoreClient, ThreadsClient };

@@ -1,7 +1,7 @@
 // Writes every committed file that follows from the source; for each, a test fails while it is stale.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { deploymentRoutes, openapiDocument } from '@svc/contract';
+import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,10 @@ writeFileSync(at('packages/server/svc.schema.json'), svcJsonSchema());
 writeFileSync(
   at('packages/contract/openapi/deployment.json'),
   `${JSON.stringify(openapiDocument(deploymentRoutes, '0.1.0'), null, 2)}\n`,
+);
+writeFileSync(
+  at('packages/contract/openapi/platform.json'),
+  `${JSON.stringify(openapiDocument(platformRoutes, '0.1.0', 'svc platform API'), null, 2)}\n`,
 );
 rewrite('docs/configuration.md', withSettingsTable);
 

@@ -1,5 +1,5 @@
 // A whole server: database, services, HTTP; and back down again in reverse order.
-import { deploymentRoutes, systemRoutes, type Routes } from '@svc/contract';
+import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
 import { openAccess } from './access/access.ts';
 import { loadAuth } from './access/auth-definition.ts';
@@ -16,10 +16,12 @@ import type { Handlers } from './deployment/handlers.ts';
 import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
+import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { createServices } from './services.ts';
 import { openConnection } from './storage/connection.ts';
 import { openDatabase } from './storage/database.ts';
 import { migrate } from './storage/migrate.ts';
+import { createStorage, type Storage } from './storage/storage.ts';
 
 export interface ServerOptions {
   settings: Settings;
@@ -30,6 +32,8 @@ export interface ServerOptions {
 export interface RunningServer extends AsyncDisposable {
   url: string;
   graphs: string[];
+  /** Of the platform API, when it was made just now. */
+  firstKey: FirstKey | undefined;
   /**
    * Takes no more runs, and says so at /ready; resolves when those that execute have ended, the grace is over, or
    * it is hurried. What is left then goes back to be executed elsewhere when the server is disposed.
@@ -78,7 +82,19 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
       authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
       openStream: (caller) => limits.openStream(caller),
       logger,
-      limits: { bodyBytes: bodyLimitBytes, jsonDepth: jsonDepthMax },
+      platform:
+        settings.role === 'worker'
+          ? undefined
+          : {
+              authenticate: limits.around(services.platform.authenticate),
+              routes: platformRoutes,
+              handlers: services.platform.handlers as Handlers<Routes>,
+            },
+      limits: {
+        bodyBytes: bodyLimitBytes,
+        jsonDepth: jsonDepthMax,
+        uploadBytes: settings.platform.ingestLimitBytes,
+      },
       heartbeatMs,
     });
     const isAnonymous = mode.kind === 'anonymous';
@@ -88,6 +104,7 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
     return {
       url: listener.url,
       graphs: [...project.graphs.keys()],
+      firstKey: services.firstKey,
       drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
       [Symbol.asyncDispose]: close,
     };
@@ -113,4 +130,15 @@ export const migrateDatabase = async (settings: Settings): Promise<string[]> => 
   await using connection = await openConnection(settings.storage);
   await using database = await openDatabase(connection.options);
   return (await migrate(database)).applied;
+};
+
+/** Does work that needs the database and no server. */
+export const withDatabase = async <T>(
+  settings: Settings,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> => {
+  await using connection = await openConnection(settings.storage);
+  await using database = await openDatabase(connection.options);
+  await migrate(database);
+  return await work(createStorage(database));
 };

@@ -8,7 +8,7 @@ import type { AuthDefinition } from './access/auth-definition.ts';
 import { ownerKey, type Access } from './access/access.ts';
 import { Filter } from './access/filter.ts';
 import { RunUsers } from './access/run-users.ts';
-import { openSealer } from './secrets/encryption-key.ts';
+import { assertSameKey, openSealer } from './secrets/encryption-key.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
@@ -44,6 +44,9 @@ import { Bell } from './events/bell.ts';
 import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
+import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
+import { createPlatform, type Platform } from './platform/platform.ts';
+import { traceDuties } from './platform/traces/trace-duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
@@ -55,6 +58,9 @@ export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
   /** Undefined: users are not told apart. */
   auth: CustomAuth | undefined;
+  platform: Platform;
+  /** Of the platform, when it was made just now. */
+  firstKey: FirstKey | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
   /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
@@ -147,15 +153,15 @@ const watchRuntime = (
   });
 
 /** A node without custom authentication may still execute runs that another one made for its users. */
-const createAuth = async ({ settings, project, authDefinition, logger }: ServiceParts) => {
+const createAuth = async (
+  { settings, project, authDefinition, logger }: ServiceParts,
+  storage: Pick<Storage, 'encryptionKeys'>,
+) => {
   const { auth: config, compat } = project;
   const { encryptionKey } = settings.auth;
   const hasSecrets = config !== undefined || encryptionKey !== undefined;
-  if (config && !encryptionKey && settings.storage.databaseUri)
-    logger.warn(
-      'SVC_ENCRYPTION_KEY is not set: users of runs are sealed with a key in the data folder, and other nodes on this database cannot open them',
-    );
   const sealer = hasSecrets ? await openSealer(encryptionKey, settings.storage.dataDir) : undefined;
+  if (sealer) await assertSameKey(sealer, storage.encryptionKeys, settings.storage);
   const auth =
     config &&
     authDefinition &&
@@ -174,6 +180,50 @@ const updaterOf =
 /** A worker reports itself twice in the life of a lease. */
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
+const openPlatform = async ({ settings }: ServiceParts, storage: Storage, bell: Bell) => {
+  const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept } = settings.platform;
+  const firstKey =
+    settings.role === 'worker'
+      ? undefined
+      : await bootstrap(storage.apiKeys, {
+          dataDir: settings.storage.dataDir,
+          key: bootstrapApiKey?.reveal(),
+          workspaceId: bootstrapWorkspaceId,
+        });
+  const platform = createPlatform({ storage, bell, poolMax: settings.storage.poolMax, daysKept });
+  return { platform, firstKey };
+};
+
+/** What a worker does beside executing runs. */
+const startChores = (
+  { settings, project, logger }: ServiceParts,
+  storage: Storage,
+  {
+    pruning,
+    guard,
+    bell,
+    pollMs,
+    stack,
+  }: { pruning: PruneService; guard: EgressGuard; bell: Bell; pollMs: number; stack: AsyncDisposable[] },
+): void => {
+  const chores = [
+    ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
+    ...runDuties(storage, settings.runs.streamTtlMs),
+    ...traceDuties(storage.tracePartitions, settings.platform.traceDaysKept),
+  ];
+  stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
+  stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
+  const sender = new WebhookSender({
+    deliveries: storage.deliveries,
+    guard,
+    rules: project.webhooks,
+    secret: settings.egress.webhookSecret,
+    logger,
+  });
+  bell.on('w', () => sender.wake());
+  stack.push(sender);
+};
+
 export const createServices = async (parts: ServiceParts): Promise<Services> => {
   const { database, settings, project, logger } = parts;
   const storage = createStorage(database);
@@ -181,7 +231,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
-  const { auth, users } = await createAuth(parts);
+  const { auth, users } = await createAuth(parts, storage);
   const stack: AsyncDisposable[] = [];
   const metrics = new Metrics();
   const runtime = await createRuntime(parts, storage, users, metrics, stack);
@@ -193,23 +243,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const guard = new EgressGuard(settings.egress.allow);
   const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
   const pruning = new PruneService(storage, threads);
-  if (settings.role !== 'api') {
-    const chores = [
-      ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
-      ...runDuties(storage, settings.runs.streamTtlMs),
-    ];
-    stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
-    stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
-    const sender = new WebhookSender({
-      deliveries: storage.deliveries,
-      guard,
-      rules: project.webhooks,
-      secret: settings.egress.webhookSecret,
-      logger,
-    });
-    bell.on('w', () => sender.wake());
-    stack.push(sender);
-  }
+  if (settings.role !== 'api') startChores(parts, storage, { pruning, guard, bell, pollMs, stack });
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
   const runs = new RunService({
@@ -240,6 +274,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   return {
     handlers,
     auth,
+    ...(await openPlatform(parts, storage, bell)),
     dispatcher,
     metrics,
     drain: async (graceMs, hurry) => {

@@ -16,12 +16,14 @@ const from = (remoteAddress: string): Credentials => ({
   request: () => new Request('http://localhost/'),
 });
 
+const access = { resource: 'threads', action: 'read' } as const;
+
 /** What became of so many requests in a row. */
 const outcomes = async (authenticate: Authenticate, count: number, address = 'a'): Promise<string[]> => {
   const seen: string[] = [];
   for (let at = 0; at < count; at++) {
     try {
-      await authenticate(from(address));
+      await authenticate(from(address), access);
       seen.push('taken');
     } catch (error) {
       seen.push(error instanceof Problem ? error.code : String(error));
@@ -48,8 +50,11 @@ describe('requests of a caller', () => {
   it('that are refused hear when the next one may come', async () => {
     const { all } = limits({ requestsPerSecond: 0.1 });
     const around = all.around(known);
-    await around(from('a'));
-    await expect(around(from('a'))).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+    await around(from('a'), access);
+    await expect(around(from('a'), access)).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: 10,
+    });
   });
 
   it('are not counted where nobody is told apart, or there is no limit', async () => {

@@ -40,14 +40,14 @@ export class CallerLimits {
 
   /** The same authentication, within the limits. */
   around(authenticate: Authenticate): Authenticate {
-    return async (credentials) => {
+    return async (credentials, access) => {
       const address = this.#options.addressOf(credentials) ?? 'unknown';
       const failuresWaitMs = this.#failures.waitMs(address);
       if (failuresWaitMs > 0)
         throw tooMany('Too many requests of your address were refused.', failuresWaitMs);
       let caller: Caller;
       try {
-        caller = await authenticate(credentials);
+        caller = await authenticate(credentials, access);
       } catch (error) {
         if (isRefusal(error)) this.#failures.take(address);
         throw error;

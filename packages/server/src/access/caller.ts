@@ -1,4 +1,5 @@
 // Who makes a request.
+import type { Access, Permission } from '@svc/contract';
 
 /** What an auth handler said of a user. Extra fields are its own: tokens, roles, organisations. */
 export interface User {
@@ -9,11 +10,23 @@ export interface User {
   readonly [field: string]: unknown;
 }
 
+/** What an API key of the platform may do, in the workspace that the request is about. */
+export interface Grant {
+  readonly key_id: string;
+  readonly tenant_id: string;
+  /** All that the key reaches. */
+  readonly workspaces: readonly string[];
+  readonly role: string;
+  readonly permissions: readonly Permission[];
+}
+
 export interface Caller {
   /** Undefined where users are not told apart: without custom authentication. */
   readonly user: User | undefined;
   /** Whom limits count: an identity, an API key's fingerprint; undefined for anybody on this machine. */
   readonly countedAs: string | undefined;
+  /** Of the platform: with its keys only. */
+  readonly grant?: Grant;
 }
 
 export const anybody: Caller = { user: undefined, countedAs: undefined };
@@ -29,4 +42,4 @@ export interface Credentials {
 }
 
 /** Throws a Problem for whom it does not know. */
-export type Authenticate = (credentials: Credentials) => Promise<Caller> | Caller;
+export type Authenticate = (credentials: Credentials, access: Access) => Promise<Caller> | Caller;

@@ -43,11 +43,11 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
       (answer) => callerOf(toUser(answer)),
     );
   const cached = cache ? remembering(ask, cache) : ask;
-  return (credentials) => {
+  return (credentials, access) => {
     const scheme = credentials.header(schemeHeader);
     return scheme !== undefined && studioSchemes.has(scheme.toLowerCase())
       ? studio(credentials)
-      : cached(credentials);
+      : cached(credentials, access);
   };
 };
 

@@ -7,10 +7,12 @@ import { productVersion } from './version.ts';
 export interface Served {
   url: string;
   graphs: readonly string[];
+  /** Of the platform, when it was made just now. */
+  firstKey?: { key: string; workspace_id: string; file: string } | undefined;
 }
 
 /** What a person needs to know of a server that has just started, and a request to try. */
-export function banner({ url, graphs }: Served, { settings, project }: Config): string {
+export function banner({ url, graphs, firstKey }: Served, { settings, project }: Config): string {
   const { role, storage, runs } = settings;
   const { mode } = exposureOf(settings, project);
   const base = reachable(url);
@@ -20,6 +22,7 @@ export function banner({ url, graphs }: Served, { settings, project }: Config): 
       : withoutPassword(storage.databaseUri.reveal());
   const rows = [
     ['API', base],
+    ['Traces', `${base}/api/v1`],
     ['Docs', `${base}/docs`],
     ['Access', access(mode)],
     ['Database', database],
@@ -35,6 +38,15 @@ export function banner({ url, graphs }: Served, { settings, project }: Config): 
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
+    ...(firstKey === undefined
+      ? []
+      : [
+          'The first API key, for traces and the platform API. It is shown this once:',
+          '',
+          `  ${firstKey.key}`,
+          `  (workspace ${firstKey.workspace_id}; also in ${firstKey.file})`,
+          '',
+        ]),
     'Try it:',
     '',
     `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,

@@ -58,7 +58,55 @@ export function createProgram(): Command {
       showConfig(toSources(values), values['json'] === true);
     });
 
+  addKeyCommands(program.command('keys').description('API keys of the platform'));
+  addWorkspaceCommands(program.command('workspaces').description('workspaces of the platform'));
   return program;
+}
+
+const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
+
+function addKeyCommands(keys: Command): void {
+  addFlags(keys.command('create'), databaseFlags)
+    .description('make a key, and print it this once')
+    .option('--workspace <id...>', 'what it reaches (default: the only workspace that there is)')
+    .option('--role <role>', 'admin, editor, viewer or ingest', 'editor')
+    .option('--description <text>', 'what it is for', '')
+    .option('--expires <time>', 'when it ends (ISO 8601)')
+    .addHelpText('after', examples('svc keys create --role ingest --description "tracing of the shop"'))
+    .action(async (values: FlagValues) => {
+      const { createKey } = await import('./keys.ts');
+      // Its role is no setting.
+      await createKey(toSources({ ...values, role: undefined }), values);
+    });
+  addFlags(keys.command('list'), databaseFlags)
+    .description('print the keys that hold')
+    .action(async (values: FlagValues) => {
+      const { listKeys } = await import('./keys.ts');
+      await listKeys(toSources(values));
+    });
+  addFlags(keys.command('revoke'), databaseFlags)
+    .description('revoke a key, on every server')
+    .argument('<id>', 'its id, as svc keys list prints it')
+    .action(async (id: string, values: FlagValues) => {
+      const { revokeKey } = await import('./keys.ts');
+      await revokeKey(toSources(values), id);
+    });
+}
+
+function addWorkspaceCommands(workspaces: Command): void {
+  addFlags(workspaces.command('create'), databaseFlags)
+    .description('make a workspace; keys for it come from svc keys create')
+    .argument('<name>', 'its name')
+    .action(async (name: string, values: FlagValues) => {
+      const { createWorkspace } = await import('./workspaces.ts');
+      await createWorkspace(toSources(values), name);
+    });
+  addFlags(workspaces.command('list'), databaseFlags)
+    .description('print the workspaces')
+    .action(async (values: FlagValues) => {
+      const { listWorkspaces } = await import('./workspaces.ts');
+      await listWorkspaces(toSources(values));
+    });
 }
 
 function examples(...lines: string[]): string {

@@ -15,6 +15,7 @@ import {
   originList,
   size,
   text,
+  uuid,
 } from './setting-type.ts';
 import type { SettingType } from './setting-type.ts';
 
@@ -217,6 +218,32 @@ export const settingDefinitions = {
     default: '120s',
     doc: 'How long the events of a finished run can be replayed.',
   }),
+  traceRetention: setting({
+    variable: 'SVC_TRACE_RETENTION',
+    type: duration({ minMs: day, maxMs: 3_650 * day }),
+    default: '400d',
+    doc: 'How long traces are kept, in whole days.',
+  }),
+  ingestLimit: setting({
+    variable: 'SVC_INGEST_LIMIT',
+    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
+    default: '100mb',
+    doc: 'The largest batch of traces, when it is no longer compressed; a larger one is answered with 413.',
+  }),
+  bootstrapApiKey: setting({
+    variable: 'SVC_BOOTSTRAP_API_KEY',
+    type: key({ min: 16 }),
+    default: undefined,
+    defaultDoc: 'none: made at the first start',
+    doc: 'An API key of the platform that always holds, with the role admin; 16 characters or more.',
+  }),
+  bootstrapWorkspaceId: setting({
+    variable: 'SVC_BOOTSTRAP_WORKSPACE_ID',
+    type: uuid(),
+    default: undefined,
+    defaultDoc: 'one of its own',
+    doc: 'The id of the workspace that the first key reaches.',
+  }),
   webhookSecret: setting({
     variable: 'SVC_WEBHOOK_SECRET',
     type: key({ min: 16 }),
@@ -290,4 +317,14 @@ export function processEnvironment(): Record<string, string> {
 /** Makes the variables of a config file visible to the project's code in this process, beside those it has. */
 export function exposeEnvironment(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+}
+
+/** What executors get of it: without the secrets of the server, which are no business of a graph. */
+export function executorEnvironment(): Record<string, string> {
+  const secrets = new Set<string>(
+    settingKeys
+      .filter((key) => settingDefinitions[key].type.secret)
+      .map((key) => settingDefinitions[key].variable),
+  );
+  return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !secrets.has(name)));
 }

@@ -236,3 +236,15 @@ export function encryptionKey(): SettingType<Secret> {
     format: String,
   };
 }
+
+export function uuid(): SettingType<string> {
+  return {
+    name: 'UUID',
+    secret: false,
+    parse: (given) =>
+      /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(given)
+        ? { value: given.toLowerCase() }
+        : { problem: 'is not a UUID', remedy: 'Make one: uuidgen.' },
+    format: (value) => value,
+  };
+}

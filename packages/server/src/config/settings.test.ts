@@ -33,6 +33,12 @@ describe('settings', () => {
         timeoutMs: 3_600_000,
         streamTtlMs: 120_000,
       },
+      platform: {
+        bootstrapApiKey: undefined,
+        bootstrapWorkspaceId: undefined,
+        ingestLimitBytes: 104_857_600,
+        traceDaysKept: 400,
+      },
       egress: { allow: [], webhookSecret: undefined },
       auth: { timeoutMs: 5000, studioKey: undefined, encryptionKey: undefined },
       log: { level: 'info', format: 'json' },

@@ -47,6 +47,13 @@ export interface Settings {
     readonly timeoutMs: number;
     readonly streamTtlMs: number;
   };
+  readonly platform: {
+    readonly traceDaysKept: number;
+    readonly ingestLimitBytes: number;
+    /** Undefined: made at the first start. */
+    readonly bootstrapApiKey: Secret | undefined;
+    readonly bootstrapWorkspaceId: string | undefined;
+  };
   readonly egress: {
     readonly allow: readonly AllowedHost[];
     /** Undefined: webhooks are not signed. */
@@ -87,6 +94,8 @@ export interface SettingSources {
   cwd: string;
   machine?: Partial<Machine>;
 }
+
+const dayMs = 86_400_000;
 
 interface Given {
   text: string;
@@ -224,6 +233,12 @@ function group(
       cancelGraceMs: values.cancelGrace,
       timeoutMs: values.runTimeout,
       streamTtlMs: values.streamTtl,
+    }),
+    platform: Object.freeze({
+      traceDaysKept: Math.ceil(values.traceRetention / dayMs),
+      ingestLimitBytes: values.ingestLimit,
+      bootstrapApiKey: values.bootstrapApiKey,
+      bootstrapWorkspaceId: values.bootstrapWorkspaceId,
     }),
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     auth: Object.freeze({

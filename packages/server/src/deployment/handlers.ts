@@ -1,11 +1,13 @@
 // What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
 // parsed input, return plain values, and throw Problems.
 import type { Access } from '../access/access.ts';
+import type { Caller } from '../access/caller.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
 /** Who calls, and for how long they wait. */
 export interface Call {
   requestId: string;
+  caller: Caller;
   /** What the caller may do: asked before anything is done. */
   access: Access;
   /** Fires when the client has gone. */

@@ -14,7 +14,13 @@ export interface AppOptions<T extends Routes> {
   routes: T;
   handlers: Handlers<T>;
   logger: HttpLogger;
-  limits?: { bodyBytes?: number | undefined; jsonDepth?: number | undefined } | undefined;
+  limits?:
+    | {
+        bodyBytes?: number | undefined;
+        jsonDepth?: number | undefined;
+        uploadBytes?: number | undefined;
+      }
+    | undefined;
   /** Between heartbeats of a stream. */
   heartbeatMs?: number | undefined;
   /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
@@ -28,6 +34,8 @@ export interface AppOptions<T extends Routes> {
   accessOf?: ((caller: Caller) => Access) | undefined;
   /** Refuses a stream, or counts it until what it returns is called. */
   openStream?: MountOptions['openStream'];
+  /** A second API beside the first, with callers of its own. */
+  platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -36,17 +44,31 @@ const urlCharsMax = 8192;
 export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
   const { routes, handlers, logger, limits, lateMs = 1000 } = options;
   const app = new Hono<HttpEnv>({ getPath: rawPath });
-  mount(app, routes, handlers, {
+  const mounting = {
     logger,
     observe: options.observe,
-    authenticate: options.authenticate ?? (() => anybody),
-    accessOf: options.accessOf ?? (() => openAccess),
     openStream: options.openStream,
-    body: { bytesMax: limits?.bodyBytes ?? 20_000_000, depthMax: limits?.jsonDepth ?? 100 },
+    body: {
+      bytesMax: limits?.bodyBytes ?? 20_000_000,
+      uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
+      depthMax: limits?.jsonDepth ?? 100,
+    },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },
+  };
+  mount(app, routes, handlers, {
+    ...mounting,
+    authenticate: options.authenticate ?? (() => anybody),
+    accessOf: options.accessOf ?? (() => openAccess),
   });
-  const table = Object.values(routes);
+  const { platform } = options;
+  if (platform)
+    mount(app, platform.routes, platform.handlers, {
+      ...mounting,
+      authenticate: platform.authenticate,
+      accessOf: () => openAccess, // its keys say what they may do
+    });
+  const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', (context) => new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }));
   }

@@ -5,6 +5,8 @@ import { parseStrictJson } from './strict-json.ts';
 
 export interface BodyLimits {
   bytesMax: number;
+  /** Of an upload, when it is no longer compressed. */
+  uploadBytesMax: number;
   depthMax: number;
 }
 
@@ -43,7 +45,7 @@ const assertIdentity = (encoding: string | undefined): void => {
   throw new Problem('unsupported_media_type', 'A compressed body is not accepted; send it as it is.');
 };
 
-const tooLarge = (bytesMax: number): Problem =>
+export const tooLarge = (bytesMax: number): Problem =>
   new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
 
 const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: number): Promise<Buffer> => {
@@ -56,7 +58,7 @@ const readBytes = async (context: HttpContext, call: RequestCall, bytesMax: numb
   return readNode(incoming, bytesMax);
 };
 
-const cutOff = (cause?: unknown): Problem =>
+export const cutOff = (cause?: unknown): Problem =>
   new Problem('bad_request', 'The request body was cut off.', { cause });
 
 const readNode = (incoming: IncomingMessage, bytesMax: number): Promise<Buffer> =>

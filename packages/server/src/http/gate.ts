@@ -92,9 +92,16 @@ const assertTarget = (url: string): void => {
 
 /** What says who asks whom, and what the body is. A bit each. */
 const singleHeaders = new Map(
-  ['host', 'authorization', 'x-api-key', 'content-type', 'origin', 'sec-fetch-site'].map(
-    (name, index) => [name, 1 << index] as const,
-  ),
+  [
+    'host',
+    'authorization',
+    'x-api-key',
+    'x-tenant-id',
+    'content-type',
+    'content-encoding',
+    'origin',
+    'sec-fetch-site',
+  ].map((name, index) => [name, 1 << index] as const),
 );
 
 /** Node keeps the first of two, a proxy before us perhaps the second. */

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { type BodyLimits, readJsonBody } from './body.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { invalidInput } from './faults.ts';
+import { openUpload } from './upload.ts';
 
 export interface Input {
   params: unknown;
@@ -22,6 +23,9 @@ export const readInput = async (
   assertDecodable(url);
   const params = route.params === undefined ? {} : check('path', route.params, readParams(context));
   const query = route.query === undefined ? {} : check('query', route.query, readQuery(url));
+  if (route.upload !== undefined) {
+    return { params, query, body: openUpload(context, call, route.upload, limits.uploadBytesMax) };
+  }
   if (route.body === undefined) return { params, query, body: undefined };
   const value = await readJsonBody(context, call, limits, route.bodyOptional === true);
   return { params, query, body: check('body', route.body, value) };

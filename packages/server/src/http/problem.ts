@@ -10,8 +10,8 @@ export interface HttpLogger {
   error(fields: object, message: string): void;
 }
 
-/** Seconds after which a client may try again when the database is away. */
-const unavailableSeconds = 2;
+/** Seconds after which a client may try again when the database is away, or there is too much to do. */
+const retrySeconds = 2;
 
 const codeByStatus = new Map<number, ProblemCode>(
   (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
@@ -63,8 +63,8 @@ export const problemParts = (
   const problem = toProblem(error);
   logProblem(problem, requestId, logger);
   const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
-  const retryAfter =
-    problem.retryAfterSeconds ?? (problem.code === 'unavailable' ? unavailableSeconds : undefined);
+  const isPassing = problem.code === 'unavailable' || problem.code === 'rate_limited';
+  const retryAfter = problem.retryAfterSeconds ?? (isPassing ? retrySeconds : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   // An auth handler's own answer goes out as it gave it.
   const refusal = problem instanceof Refusal ? problem : undefined;

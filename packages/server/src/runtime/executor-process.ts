@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
+import { executorEnvironment } from '../config/env.ts';
 import type {
   AttemptMessage,
   ExecutorSetup,
@@ -55,6 +56,7 @@ export class ExecutorProcess {
     this.#events = events;
     this.#child = fork(entry, [], {
       execArgv,
+      env: executorEnvironment(),
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

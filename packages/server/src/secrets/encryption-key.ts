@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError } from '../config/mistake.ts';
 import type { Secret } from '../config/secret.ts';
+import type { EncryptionKeyStorage } from '../storage/encryption-keys.ts';
 import { Sealer } from './sealer.ts';
 
 const keyBytes = 32;
@@ -40,4 +42,27 @@ export const openSealer = async (given: Secret | undefined, dataDir: string): Pr
   const key = given === undefined ? await ownKey(dataDir) : parseKey(given.reveal());
   if (key === undefined) throw new Error('SVC_ENCRYPTION_KEY must be 32 bytes');
   return new Sealer(key);
+};
+
+/**
+ * All nodes of a database seal with one key: with another one, runs of users would end in errors wherever they are claimed.
+ * The first key that a database sees is its own. Throws a ConfigError.
+ */
+export const assertSameKey = async (
+  { keyId }: Sealer,
+  keys: EncryptionKeyStorage,
+  storage: { dataDir: string; databaseUri: Secret | undefined },
+): Promise<void> => {
+  const known = await keys.register(keyId);
+  if (known === keyId) return;
+  throw new ConfigError([
+    {
+      where: 'SVC_ENCRYPTION_KEY',
+      problem: `the secrets in this database are sealed with key ${known}, and this server has key ${keyId}`,
+      remedy:
+        storage.databaseUri === undefined
+          ? `Set it back, or restore ${join(storage.dataDir, 'encryption.key')}.`
+          : 'Set it to the key of the servers that share the database.',
+    },
+  ]);
 };

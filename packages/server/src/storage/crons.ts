@@ -63,7 +63,7 @@ export interface TickPlan {
   next: string | null;
 }
 
-export const cronLimits = { perThread: 100, total: 10_000 };
+export const cronLimits = { perThread: 100, perUser: 1_000, total: 10_000 };
 
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
   next_run_date, last_error, sealed_user, created_at, updated_at`;
@@ -79,6 +79,8 @@ const statements = {
         and ($3::uuid is null or exists (select 1 from threads t where t.thread_id = $3 and t.metadata @@ $15::jsonpath))
         and ($3::uuid is null or (select count(*) from crons where thread_id = $3) < $12)
         and (select count(*) from crons) < $13
+        and ($17::text is null or
+          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', $17::text)) < $18)
       returning ${columns}`,
   },
   get: {
@@ -224,7 +226,7 @@ export const cronStorage = (db: Database) => ({
   /** Undefined when the assistant is not there, or there are as many crons as there may be. Throws for a thread that is not. */
   async create(
     cron: NewCron,
-    access: { assistant: RowFilter; thread: RowFilter },
+    access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
   ): Promise<CronRow | undefined> {
     const rows = await db.query<CronRow>(statements.create, [
       cron.cron_id,
@@ -243,6 +245,8 @@ export const cronStorage = (db: Database) => ({
       access.assistant.jsonpath,
       access.thread.jsonpath,
       cron.sealed_user,
+      access.user_id,
+      cronLimits.perUser,
     ]);
     return rows[0];
   },

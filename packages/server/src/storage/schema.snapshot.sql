@@ -1,6 +1,17 @@
 -- What the migrations make of an empty database. Written by: npm run generate
 
 -- columns
+api_key_workspaces.key_id uuid not null
+api_key_workspaces.tenant_id uuid not null
+api_keys.id uuid not null
+api_keys.key_hash bytea not null
+api_keys.short_key text not null
+api_keys.description text not null default ''::text
+api_keys.role text not null
+api_keys.created_at timestamp with time zone not null default now()
+api_keys.expires_at timestamp with time zone
+api_keys.last_used_at timestamp with time zone
+api_keys.revoked_at timestamp with time zone
 assistant_versions.assistant_id uuid not null
 assistant_versions.version integer not null
 assistant_versions.graph_id text not null
@@ -71,11 +82,19 @@ duties.name text not null
 duties.lease_token bigint not null default 0
 duties.lease_until timestamp with time zone
 duties.next_at timestamp with time zone not null default now()
+encryption_keys.only_row boolean not null default true
+encryption_keys.key_id text not null
 expiry_defaults.only_row boolean not null default true
 expiry_defaults.thread_ttl_minutes double precision
 expiry_defaults.thread_ttl_strategy text
 expiry_defaults.item_ttl_minutes double precision
 expiry_defaults.item_refresh_on_read boolean not null default true
+projects.tenant_id uuid not null
+projects.id uuid not null
+projects.name text not null
+projects.description text
+projects.extra text
+projects.start_time timestamp with time zone not null default now()
 run_cancels.run_id uuid not null
 run_cancels.action text not null
 run_cancels.reason text not null
@@ -119,6 +138,42 @@ store_items.created_at timestamp with time zone not null default now()
 store_items.updated_at timestamp with time zone not null default now()
 store_items.ttl_minutes double precision
 store_items.expires_at timestamp with time zone
+tenant_runs.tenant_id uuid
+tenant_runs.day date
+tenant_runs.id uuid
+tenant_runs.session_id uuid
+tenant_runs.trace_id uuid
+tenant_runs.parent_run_id uuid
+tenant_runs.name text
+tenant_runs.run_type text
+tenant_runs.dotted_order text collate C
+tenant_runs.start_time timestamp with time zone
+tenant_runs.end_time timestamp with time zone
+tenant_runs.error text
+tenant_runs.inputs text
+tenant_runs.outputs text
+tenant_runs.events text
+tenant_runs.serialized text
+tenant_runs.extra text
+tenant_runs.metadata jsonb
+tenant_runs.tags jsonb
+tenant_runs.reference_example_id uuid
+tenant_runs.model text
+tenant_runs.prompt_tokens bigint
+tenant_runs.completion_tokens bigint
+tenant_runs.total_tokens bigint
+tenant_runs.prompt_cost numeric
+tenant_runs.completion_cost numeric
+tenant_runs.total_cost numeric
+tenant_runs.usage_details jsonb
+tenant_runs.first_token_time timestamp with time zone
+tenant_runs.thread_id text
+tenant_runs.status text
+tenant_runs.rank bigint
+tenant_runs.patched integer
+tenant_runs.writes bigint[]
+tenant_runs.inserted_at timestamp with time zone
+tenant_runs.updated_at timestamp with time zone
 threads.thread_id uuid not null
 threads.blob_space uuid not null
 threads.status text not null default 'idle'::text
@@ -136,6 +191,55 @@ threads.ttl_since timestamp with time zone
 threads.ttl_done_at timestamp with time zone
 threads.removals integer not null default 0
 threads.expires_at timestamp with time zone
+trace_attachments.tenant_id uuid not null
+trace_attachments.day date not null
+trace_attachments.run_id uuid not null
+trace_attachments.name text not null
+trace_attachments.content_type text not null
+trace_attachments.content bytea not null
+trace_days.day date not null
+trace_orphans.tenant_id uuid not null
+trace_orphans.parent_run_id uuid not null
+trace_orphans.id uuid not null
+trace_run_days.tenant_id uuid not null
+trace_run_days.id uuid not null
+trace_run_days.day date not null
+trace_runs.tenant_id uuid not null
+trace_runs.day date not null
+trace_runs.id uuid not null
+trace_runs.session_id uuid
+trace_runs.trace_id uuid
+trace_runs.parent_run_id uuid
+trace_runs.name text
+trace_runs.run_type text
+trace_runs.dotted_order text collate C
+trace_runs.start_time timestamp with time zone
+trace_runs.end_time timestamp with time zone
+trace_runs.error text
+trace_runs.inputs text
+trace_runs.outputs text
+trace_runs.events text
+trace_runs.serialized text
+trace_runs.extra text
+trace_runs.metadata jsonb not null
+trace_runs.tags jsonb
+trace_runs.reference_example_id uuid
+trace_runs.model text
+trace_runs.prompt_tokens bigint
+trace_runs.completion_tokens bigint
+trace_runs.total_tokens bigint
+trace_runs.prompt_cost numeric
+trace_runs.completion_cost numeric
+trace_runs.total_cost numeric
+trace_runs.usage_details jsonb
+trace_runs.first_token_time timestamp with time zone
+trace_runs.thread_id text default trace_thread_id(metadata)
+trace_runs.status text default CASE WHEN (error IS NOT NULL) THEN 'error'::text WHEN (end_time IS NOT NULL) THEN 'success'::text ELSE 'pending'::text END
+trace_runs.rank bigint not null
+trace_runs.patched integer not null
+trace_runs.writes bigint[] not null
+trace_runs.inserted_at timestamp with time zone not null default now()
+trace_runs.updated_at timestamp with time zone not null default now()
 webhook_deliveries.delivery_id uuid not null default gen_random_uuid()
 webhook_deliveries.run_id uuid not null
 webhook_deliveries.thread_id uuid not null
@@ -159,8 +263,18 @@ workers.running integer not null
 workers.draining boolean not null default false
 workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()
+workspaces.id uuid not null
+workspaces.display_name text not null
+workspaces.created_at timestamp with time zone not null default now()
 
 -- constraints
+api_key_workspaces FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
+api_key_workspaces FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+api_key_workspaces PRIMARY KEY (key_id, tenant_id)
+api_keys CHECK ((length(key_hash) = 32))
+api_keys CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text, 'ingest'::text])))
+api_keys PRIMARY KEY (id)
+api_keys UNIQUE (key_hash)
 assistant_versions FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
 assistant_versions PRIMARY KEY (assistant_id, version)
 assistants PRIMARY KEY (assistant_id)
@@ -176,9 +290,14 @@ crons FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE C
 crons FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE
 crons PRIMARY KEY (cron_id)
 duties PRIMARY KEY (name)
+encryption_keys CHECK (only_row)
+encryption_keys PRIMARY KEY (only_row)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 expiry_defaults CHECK (only_row)
 expiry_defaults PRIMARY KEY (only_row)
+projects CHECK ((name <> ''::text))
+projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+projects PRIMARY KEY (tenant_id, id)
 run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
 run_cancels PRIMARY KEY (run_id)
 run_events PRIMARY KEY (run_id, first_id, last_id)
@@ -194,11 +313,23 @@ threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::t
 threads CHECK ((ttl_minutes > (0)::double precision))
 threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 threads PRIMARY KEY (thread_id)
+trace_attachments PRIMARY KEY (tenant_id, run_id, name, day)
+trace_days PRIMARY KEY (day)
+trace_orphans PRIMARY KEY (tenant_id, parent_run_id, id)
+trace_run_days PRIMARY KEY (tenant_id, id)
+trace_runs PRIMARY KEY (tenant_id, id, day)
 webhook_deliveries CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 webhook_deliveries PRIMARY KEY (delivery_id)
 workers PRIMARY KEY (worker_id)
+workspaces CHECK ((display_name <> ''::text))
+workspaces PRIMARY KEY (id)
 
 -- indexes
+CREATE UNIQUE INDEX api_key_workspaces_pkey ON svc.api_key_workspaces USING btree (key_id, tenant_id)
+CREATE INDEX api_key_workspaces_tenant ON svc.api_key_workspaces USING btree (tenant_id, key_id)
+CREATE INDEX api_keys_created ON svc.api_keys USING btree (created_at, id)
+CREATE UNIQUE INDEX api_keys_key_hash_key ON svc.api_keys USING btree (key_hash)
+CREATE UNIQUE INDEX api_keys_pkey ON svc.api_keys USING btree (id)
 CREATE UNIQUE INDEX assistant_versions_pkey ON svc.assistant_versions USING btree (assistant_id, version)
 CREATE INDEX assistants_created ON svc.assistants USING btree (created_at, assistant_id)
 CREATE INDEX assistants_graph ON svc.assistants USING btree (graph_id, created_at)
@@ -220,7 +351,11 @@ CREATE INDEX crons_metadata ON svc.crons USING gin (metadata jsonb_path_ops) WIT
 CREATE UNIQUE INDEX crons_pkey ON svc.crons USING btree (cron_id)
 CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
+CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
+CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
+CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
+CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
 CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
 CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
@@ -244,14 +379,43 @@ CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WH
 CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
 CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
 CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE UNIQUE INDEX trace_attachments_far_pkey ON svc.trace_attachments_far USING btree (tenant_id, run_id, name, day)
+CREATE UNIQUE INDEX trace_attachments_pkey ON ONLY svc.trace_attachments USING btree (tenant_id, run_id, name, day)
+CREATE UNIQUE INDEX trace_days_pkey ON svc.trace_days USING btree (day)
+CREATE UNIQUE INDEX trace_orphans_pkey ON svc.trace_orphans USING btree (tenant_id, parent_run_id, id)
+CREATE INDEX trace_run_days_day ON svc.trace_run_days USING btree (day)
+CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenant_id, id)
+CREATE INDEX trace_runs_far_inserted ON svc.trace_runs_far USING btree (inserted_at)
+CREATE INDEX trace_runs_far_metadata_tags_idx ON svc.trace_runs_far USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
+CREATE UNIQUE INDEX trace_runs_far_pkey ON svc.trace_runs_far USING btree (tenant_id, id, day)
+CREATE INDEX trace_runs_far_tenant_id_session_id_start_time_id_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, start_time, id)
+CREATE INDEX trace_runs_far_tenant_id_session_id_thread_id_start_time_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
+CREATE INDEX trace_runs_far_tenant_id_trace_id_idx ON svc.trace_runs_far USING btree (tenant_id, trace_id)
+CREATE INDEX trace_runs_labels ON ONLY svc.trace_runs USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
+CREATE UNIQUE INDEX trace_runs_pkey ON ONLY svc.trace_runs USING btree (tenant_id, id, day)
+CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id)
+CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
+CREATE INDEX trace_runs_trace ON ONLY svc.trace_runs USING btree (tenant_id, trace_id)
 CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
 CREATE INDEX webhook_deliveries_ended ON svc.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 CREATE UNIQUE INDEX webhook_deliveries_pkey ON svc.webhook_deliveries USING btree (delivery_id)
 CREATE UNIQUE INDEX webhook_deliveries_run ON svc.webhook_deliveries USING btree (run_id)
 CREATE INDEX webhook_deliveries_thread ON svc.webhook_deliveries USING btree (thread_id)
 CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
+CREATE INDEX workspaces_created ON svc.workspaces USING btree (created_at, id)
+CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
+
+-- policies
+projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_run_days tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 
 -- functions
+add_trace_days(p_days date[]) returns void
+adopt_late_orphans(p_limit integer) returns integer
+adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
@@ -264,13 +428,17 @@ default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
+delete_old_traces(p_days_kept integer, p_limit integer) returns integer
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 delete_thread(p_thread_id uuid, p_access jsonpath) returns boolean
+drop_trace_day(p_day date) returns void
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 heads_mark(p_thread_id uuid) returns text
+ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]) returns date[]
 is_of_lone_run(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
 note_removed_checkpoints() returns trigger
@@ -283,3 +451,6 @@ restore_thread(p_thread_id uuid, p_begun boolean) returns void
 set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
+trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
+trace_thread_id(p_metadata jsonb) returns text

@@ -1,4 +1,5 @@
 // All that the server asks of its store, by noun.
+import { apiKeyStorage, type ApiKeyStorage } from './api-keys.ts';
 import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import { cronStorage, type CronStorage } from './crons.ts';
@@ -6,19 +7,26 @@ import type { Database } from './database.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
+import { encryptionKeyStorage, type EncryptionKeyStorage } from './encryption-keys.ts';
 import { expiryStorage, type ExpiryStorage } from './expiry.ts';
 import { pruningStorage, type PruningStorage } from './pruning.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
+import { projectStorage, type ProjectStorage } from './projects.ts';
+import { tracePartitionStorage, type TracePartitionStorage } from './trace-partitions.ts';
+import { traceStorage, type TraceStorage } from './traces.ts';
+import { workspaceStorage, type WorkspaceStorage } from './workspaces.ts';
 import { workerStorage, type WorkerStorage } from './workers.ts';
 import { deliveryStorage, type DeliveryStorage } from './webhook-deliveries.ts';
 
 export interface Storage {
+  apiKeys: ApiKeyStorage;
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
   crons: CronStorage;
   duties: DutyStorage;
+  encryptionKeys: EncryptionKeyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
   items: StoreItemStorage;
@@ -27,16 +35,22 @@ export interface Storage {
   pruning: PruningStorage;
   runs: RunStorage;
   threads: ThreadStorage;
+  projects: ProjectStorage;
+  traces: TraceStorage;
+  tracePartitions: TracePartitionStorage;
   workers: WorkerStorage;
+  workspaces: WorkspaceStorage;
   /** Answers once the database has answered. */
   ping(): Promise<void>;
 }
 
 export const createStorage = (db: Database): Storage => ({
+  apiKeys: apiKeyStorage(db),
   assistants: assistantStorage(db),
   checkpoints: checkpointStorage(db),
   crons: cronStorage(db),
   duties: dutyStorage(db),
+  encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),
   items: storeItemStorage(db),
@@ -45,7 +59,11 @@ export const createStorage = (db: Database): Storage => ({
   pruning: pruningStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),
+  projects: projectStorage(db),
+  traces: traceStorage(db),
+  tracePartitions: tracePartitionStorage(db),
   workers: workerStorage(db),
+  workspaces: workspaceStorage(db),
   async ping() {
     await db.query({ name: 'ping', text: 'select 1' }, []);
   },

@@ -252,3 +252,26 @@ it('gives a stock client with a credential its own threads', async () => {
   const made = await hers.threads.create({ threadId: randomUUID(), ifExists: 'do_nothing' });
   await hers.threads.delete(made.thread_id);
 });
+
+it('nodes with different keys do not share a database: one could not open what the other has sealed', async () => {
+  const other = { encryptionKey: 'b'.repeat(64) };
+  await expect(startTestServer({ project, database: server.database, settings: other })).rejects.toThrow(
+    /sealed with key \w+, and this server has key \w+/,
+  );
+});
+
+it('a graph sees the environment without the secrets of the server', async () => {
+  process.env['SVC_STUDIO_KEY'] = 'studio-key-canary';
+  process.env['SEEN_BY_GRAPHS'] = 'seen';
+  try {
+    await using own = await startTestServer({ project });
+    const run = { assistant_id: 'probe', input: { ask: 'environment' } };
+    const { body } = await own.call('POST', '/runs/wait', run, authorization('alice'));
+    const { answer } = body as { answer: Record<string, string> };
+    expect(answer['SEEN_BY_GRAPHS']).toBe('seen');
+    expect(JSON.stringify(answer)).not.toContain('canary');
+  } finally {
+    delete process.env['SVC_STUDIO_KEY'];
+    delete process.env['SEEN_BY_GRAPHS'];
+  }
+});

@@ -15,6 +15,8 @@ interface Made {
   cron_id: string;
 }
 
+/** Of all servers on the database. */
+const encryptionKey = 'a'.repeat(64);
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ project, settings: { jobsPerWorker: '20' } });
@@ -222,7 +224,7 @@ describe('a default assistant', () => {
     await made('stock.bob', 'POST', '/assistants', planted);
     const { database } = server;
     const withGraph = fileURLToPath(new URL('./policies/tomorrow.json', import.meta.url));
-    await using later = await startTestServer({ project: withGraph, database });
+    await using later = await startTestServer({ project: withGraph, database, settings: { encryptionKey } });
     const find = { name: 'planted', text: 'select * from assistants where assistant_id = $1' };
     expect(await database.query(find, [assistant_id])).toMatchObject([
       { graph_id: 'tomorrow', name: 'tomorrow', config: {}, metadata: { created_by: 'system' }, version: 2 },

@@ -58,6 +58,25 @@ it('a cron that others may change goes on doing what its maker wanted of it', as
   });
 });
 
+it('one user does not take the place of all crons', async () => {
+  await using server = await projects.serve(`export const auth = new Auth()
+    .authenticate((request) => request.headers.get('x-user') ?? 'nobody').on('*', () => true);`);
+  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *' };
+  const made = await server.call('POST', '/runs/crons', cron, { 'x-user': 'ann' });
+  await server.database.query(
+    {
+      name: 'many_crons',
+      text: `insert into crons (cron_id, assistant_id, schedule, payload, metadata)
+        select gen_random_uuid(), c.assistant_id, c.schedule, c.payload, c.metadata
+        from crons c, generate_series(1, 999) where c.cron_id = $1`,
+    },
+    [(made.body as { cron_id: string }).cron_id],
+  );
+  const more = await server.call('POST', '/runs/crons', cron, { 'x-user': 'ann' });
+  expect(more).toMatchObject({ status: 409 });
+  expect((await server.call('POST', '/runs/crons', cron, { 'x-user': 'ben' })).status).toBe(200);
+});
+
 it('a handler finds metadata to write to, whether the client sent some or not', async () => {
   await using server = await projects.serve(`export const auth = new Auth()
     .authenticate(() => 'ann').on('threads', ({ value, user }) => {

@@ -15,10 +15,10 @@ export interface SvcProcess {
   killAll(): Promise<void>;
 }
 
-export const startSvc = async (dataDir: string, project: string): Promise<SvcProcess> => {
+export const startSvc = async (dataDir: string, project: string, port = '0'): Promise<SvcProcess> => {
   const child = spawn(
     process.execPath,
-    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', '0', '--executors', '1'],
+    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -82,11 +82,11 @@ export class CronService {
       next_run_date: firstTick(times, now),
       sealed_user: this.#users.seal(grant.user),
     };
-    const row = await crons.create(cron, grant);
+    const row = await crons.create(cron, { ...grant, user_id: grant.user?.identity ?? null });
     if (row) return toCron(row);
     throw new Problem(
       'conflict',
-      `There may be ${cronLimits.perThread} crons on a thread and ${cronLimits.total} in all: delete some first`,
+      `There may be ${cronLimits.perThread} crons on a thread, ${cronLimits.perUser} of a user and ${cronLimits.total} in all: delete some first`,
     );
   }
 

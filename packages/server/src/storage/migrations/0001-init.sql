@@ -101,6 +101,12 @@ create table run_cancels (
   created_at timestamptz not null default now()
 );
 
+-- The key that secrets are sealed with, by its id.
+create table encryption_keys (
+  only_row boolean primary key default true check (only_row),
+  key_id   text    not null
+);
+
 -- Whom a run acts for, as its graph sees them: sealed, since it may hold their tokens, and gone when the run is over.
 create table run_users (
   run_id uuid primary key,

@@ -15,6 +15,7 @@ const answers: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
     if (metadata?.['run_attempt'] === 1) process.exit(1);
     return configurable?.['svc_auth_user_id'];
   },
+  environment: () => ({ ...process.env }),
   approve: () => interrupt('may I?'),
 };
 

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { Id, JsonObject, nullish, QueryBoolean, Time } from '../json.ts';
+import { route } from '../route.ts';
+
+const tag = 'Projects';
+
+export const Project = z
+  .object({
+    id: z.uuid(),
+    tenant_id: z.uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    extra: JsonObject.nullable(),
+    start_time: Time.describe('When it was made'),
+  })
+  .meta({ id: 'Project', description: 'Where traces go; stock clients call it a session' });
+export type Project = z.output<typeof Project>;
+
+export const projectRoutes = {
+  listProjects: route({
+    method: 'get',
+    path: '/api/v1/sessions',
+    summary: 'Projects, newest first',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({
+      name: z.string().max(1024).optional(),
+      limit: z.coerce.number().int().min(1).max(100).default(100),
+      offset: z.coerce.number().int().min(0).max(100_000).default(0),
+    }),
+    response: z.array(Project),
+  }),
+  createProject: route({
+    method: 'post',
+    path: '/api/v1/sessions',
+    summary: 'Make a project; runs make theirs by themselves',
+    tag,
+    access: { permission: 'write' },
+    query: z.object({ upsert: QueryBoolean.optional().describe('Return the one that has the name') }),
+    body: z.object({
+      id: nullish(Id),
+      name: z.string().min(1).max(1024),
+      description: nullish(z.string().max(65_536)),
+      extra: nullish(JsonObject),
+    }),
+    response: Project,
+    errors: ['conflict'],
+  }),
+  getProject: route({
+    method: 'get',
+    path: '/api/v1/sessions/:session_id',
+    summary: 'Get a project',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ session_id: Id }),
+    response: Project,
+    errors: ['not_found'],
+  }),
+};

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
+import { route } from '../route.ts';
+
+const tag = 'Traces';
+const json = 'application/json';
+
+export const TraceRun = z
+  .looseObject({
+    id: z.uuid(),
+    trace_id: z.uuid(),
+    parent_run_id: z.uuid().nullable(),
+    parent_run_ids: z.array(z.uuid()),
+    session_id: z.uuid().nullable().describe('The project'),
+    thread_id: z.string().nullable().describe('From its metadata: session_id, conversation_id or thread_id'),
+    name: z.string(),
+    run_type: z.string(),
+    status: z.enum(['pending', 'success', 'error']),
+    dotted_order: z.string(),
+    start_time: Time.nullable(),
+    end_time: Time.nullable(),
+    first_token_time: Time.nullable(),
+    inputs: Json,
+    outputs: Json,
+    error: z.string().nullable(),
+    extra: JsonObject.nullable(),
+    events: z.array(Json).nullable(),
+    serialized: Json,
+    tags: z.array(z.string()).nullable(),
+    reference_example_id: z.uuid().nullable(),
+    prompt_tokens: z.int().nullable(),
+    completion_tokens: z.int().nullable(),
+    total_tokens: z.int().nullable(),
+    prompt_cost: z.string().nullable(),
+    completion_cost: z.string().nullable(),
+    total_cost: z.string().nullable(),
+    app_path: z.string(),
+  })
+  .meta({ id: 'TraceRun', description: 'One step of what an agent did' });
+export type TraceRun = z.output<typeof TraceRun>;
+
+export const IngestAnswer = z
+  .object({
+    message: z.string(),
+    errors: z
+      .array(z.object({ id: z.string().nullable(), message: z.string() }))
+      .optional()
+      .describe('What was not taken in; all else was'),
+  })
+  .meta({ id: 'IngestAnswer' });
+export type IngestAnswer = z.output<typeof IngestAnswer>;
+
+const ingest = {
+  tag,
+  access: { permission: 'ingest' },
+  response: IngestAnswer,
+  status: 202,
+  errors: ['invalid', 'too_large', 'rate_limited'],
+} as const;
+
+export const traceRoutes = {
+  getIngestInfo: route({
+    method: 'get',
+    path: '/api/v1/info',
+    summary: 'How tracers should send',
+    tag,
+    access: 'public',
+    response: JsonObject,
+  }),
+  ingestMultipart: route({
+    ...ingest,
+    method: 'post',
+    path: '/api/v1/runs/multipart',
+    summary:
+      'Take in runs, a part per field: post.<id>, patch.<id>, post.<id>.inputs, attachment.<id>.<name>',
+    upload: ['multipart/form-data'],
+  }),
+  ingestBatch: route({
+    ...ingest,
+    method: 'post',
+    path: '/api/v1/runs/batch',
+    summary: 'Take in runs: {"post": [run], "patch": [run]}',
+    upload: [json],
+  }),
+  ingestRun: route({
+    ...ingest,
+    method: 'post',
+    path: '/api/v1/runs',
+    summary: 'Take in one run',
+    upload: [json],
+  }),
+  ingestRunPatch: route({
+    ...ingest,
+    method: 'patch',
+    path: '/api/v1/runs/:id',
+    summary: 'Add to a run, whether it has come yet or not',
+    params: z.object({ id: Id }),
+    upload: [json],
+  }),
+  getTraceRun: route({
+    method: 'get',
+    path: '/api/v1/runs/:id',
+    summary: 'Get a run',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ id: Id }),
+    response: TraceRun,
+    errors: ['not_found'],
+  }),
+  getTraceAttachment: route({
+    method: 'get',
+    path: '/api/v1/runs/:id/attachments/:name',
+    summary: 'An attachment of a run, in base64',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ id: Id, name: z.string().min(1).max(256) }),
+    response: z.object({ name: z.string(), content_type: z.string(), content: z.base64() }),
+    errors: ['not_found'],
+  }),
+  queryTraceRuns: route({
+    method: 'post',
+    path: '/api/v1/runs/query',
+    summary: 'Runs by id, trace or project; newest first',
+    tag,
+    access: { permission: 'read' },
+    body: z.object({
+      id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, nothing else restricts'),
+      trace: nullish(Id),
+      session: nullish(z.array(Id).min(1).max(100)),
+      is_root: nullish(z.boolean()),
+      start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Not before'),
+      end_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Started at this or before'),
+      limit: nullish(z.int().min(1).max(100)),
+      cursor: nullish(z.string().max(1_024)),
+    }),
+    response: z.object({
+      runs: z.array(TraceRun),
+      cursors: z.object({ next: z.string().nullable(), prev: z.string().nullable() }),
+    }),
+  }),
+};

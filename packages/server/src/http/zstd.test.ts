@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { unzstd } from './zstd.ts';
+
+/** What zstd 1.5.4 -19 makes of the text below. */
+const packed = Buffer.from(
+  [
+    'KLUv/WSvL1UZAAY7dRqQK8sBqzkOxf9Ccrs7HpJkkjLJZNL3d20AAn0AaQBnAI4ikvlbIzTaIwmif6Zmrmlk5OXIjPNGYuJ/qy6i',
+    'clylSjm0Mtq6tGgSCWdVqUiMn8lCyqeUbxriZlyK9JQZF6Q/qd0xtDl1lCq6W4zorCm3NEKlsLgOwINDGBogIGA4wACBAgEGAwMU',
+    'FiQwJBRYOCAcFhokLBwCBMJB4eAgrXSIXFtR6UtIJslqapCJfLhJOWRy+kUajzgeKXuhDDfSBk4M2w2LMeyGfcWu5nK00fZYxVob',
+    'YhNrTGIrDTGK2H7XxXXyzFeyXDhfJ76Lq8Q8babWsBT5WjXqpjJNRdNxS2JSamz4oyIGwf2LKe9EnFV1rnBEY2zq0ZZDiJxgNVZh',
+    'BG0RvC/1uu+hzckV+ZzvbHHxpYp3bWhT4VLqxaouynSWqewpjUulWIpmFx6dRVEWon+ophOyKSN60MxXU1to5DOcTmambOIx76tF',
+    'JtU1pX+97vHo5JF+Lu9wNOXFV208qvCw9ZKqcmUib6ry1OTSsJYSs/TmEXmKKjH9RDWzki3Cc4b71CUeOQ1n1plFeL58i4qui0qd',
+    'dkjIopQXUtGyojJW+cgo5UmIf9LUzDHJsC9lZCQ9CYJQqGKo7d3/DhLnqJI1EkgQqOAKeIL/20PLGozgtyYr8mxC6z4b0Z1csR0y',
+    'iy4SY1gQ5hyWE7Aq5JSeQqUrJ6sIC2pZWOMAg2XBNRyOG2LPyIAYtXS6I7TSwTZaCAOBibxT8t+6pJNbOQQqbge01bJbkHW9NjmD',
+    'ZULgkMSAxUFwZzhMaubR7/AS263x34q5zR1EEuFVYdtf24aoU63J2xwENa6x3Zq/rdmaqWYKCP4bnszaTcms21WTo3JEpVcmwY1z',
+    'qExgcRqPT28fF9OuF+a57bkeW0BLaRoEBtrW4QJtgCGysFFaskOBtnWYQNuiSKANopj0U6djdCLrcmPiM7JzozNwHGfwGxoPkdSQ',
+    'gNGN2bjouXiPGosY0TjRCyFaFncaopuSDWRhpd06RECJ/SaJNp8HeQLf8YcCkQOUWUgbWC8eZwVNho/D6AhrAAv8FSDcCrGz1iQ=',
+  ].join(''),
+  'base64',
+);
+const text = Array.from(
+  { length: 300 },
+  (_, i) => `${JSON.stringify({ i, text: `the quick brown fox ${(i * 7919) % 101}` })}\n`,
+).join('');
+
+const magic = [0x28, 0xb5, 0x2f, 0xfd];
+
+async function* inChunks(bytes: Buffer, size: number): AsyncIterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
+}
+
+const unpack = async (bytes: Buffer, { size = 1_000, bytesMax = 1_000_000 } = {}): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of unzstd(inChunks(bytes, size), bytesMax)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+/** A frame of blocks that are not compressed. */
+const rawFrame = (content: Buffer): Buffer => {
+  const blocks: Buffer[] = [];
+  for (let at = 0; at === 0 || at < content.length; at += 100_000) {
+    const block = content.subarray(at, at + 100_000);
+    const head = Buffer.alloc(3);
+    head.writeUIntLE(block.length * 8 + (at + 100_000 >= content.length ? 1 : 0), 0, 3);
+    blocks.push(head, block);
+  }
+  return Buffer.concat([Buffer.from([...magic, 0, 10 << 3]), ...blocks]);
+};
+
+describe('Zstandard', () => {
+  it('is unpacked, whatever the chunks', async () => {
+    for (const size of [1, 7, 1_000]) expect(await unpack(packed, { size })).toBe(text);
+  });
+
+  it('may be several frames, and frames to be skipped', async () => {
+    const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+    const raw = 'x'.repeat(250_000);
+    expect(await unpack(Buffer.concat([packed, skipped, rawFrame(Buffer.from(raw)), packed]))).toBe(
+      text + raw + text,
+    );
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['something else', Buffer.from('hello, this is no frame')],
+    ['a frame that is cut off', packed.subarray(0, -20)],
+    ['only the head of one', packed.subarray(0, 6)],
+    ['a frame and something else', Buffer.concat([packed, Buffer.from('x')])],
+    ['a broken block', Buffer.concat([packed.subarray(0, 12), Buffer.from('breakage'), packed.subarray(20)])],
+  ])('is refused when it is %s', async (_, bytes) => {
+    await expect(unpack(bytes)).rejects.toThrow(/not valid Zstandard/);
+  });
+
+  it.each([
+    ['a window of two gigabytes', [...magic, 0, 21 << 3, 1, 0, 0]],
+    ['a window of 9 MB', [...magic, 0, (13 << 3) | 1, 1, 0, 0]],
+    ['content of sixteen exabytes', [...magic, 0xe0, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0, 0]],
+  ])('is refused when it asks for %s of memory', async (_, bytes) => {
+    await expect(unpack(Buffer.from(bytes))).rejects.toThrow(/bytes of memory/);
+  });
+});

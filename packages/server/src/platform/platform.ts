@@ -1,0 +1,53 @@
+// The platform API, put together: what traces, projects, workspaces and keys need of each other.
+import type { platformRoutes } from '@svc/contract';
+import type { Authenticate } from '../access/caller.ts';
+import type { Handlers } from '../deployment/handlers.ts';
+import type { Bell } from '../events/bell.ts';
+import type { Storage } from '../storage/storage.ts';
+import { KeyGate } from './keys/key-gate.ts';
+import { keyHandlers } from './keys/key-handlers.ts';
+import { KeyService } from './keys/key-service.ts';
+import { projectHandlers } from './projects/project-handlers.ts';
+import { ProjectService } from './projects/project-service.ts';
+import { Admission } from './traces/admission.ts';
+import { IngestService } from './traces/ingest-service.ts';
+import { traceHandlers } from './traces/trace-handlers.ts';
+import { TraceService } from './traces/trace-service.ts';
+import { workspaceHandlers } from './workspaces/workspace-handlers.ts';
+import { WorkspaceService } from './workspaces/workspace-service.ts';
+
+export interface PlatformParts {
+  storage: Storage;
+  bell: Bell;
+  /** Connections that the whole process has. */
+  poolMax: number;
+  daysKept: number;
+}
+
+export interface Platform {
+  handlers: Handlers<typeof platformRoutes>;
+  authenticate: Authenticate;
+}
+
+const inFlightBytesMax = 256_000_000;
+const waitingMax = 500;
+
+export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformParts): Platform => {
+  const gate = new KeyGate(storage.apiKeys);
+  bell.on('k', (key_id) => gate.forget(key_id));
+  bell.onMissed(() => gate.forget());
+  const projects = new ProjectService(storage.projects);
+  // Traces may be many; runs must still get a connection.
+  const writersMax = Math.max(1, Math.floor(poolMax / 3));
+  const admission = new Admission({ bytesMax: inFlightBytesMax, writersMax, waitingMax });
+  const ingest = new IngestService({ traces: storage.traces, projects, admission, daysKept });
+  return {
+    authenticate: gate.authenticate,
+    handlers: {
+      ...workspaceHandlers(new WorkspaceService(storage.workspaces), gate),
+      ...keyHandlers(new KeyService(storage.apiKeys)),
+      ...projectHandlers(projects),
+      ...traceHandlers({ ingest, traces: new TraceService(storage.traces) }),
+    },
+  };
+};

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Project } from '@svc/contract';
+import { notFound, Problem } from '@svc/contract/problem';
+import type { ProjectRow, ProjectStorage } from '../../storage/projects.ts';
+
+/** Of a name, so that the batches of a project ask once. */
+const namesMax = 10_000;
+
+export interface NewProject {
+  id: string | undefined;
+  name: string;
+  description: string | undefined;
+  extra: Record<string, unknown> | undefined;
+}
+
+export class ProjectService {
+  readonly #projects: ProjectStorage;
+  /** By workspace and name. Projects keep both for good. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(projects: ProjectStorage) {
+    this.#projects = projects;
+  }
+
+  /** The ids of projects by their names; who is not there yet is made. */
+  async idsOf(tenant_id: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+    const known = new Map<string, string>();
+    const unknown: string[] = [];
+    for (const name of names) {
+      const id = this.#ids.get(`${tenant_id}/${name}`);
+      if (id === undefined) unknown.push(name);
+      else known.set(name, id);
+    }
+    if (unknown.length === 0) return known;
+    if (this.#ids.size > namesMax) this.#ids.clear();
+    for (const [name, id] of await this.#projects.ensure(tenant_id, unknown)) {
+      known.set(name, id);
+      this.#ids.set(`${tenant_id}/${name}`, id);
+    }
+    return known;
+  }
+
+  async list(
+    tenant_id: string,
+    page: { name?: string | undefined; limit: number; offset: number },
+  ): Promise<Project[]> {
+    if (page.name === undefined)
+      return (await this.#projects.list(tenant_id, page.limit, page.offset)).map(toProject);
+    const found = page.offset > 0 ? undefined : await this.#projects.findNamed(tenant_id, page.name);
+    return found ? [toProject(found)] : [];
+  }
+
+  /** With `upsert` the one that has the name already is as good. */
+  async create(tenant_id: string, project: NewProject, upsert: boolean): Promise<Project> {
+    const { id = randomUUID(), name, description = null, extra } = project;
+    const row = {
+      tenant_id,
+      id,
+      name,
+      description,
+      extra: extra === undefined ? null : JSON.stringify(extra),
+    };
+    const made = await this.#projects.create(row);
+    if (made) return toProject(made);
+    const found = await this.#projects.findNamed(tenant_id, name);
+    if (found && upsert) return toProject(found);
+    throw new Problem(
+      'conflict',
+      found ? 'There is a project with this name' : 'There is a project with this id',
+    );
+  }
+
+  async get(tenant_id: string, id: string): Promise<Project> {
+    const row = await this.#projects.find(tenant_id, id);
+    if (row === undefined) throw notFound('Project', id);
+    return toProject(row);
+  }
+}
+
+const toProject = (row: ProjectRow): Project => ({
+  ...row,
+  extra: row.extra === null ? null : (JSON.parse(row.extra) as Record<string, unknown>),
+});

@@ -1,0 +1,114 @@
+// Takes in runs. What is answered has been committed; a run that cannot be taken in is named, and the others stand.
+import type { IngestAnswer } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
+import type { ProjectService } from '../projects/project-service.ts';
+import type { Admission } from './admission.ts';
+import { foldAll } from './fold.ts';
+import type { Batch } from './read-parts.ts';
+import { type NewRunWrite, toRunWrite } from './run-write.ts';
+import { type Rejection, RunRejected } from './sent-run.ts';
+
+export interface IngestParts {
+  traces: TraceStorage;
+  projects: ProjectService;
+  admission: Admission;
+  /** Days for which traces are kept. */
+  daysKept: number;
+}
+
+/** How many errors are told: a batch may have thousands. */
+const rejectionsMax = 100;
+const attachmentNameCharsMax = 256;
+
+export class IngestService {
+  readonly #parts: IngestParts;
+
+  constructor(parts: IngestParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads a body and takes in what it holds. */
+  ingest(
+    tenant_id: string,
+    body: AsyncIterable<Uint8Array>,
+    read: (body: AsyncIterable<Uint8Array>) => Promise<Batch>,
+  ): Promise<IngestAnswer> {
+    return this.#parts.admission.admit(body, async (counted) => this.#take(tenant_id, await read(counted)));
+  }
+
+  async #take(tenant_id: string, batch: Batch): Promise<IngestAnswer> {
+    const { admission, traces, daysKept } = this.#parts;
+    const rejections = [...batch.rejections];
+    const said: NewRunWrite[] = [];
+    for (const sent of batch.runs) {
+      try {
+        said.push(toRunWrite(sent));
+      } catch (error) {
+        if (!(error instanceof RunRejected)) throw error;
+        rejections.push({ id: sent.id, message: error.message });
+      }
+    }
+    const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
+    const runs = foldAll(said);
+    await this.#name(tenant_id, runs);
+    const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
+      admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
+    const stored =
+      runs.length + attachments.length > 0 ? await storeAll(runs, attachments, store, rejections) : 0;
+    return toAnswer(stored, rejections);
+  }
+
+  async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
+    const names = new Set<string>();
+    for (const { session_name } of runs) if (session_name !== undefined) names.add(session_name);
+    if (names.size === 0) return;
+    const ids = await this.#parts.projects.idsOf(tenant_id, names);
+    for (const run of runs)
+      if (run.session_name !== undefined) run.fields.session_id ??= ids.get(run.session_name) ?? null;
+  }
+}
+
+const isAttachable = ({ run_id, name }: Attachment, rejections: Rejection[]): boolean => {
+  const isFit =
+    /^[0-9a-f-]{36}$/.test(run_id) && name.length <= attachmentNameCharsMax && !name.includes('\0');
+  if (!isFit) rejections.push({ id: null, message: 'an attachment has no run or no name that can be kept' });
+  return isFit;
+};
+
+/** A run that the database refuses, against all checks, is found by halves: it must not take the others with it. */
+const storeAll = async (
+  runs: readonly RunWrite[],
+  attachments: readonly Attachment[],
+  store: (runs: readonly RunWrite[], attachments: readonly Attachment[]) => Promise<void>,
+  rejections: Rejection[],
+): Promise<number> => {
+  try {
+    await store(runs, attachments);
+    return runs.length;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
+    if (runs.length + attachments.length <= 1) {
+      rejections.push({ id: runs[0]?.id ?? null, message: 'it holds a value that cannot be stored' });
+      return 0;
+    }
+  }
+  const half = Math.ceil(runs.length / 2);
+  const count = await storeAll(runs.slice(0, half), [], store, rejections);
+  return count + (await storeAll(runs.slice(half), attachments, store, rejections));
+};
+
+const toAnswer = (stored: number, rejections: Rejection[]): IngestAnswer => {
+  if (rejections.length === 0) return { message: 'Runs were taken in' };
+  const errors = rejections.slice(0, rejectionsMax);
+  if (stored === 0) {
+    throw new Problem('invalid', 'Nothing of this could be taken in.', {
+      faults: errors.map(({ id, message }) => ({
+        loc: id === null ? ['body'] : ['body', id],
+        msg: message,
+        type: 'run_invalid',
+      })),
+    });
+  }
+  return { message: `Runs were taken in, and ${rejections.length} things were not`, errors };
+};

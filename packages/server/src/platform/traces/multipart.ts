@@ -1,0 +1,142 @@
+// multipart/form-data as it arrives (RFC 2046, 5.1). Any part may be bytes, whatever its headers leave out; every part is given
+// over whole, since it goes into one statement as a whole.
+//
+//   preamble ──delimiter──▶ after ──CRLF──▶ head ──blank line──▶ body ──delimiter──▶ after ──`--`──▶ end
+import { Problem } from '@svc/contract/problem';
+
+export interface Part {
+  name: string;
+  /** In lower case, without parameters; empty when there is none. */
+  content_type: string;
+  /** As its headers say, when they do. */
+  announced: number | undefined;
+  content: Buffer;
+}
+
+const headBytesMax = 8_192;
+const partsMax = 20_000;
+const crlf = Buffer.from('\r\n');
+const headEnd = Buffer.from('\r\n\r\n');
+const dash = 45;
+
+type State = 'preamble' | 'after' | 'head' | 'body' | 'end';
+
+export class MultipartReader {
+  readonly #onPart: (part: Part) => void;
+  readonly #delimiter: Buffer;
+  /** What has come and is not used yet. The first delimiter may lack the line break before it. */
+  #pending: Buffer = crlf;
+  #state: State = 'preamble';
+  #head: Omit<Part, 'content'> = { name: '', content_type: '', announced: undefined };
+  #body: Buffer[] = [];
+  #parts = 0;
+
+  constructor(boundary: string, onPart: (part: Part) => void) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+    this.#onPart = onPart;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#pending = this.#pending.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#pending, chunk]);
+    while (this.#step());
+  }
+
+  /** The name of the part that is cut off, if the end has not come; empty when it has no name yet. */
+  end(): string | undefined {
+    if (this.#state === 'end') return undefined;
+    return this.#state === 'body' ? this.#head.name : '';
+  }
+
+  /** False when more must come first. */
+  #step(): boolean {
+    switch (this.#state) {
+      case 'preamble':
+      case 'body':
+        return this.#untilDelimiter();
+      case 'after':
+        return this.#afterDelimiter();
+      case 'head':
+        return this.#readHead();
+      case 'end':
+        this.#pending = Buffer.alloc(0);
+        return false;
+    }
+  }
+
+  #untilDelimiter(): boolean {
+    const at = this.#pending.indexOf(this.#delimiter);
+    // The beginning of a delimiter may be at the end.
+    const used = at === -1 ? Math.max(0, this.#pending.length - this.#delimiter.length + 1) : at;
+    if (this.#state === 'body' && used > 0) this.#body.push(this.#pending.subarray(0, used));
+    this.#pending = this.#pending.subarray(at === -1 ? used : at + this.#delimiter.length);
+    if (at === -1) return false;
+    if (this.#state === 'body') {
+      const [only] = this.#body;
+      const content = this.#body.length === 1 && only ? only : Buffer.concat(this.#body);
+      this.#body = [];
+      this.#onPart({ ...this.#head, content });
+    }
+    this.#state = 'after';
+    return true;
+  }
+
+  #afterDelimiter(): boolean {
+    if (this.#pending.length < 2) return false;
+    if (this.#pending[0] === dash && this.#pending[1] === dash) {
+      this.#state = 'end';
+      return true;
+    }
+    const lineEnd = this.#pending.indexOf(crlf);
+    if (lineEnd === -1 && this.#pending.length < headBytesMax) return false;
+    if (lineEnd === -1 || this.#pending.subarray(0, lineEnd).toString('latin1').trim() !== '') {
+      throw new Problem(
+        'bad_request',
+        'The multipart body has a boundary that is followed by something else.',
+      );
+    }
+    // The line break stays: a head without headers ends with it.
+    this.#pending = this.#pending.subarray(lineEnd);
+    this.#state = 'head';
+    return true;
+  }
+
+  #readHead(): boolean {
+    const end = this.#pending.indexOf(headEnd);
+    if (end > headBytesMax || (end === -1 && this.#pending.length > headBytesMax))
+      throw new Problem('bad_request', 'The multipart body has a part with too many headers.');
+    if (end === -1) return false;
+    if (++this.#parts > partsMax)
+      throw new Problem('too_large', `The multipart body has more than ${partsMax} parts.`);
+    this.#head = parseHead(this.#pending.subarray(0, end).toString('utf8'));
+    this.#pending = this.#pending.subarray(end + headEnd.length);
+    this.#body = [];
+    this.#state = 'body';
+    return true;
+  }
+}
+
+const parseHead = (text: string): Omit<Part, 'content'> => {
+  let name: string | undefined;
+  let content_type = '';
+  let announced: number | undefined;
+  for (const line of text.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const header = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (header === 'content-disposition') name = /(?:^|[;\s])name="([^"]*)"/i.exec(value)?.[1];
+    // The length in the type of some tracers is one of characters: only this header's counts bytes.
+    if (header === 'content-length') announced = Number(value);
+    if (header === 'content-type') content_type = (value.split(';', 1)[0] ?? '').trim().toLowerCase();
+  }
+  if (name === undefined) throw new Problem('bad_request', 'The multipart body has a part without a name.');
+  return { name, content_type, announced };
+};
+
+/** Throws a Problem when there is none. */
+export const boundaryOf = (contentType: string | undefined): string => {
+  const match = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType ?? '');
+  const boundary = match?.[1] ?? match?.[2];
+  if (boundary === undefined)
+    throw new Problem('bad_request', 'The content type multipart/form-data needs a boundary.');
+  return boundary;
+};

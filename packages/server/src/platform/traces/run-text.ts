@@ -1,0 +1,55 @@
+// A stored run as JSON text: payloads are put in as they were sent, without being read again.
+import { fromExactJson, fromExactText } from '../../storage/exact-text.ts';
+import type { TraceRow } from '../../storage/trace-row.ts';
+
+export const toRunText = (row: TraceRow): string => {
+  const { inputs, outputs, events, serialized, extra, metadata, usage_details, ...plain } = row;
+  const ids = row.dotted_order?.split('.').map((segment) => segment.slice(-36)) ?? [];
+  const head = JSON.stringify({
+    ...plain,
+    trace_id: row.trace_id ?? row.id,
+    name: exact(row.name) ?? '',
+    run_type: exact(row.run_type) ?? 'chain',
+    error: exact(row.error),
+    tags: fromExactJson(row.tags),
+    thread_id: exact(row.thread_id),
+    model: exact(row.model),
+    dotted_order: row.dotted_order ?? '',
+    parent_run_ids: ids.slice(0, -1),
+    is_root: row.parent_run_id === null,
+    ...detailsOf(usage_details),
+    app_path: `/projects/p/${row.session_id ?? 'none'}/r/${row.id}`,
+  });
+  const payloads = Object.entries({ inputs, outputs, events, serialized, extra: extraText(extra, metadata) });
+  return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
+};
+
+const exact = (text: string | null): string | null => (text === null ? null : fromExactText(text));
+
+const detailNames = [
+  'prompt_token_details',
+  'completion_token_details',
+  'prompt_cost_details',
+  'completion_cost_details',
+] as const;
+
+const detailsOf = (details: Record<string, unknown> | null): Record<string, unknown> =>
+  Object.fromEntries(detailNames.map((name) => [name, fromExactJson(details?.[name] ?? null)]));
+
+const mark = '\u{10FFFF}';
+/** How the rest begins when it holds what of the metadata is too long for a label. */
+const withLong = '{"metadata":';
+
+const extraText = (rest: string | null, labels: string): string | null => {
+  if (rest === null) return labels === '{}' ? null : `{"metadata":${exactLabels(labels)}}`;
+  if (rest.startsWith(withLong)) {
+    const value = JSON.parse(rest) as { metadata: object };
+    const metadata = { ...value.metadata, ...(JSON.parse(exactLabels(labels)) as object) };
+    return JSON.stringify({ ...value, metadata });
+  }
+  if (labels === '{}') return rest;
+  return `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}"metadata":${exactLabels(labels)}}`;
+};
+
+const exactLabels = (labels: string): string =>
+  labels.includes(mark) ? JSON.stringify(fromExactJson(JSON.parse(labels))) : labels;

@@ -1,0 +1,44 @@
+// Times as tracers write them: ISO 8601 with up to microseconds, with a zone or (then it is UTC) without; or milliseconds since 1970.
+
+const iso = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(Z|z|[+-]\d\d:?\d\d)?$/;
+
+const yearMax = 9_999;
+const msMax = Date.UTC(yearMax, 11, 31, 23, 59, 59);
+const msMin = -62_135_596_800_000; // the year 1
+
+/** In the form that PostgreSQL reads, to the microsecond; undefined for what is no time. */
+export const toTime = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return fromMs(value);
+  if (typeof value !== 'string') return undefined;
+  const match = iso.exec(value);
+  if (!match) return undefined;
+  const [
+    ,
+    year = '',
+    month = '',
+    day = '',
+    hour = '',
+    minute = '',
+    second = '00',
+    fraction = '',
+    zone = 'Z',
+  ] = match;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  date.setUTCHours(Number(hour), Number(minute), Number(second));
+  // What rolls over, as the 30th of February does, is no time.
+  const written = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  if (Number(year) < 1 || date.toISOString().slice(0, 19) !== written) return undefined;
+  if (zone.length > 1 && (Number(zone.slice(1, 3)) > 15 || Number(zone.slice(-2)) > 59)) return undefined;
+  return `${written}.${fraction.slice(0, 6).padEnd(6, '0')}${zone === 'z' ? 'Z' : zone}`;
+};
+
+const fromMs = (value: number): string | undefined => {
+  if (!(value >= msMin && value <= msMax)) return undefined;
+  const whole = Math.floor(value);
+  const micros = Math.floor((value - whole) * 1_000);
+  return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
+};
+
+/** Milliseconds of what `toTime` returned. */
+export const timeMs = (time: string): number => Date.parse(time.replace(/(\.\d{3})\d+/, '$1'));

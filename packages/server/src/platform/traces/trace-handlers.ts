@@ -1,0 +1,67 @@
+import type { traceRoutes } from '@svc/contract';
+import { type Handlers, RawJson } from '../../deployment/handlers.ts';
+import { grantOf } from '../grant-of.ts';
+import type { IngestService } from './ingest-service.ts';
+import { boundaryOf } from './multipart.ts';
+import { readBatch, readRun } from './read-json.ts';
+import { readParts } from './read-parts.ts';
+import type { TraceService } from './trace-service.ts';
+
+export interface TraceParts {
+  ingest: IngestService;
+  traces: TraceService;
+}
+
+/** Stock tracers compare it with what they need of a server; it is no version of ours. */
+const protocolVersion = '0.16.20';
+
+const ingestInfo = {
+  version: protocolVersion,
+  license_expiration_time: null,
+  batch_ingest_config: {
+    use_multipart_endpoint: true,
+    size_limit: 100,
+    size_limit_bytes: 20_971_520,
+    scale_up_qsize_trigger: 1_000,
+    scale_up_nthreads_limit: 16,
+    scale_down_nempty_trigger: 4,
+  },
+  instance_flags: {
+    gzip_body_enabled: true,
+    zstd_compression_enabled: true,
+    dataset_examples_multipart_enabled: false,
+    sdb_query_enabled: false,
+    ch_query_enabled: false,
+  },
+  customer_info: null,
+};
+
+export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof traceRoutes> => ({
+  getIngestInfo: () => ingestInfo,
+
+  ingestMultipart: ({ body }, call) => {
+    const boundary = boundaryOf(call.header('content-type'));
+    return ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readParts(bytes, boundary));
+  },
+
+  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call).tenant_id, body, readBatch),
+
+  ingestRun: ({ body }, call) =>
+    ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readRun(bytes, 'post')),
+
+  ingestRunPatch: ({ params, body }, call) =>
+    ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readRun(bytes, 'patch', params.id)),
+
+  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(grantOf(call).tenant_id, params.id)),
+
+  getTraceAttachment: async ({ params }, call) => {
+    const { name, content_type, content } = await traces.attachment(
+      grantOf(call).tenant_id,
+      params.id,
+      params.name,
+    );
+    return { name, content_type, content: content.toString('base64') };
+  },
+
+  queryTraceRuns: async ({ body }, call) => new RawJson(await traces.query(grantOf(call).tenant_id, body)),
+});

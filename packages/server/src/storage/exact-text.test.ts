@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromExactJson, fromExactText, toExactJson, toExactText } from './exact-text.ts';
+
+/** Any code units: pairs, halves, NUL and the mark among them. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('\0', '\u{10FFFF}', '\ud800', '\udfff', 'ffff', 'a'),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    ),
+  )
+  .map((pieces) => pieces.join(''));
+
+describe('an exact text', () => {
+  it('can be stored, and comes back as it was', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const exact = toExactText(text);
+        expect(exact).not.toMatch(/\0|\p{Surrogate}/u);
+        expect(fromExactText(exact)).toBe(text);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is the text itself, nearly always', () => {
+    expect(toExactText('grüße 🎉 \u001f')).toBe('grüße 🎉 \u001f');
+  });
+
+  it('is found in JSON, keys included', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(anyText, fc.oneof(anyText, fc.array(anyText), fc.integer()), { noNullPrototype: true }),
+        (value) => {
+          expect(fromExactJson(JSON.parse(toExactJson(value)))).toEqual(value);
+        },
+      ),
+    );
+  });
+});

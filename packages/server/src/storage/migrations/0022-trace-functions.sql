@@ -1,0 +1,203 @@
+-- Taking in runs: one statement for a batch, whatever was said of its runs before, and in whatever order.
+
+-- What becomes of a field: the newer write has the last word, and any patch before a post.
+create function trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer)
+returns anyelement language sql immutable as $$
+  select case when p_new_rank >= p_old_rank or p_old_patched = 0 then coalesce(p_new, p_old) else coalesce(p_old, p_new) end
+$$;
+
+-- Gives runs below these parents their paths, and those below them, as far as the parents have one.
+create function adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer language plpgsql as $$
+declare
+  v_parents uuid[] := p_parents;
+  v_count integer := 0;
+begin
+  loop
+    with found as (
+      select o.parent_run_id, c.id, c.day, p.trace_id, p.dotted_order || '.'
+        || to_char(c.start_time at time zone 'utc', 'YYYYMMDD"T"HH24MISSUS"Z"') || c.id as dotted_order
+      from unnest(v_parents) parent
+      join trace_orphans o on o.tenant_id = p_tenant and o.parent_run_id = parent
+      join trace_run_days dp on dp.tenant_id = p_tenant and dp.id = parent
+      join trace_runs p on p.tenant_id = p_tenant and p.id = parent and p.day = dp.day
+      join trace_run_days dc on dc.tenant_id = p_tenant and dc.id = o.id
+      join trace_runs c on c.tenant_id = p_tenant and c.id = o.id and c.day = dc.day
+      where p.dotted_order is not null and c.start_time is not null
+    ), adopted as (
+      update trace_runs c set trace_id = f.trace_id, dotted_order = f.dotted_order, updated_at = now()
+      from found f where c.tenant_id = p_tenant and c.id = f.id and c.day = f.day and c.dotted_order is null
+    ), gone as (
+      delete from trace_orphans o using found f
+      where o.tenant_id = p_tenant and o.parent_run_id = f.parent_run_id and o.id = f.id
+    )
+    select array_agg(id) into v_parents from found;
+    exit when v_parents is null;
+    v_count := v_count + cardinality(v_parents);
+  end loop;
+  return v_count;
+end $$;
+
+-- What two batches at once have missed of each other. How many were adopted.
+create function adopt_late_orphans(p_limit integer) returns integer language plpgsql as $$
+declare
+  v_found record;
+  v_count integer := 0;
+begin
+  for v_found in
+    select late.tenant_id, array_agg(late.parent_run_id) as parents
+    from (select distinct o.tenant_id, o.parent_run_id from trace_orphans o
+      join trace_run_days d on d.tenant_id = o.tenant_id and d.id = o.parent_run_id limit p_limit) late
+    group by late.tenant_id
+  loop
+    v_count := v_count + adopt_orphans(v_found.tenant_id, v_found.parents);
+  end loop;
+  return v_count;
+end $$;
+
+/*
+ * Every argument is a column; the runs of a batch are distinct. Returns the days that have no partition yet, when there are
+ * such, and has then done nothing; null when all is stored.
+ *
+ * What a patch has written stays when a post comes late, and when an older patch does; what only a post has written
+ * gives way to any patch. A write that was taken in already changes nothing.
+ */
+create function ingest_runs(
+  p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[],
+  p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[],
+  p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[],
+  p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[],
+  p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[],
+  p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]
+) returns date[] language plpgsql
+-- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_missing date[];
+  v_relatives uuid[];
+begin
+  perform set_config('svc.tenant', p_tenant::text, true);
+  select array_agg(distinct t.day) into v_missing
+  from (select trace_day(s::timestamptz, p_days_kept) as day from unnest(p_start_time) s) t
+  where isfinite(t.day) and not exists (select from trace_days d where d.day = t.day);
+  if v_missing is not null then return v_missing; end if;
+
+  -- In the order of their ids, here and below: two batches with the same runs wait for each other, and never in a circle.
+  insert into trace_run_days (tenant_id, id, day)
+  select p_tenant, r.id::uuid, trace_day(r.start_time::timestamptz, p_days_kept)
+  from unnest(p_id, p_start_time) r (id, start_time) order by r.id::uuid
+  on conflict do nothing;
+
+  insert into trace_runs as t (
+    tenant_id, day, id, start_time, metadata, rank, patched, writes, session_id, trace_id, parent_run_id, name,
+    run_type, dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
+    prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
+    first_token_time, model)
+  select
+    p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint, r.patched::integer,
+    string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
+    r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
+    r.tags::jsonb, r.reference_example_id::uuid, r.prompt_tokens::bigint, r.completion_tokens::bigint,
+    r.total_tokens::bigint, r.prompt_cost::numeric, r.completion_cost::numeric, r.total_cost::numeric,
+    r.usage_details::jsonb, r.first_token_time::timestamptz, r.model
+  from unnest(
+      p_id, p_start_time, p_metadata, p_rank, p_patched, p_write, p_session_id, p_trace_id, p_parent_run_id, p_name,
+      p_run_type, p_dotted_order, p_end_time, p_error, p_inputs, p_outputs, p_events, p_serialized, p_extra, p_tags,
+      p_reference_example_id, p_prompt_tokens, p_completion_tokens, p_total_tokens, p_prompt_cost, p_completion_cost,
+      p_total_cost, p_usage_details, p_first_token_time, p_model
+    ) as r (
+      id, start_time, metadata, rank, patched, write, session_id, trace_id, parent_run_id, name, run_type,
+      dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
+      prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
+      first_token_time, model)
+  join trace_run_days d on d.tenant_id = p_tenant and d.id = r.id::uuid
+  order by d.id
+  on conflict (tenant_id, id, day) do update set
+    -- Its day is where the row is; a time on another is not believed.
+    start_time = case when not isfinite(t.day) or (excluded.start_time at time zone 'utc')::date = t.day
+      then trace_pick(excluded.start_time, t.start_time, excluded.rank, t.rank, t.patched & 64) else t.start_time end,
+    metadata = case when excluded.rank >= t.rank then t.metadata || excluded.metadata else excluded.metadata || t.metadata end,
+    session_id = trace_pick(excluded.session_id, t.session_id, excluded.rank, t.rank, t.patched & 1),
+    trace_id = trace_pick(excluded.trace_id, t.trace_id, excluded.rank, t.rank, t.patched & 2),
+    parent_run_id = trace_pick(excluded.parent_run_id, t.parent_run_id, excluded.rank, t.rank, t.patched & 4),
+    name = trace_pick(excluded.name, t.name, excluded.rank, t.rank, t.patched & 8),
+    run_type = trace_pick(excluded.run_type, t.run_type, excluded.rank, t.rank, t.patched & 16),
+    dotted_order = trace_pick(excluded.dotted_order, t.dotted_order, excluded.rank, t.rank, t.patched & 32),
+    end_time = trace_pick(excluded.end_time, t.end_time, excluded.rank, t.rank, t.patched & 128),
+    error = trace_pick(excluded.error, t.error, excluded.rank, t.rank, t.patched & 256),
+    inputs = trace_pick(excluded.inputs, t.inputs, excluded.rank, t.rank, t.patched & 512),
+    outputs = trace_pick(excluded.outputs, t.outputs, excluded.rank, t.rank, t.patched & 1024),
+    events = trace_pick(excluded.events, t.events, excluded.rank, t.rank, t.patched & 2048),
+    serialized = trace_pick(excluded.serialized, t.serialized, excluded.rank, t.rank, t.patched & 4096),
+    extra = trace_pick(excluded.extra, t.extra, excluded.rank, t.rank, t.patched & 8192),
+    tags = trace_pick(excluded.tags, t.tags, excluded.rank, t.rank, t.patched & 16384),
+    reference_example_id = trace_pick(excluded.reference_example_id, t.reference_example_id, excluded.rank, t.rank, t.patched & 32768),
+    prompt_tokens = trace_pick(excluded.prompt_tokens, t.prompt_tokens, excluded.rank, t.rank, t.patched & 65536),
+    completion_tokens = trace_pick(excluded.completion_tokens, t.completion_tokens, excluded.rank, t.rank, t.patched & 65536),
+    total_tokens = trace_pick(excluded.total_tokens, t.total_tokens, excluded.rank, t.rank, t.patched & 65536),
+    prompt_cost = trace_pick(excluded.prompt_cost, t.prompt_cost, excluded.rank, t.rank, t.patched & 65536),
+    completion_cost = trace_pick(excluded.completion_cost, t.completion_cost, excluded.rank, t.rank, t.patched & 65536),
+    total_cost = trace_pick(excluded.total_cost, t.total_cost, excluded.rank, t.rank, t.patched & 65536),
+    usage_details = trace_pick(excluded.usage_details, t.usage_details, excluded.rank, t.rank, t.patched & 65536),
+    first_token_time = trace_pick(excluded.first_token_time, t.first_token_time, excluded.rank, t.rank, t.patched & 131072),
+    model = trace_pick(excluded.model, t.model, excluded.rank, t.rank, t.patched & 262144),
+    rank = greatest(t.rank, excluded.rank),
+    patched = t.patched | excluded.patched,
+    writes = (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):],
+    updated_at = now()
+  where not t.writes @> excluded.writes;
+
+  insert into trace_orphans (tenant_id, parent_run_id, id)
+  select p_tenant, r.parent_run_id::uuid, r.id::uuid
+  from unnest(p_id, p_parent_run_id, p_dotted_order) r (id, parent_run_id, dotted_order)
+  where r.dotted_order is null and r.parent_run_id is not null
+  on conflict do nothing;
+  select array_agg(distinct o.parent_run_id) into v_relatives from trace_orphans o
+  where o.tenant_id = p_tenant and o.parent_run_id = any ((p_id || p_parent_run_id)::uuid[]);
+  if v_relatives is not null then perform adopt_orphans(p_tenant, v_relatives); end if;
+  return null;
+end $$;
+
+-- The second net: who asks as this role sees and writes rows of one workspace. Where the role cannot be made (it takes the
+-- right to create roles), the statements alone keep workspaces apart.
+do $$
+declare
+  v_table text;
+begin
+  begin
+    create role svc_tenant nologin;
+  exception when duplicate_object or unique_violation then null;
+  end;
+  execute format('grant svc_tenant to %I', current_user);
+  grant usage on schema svc to svc_tenant;
+  grant select on trace_days to svc_tenant;
+  foreach v_table in array array['projects', 'trace_run_days', 'trace_runs', 'trace_attachments', 'trace_orphans'] loop
+    execute format('grant select, insert, update on %I to svc_tenant', v_table);
+    execute format('alter table %I enable row level security', v_table);
+    execute format($p$create policy tenant on %I to svc_tenant
+      using (tenant_id = (select current_setting('svc.tenant')::uuid)) with check (tenant_id = current_setting('svc.tenant')::uuid)$p$, v_table);
+  end loop;
+  grant delete on trace_orphans to svc_tenant;
+  alter function ingest_runs set role = svc_tenant;
+exception when insufficient_privilege then
+  raise notice 'no role svc_tenant: row level security is off';
+end $$;
+
+-- The runs of the workspace, for those who search. Under a policy PostgreSQL uses no index whose operator might tell something
+-- of a row to who may not see it, those on labels among them; of a view that is no barrier it may use all. Whoever writes
+-- the statement is trusted not to look for such ways: what this is for is a condition that was forgotten.
+create view tenant_runs as
+  select * from trace_runs where tenant_id = (select current_setting('svc.tenant')::uuid);
+do $$ begin
+  grant select on tenant_runs to svc_tenant;
+exception when undefined_object or insufficient_privilege then null;
+end $$;
+
+-- What a statement of a workspace begins with, in its transaction.
+create function enter_tenant(p_tenant uuid) returns void language plpgsql as $$
+begin
+  perform set_config('svc.tenant', p_tenant::text, true);
+  if exists (select from pg_roles where rolname = 'svc_tenant' and pg_has_role(oid, 'member')) then
+    set local role svc_tenant;
+  end if;
+end $$;

@@ -1,0 +1,47 @@
+// svc keys and svc workspaces, against a server that runs on the same database.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { createProject, runCli } from './cli-process.ts';
+
+it('makes, lists and revokes keys while the server runs', async () => {
+  using project = createProject();
+  const svc = (...args: string[]) => runCli(args, { cwd: project.dir }).exit;
+  await using server = runCli(['start', '--port', '0'], { cwd: project.dir });
+  const [, url = ''] = await server.prints(/(http:\/\/127\.0\.0\.1:\d+)/);
+  const [first = ''] = await server.prints(/svc_sk_[0-9A-Za-z]+/);
+  expect(readFileSync(join(project.dir, '.svc', 'admin-key'), 'utf8').trim()).toBe(first);
+
+  const ask = async (key: string, workspace?: string): Promise<number> => {
+    const headers = { 'x-api-key': key, ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }) };
+    return (await fetch(`${url}/api/v1/sessions`, { headers })).status;
+  };
+  const key = (
+    await svc('keys', 'create', '--role', 'viewer', '--description', 'for \u001b[31mreading')
+  ).stdout.trim();
+  expect(key).toMatch(/^svc_sk_\w{49}$/);
+  expect([await ask(first), await ask(key), await ask('wrong')]).toEqual([200, 200, 401]);
+
+  const listed = (await svc('keys', 'list')).stdout;
+  expect(listed).not.toContain(key);
+  expect(listed).not.toContain('\u001b');
+  const line = listed.split('\n').find((one) => one.includes(key.slice(-4))) ?? '';
+  expect(line).toMatch(/viewer .*used 20.*for \?\[31mreading/);
+  expect((await svc('keys', 'revoke', line.slice(0, 36))).stdout).toContain('is revoked');
+  await vi.waitFor(async () => expect(await ask(key)).toBe(401));
+
+  const workspace = (await svc('workspaces', 'create', 'Second')).stdout.trim();
+  expect((await svc('workspaces', 'list')).stdout).toContain(`${workspace}  20`);
+  const other = (await svc('keys', 'create', '--workspace', workspace)).stdout.trim();
+  expect([await ask(other), await ask(other, workspace)]).toEqual([200, 200]);
+
+  expect(await svc('keys', 'create')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There are 2 workspaces') as string,
+  });
+  expect(await svc('keys', 'create', '--role', 'king')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--role') as string,
+  });
+  expect(await svc('keys', 'revoke', line.slice(0, 36))).toMatchObject({ code: 1 });
+}, 60_000);

@@ -1,0 +1,301 @@
+// Ingest that goes wrong: a clear answer each, and whatever can be taken in stands.
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform({ ingestLimit: '40mb' });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+type Answer = { message: string; errors?: { id: string | null; message: string }[] };
+
+const boundary = 'xYz';
+const part = (name: string, content: string | Buffer, type = 'application/json'): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`,
+    ),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
+const end = Buffer.from(`--${boundary}--\r\n`);
+
+const send = (body: Buffer, headers: Record<string, string> = {}): ReturnType<PlatformServer['call']> =>
+  platform.call('POST', '/runs/multipart', {
+    body,
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+  });
+
+const run = (id: string, more: object = {}): string =>
+  JSON.stringify({
+    id,
+    trace_id: id,
+    dotted_order: `20261121T080000000000Z${id}`,
+    name: 'x',
+    run_type: 'chain',
+    start_time: '2026-11-21T08:00:00Z',
+    ...more,
+  });
+
+const statusOf = async (id: string): Promise<number> => (await platform.call('GET', `/runs/${id}`)).status;
+
+describe('a batch with a bad run', () => {
+  const other = randomUUID();
+  it.each<[string, (id: string) => [string, string][], RegExp]>([
+    [
+      'an id that dotted_order does not end with',
+      (id) => [[`post.${id}`, run(id, { dotted_order: `20261121T080000000000Z${other}`, trace_id: other })]],
+      /dotted_order does not end with its id/,
+    ],
+    [
+      'a trace that dotted_order does not begin with',
+      (id) => [[`post.${id}`, run(id, { trace_id: other })]],
+      /begin with its trace_id/,
+    ],
+    [
+      'a parent that dotted_order does not name',
+      (id) => [[`post.${id}`, run(id, { parent_run_id: other })]],
+      /disagrees with its parent_run_id/,
+    ],
+    [
+      'a dotted_order that is none',
+      (id) => [[`post.${id}`, run(id, { dotted_order: 'abc' })]],
+      /is not a list of start times/,
+    ],
+    ['another id than its part', (id) => [[`post.${id}`, run(other)]], /not the one that its part names/],
+    ['no UUID', (id) => [[`post.x${id.slice(1)}`, run(`x${id.slice(1)}`)]], /id is not a UUID/],
+    [
+      'a time that is none',
+      (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]],
+      /end_time is not a time/,
+    ],
+    ['no JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
+    [
+      'inputs that are no JSON',
+      (id) => [
+        [`post.${id}`, run(id)],
+        [`post.${id}.inputs`, '{"a"}'],
+      ],
+      /inputs is not valid JSON/,
+    ],
+    [
+      'inputs of a million brackets',
+      (id) => [
+        [`post.${id}`, run(id)],
+        [`post.${id}.inputs`, '['.repeat(1e6)],
+      ],
+      /nested deeper/,
+    ],
+    [
+      'extra that is a list',
+      (id) => [
+        [`post.${id}`, run(id)],
+        [`post.${id}.extra`, '[1]'],
+      ],
+      /extra is not an object/,
+    ],
+    ['tags that are numbers', (id) => [[`post.${id}`, run(id, { tags: [1] })]], /tags is not a list/],
+    ['a part that nobody knows', (id) => [[`post.${id}.secrets`, '1']], /is not known/],
+  ])('names the one with %s, and takes in the others', async (_, bad, message) => {
+    const [good, id] = [randomUUID(), randomUUID()];
+    const parts = bad(id).map(([name, content]) => part(name, content));
+    const { status, body } = await send(Buffer.concat([...parts, part(`post.${good}`, run(good)), end]));
+    const { errors } = body as Answer;
+    expect(status).toBe(202);
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.message).toMatch(message);
+    expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
+  });
+
+  it('names the one with a part of the wrong length', async () => {
+    const [good, id] = [randomUUID(), randomUUID()];
+    const wrong = `--${boundary}\r\nContent-Disposition: form-data; name="post.${id}"\r\nContent-Length: 5\r\n\r\n${run(id)}\r\n`;
+    const { body } = await send(Buffer.concat([Buffer.from(wrong), part(`post.${good}`, run(good)), end]));
+    expect((body as Answer).errors?.[0]?.message).toMatch(/not 5 as its Content-Length says/);
+    expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
+  });
+
+  it('is 422 when nothing of it can be taken in', async () => {
+    const { status, body } = await send(Buffer.concat([part('post.x', '{}'), end]));
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ detail: [{ loc: ['body', 'x'], msg: 'id is not a UUID' }] });
+  });
+
+  it('loses the run whose part is cut off, and no other', async () => {
+    const [whole, cut] = [randomUUID(), randomUUID()];
+    const bytes = Buffer.concat([
+      part(`post.${whole}`, run(whole)),
+      part(`post.${cut}`, run(cut)),
+      part(`post.${cut}.inputs`, `{"a":"${'x'.repeat(1_000)}"}`).subarray(0, 500),
+    ]);
+    const { status, body } = await send(bytes);
+    expect(status).toBe(202);
+    expect((body as Answer).errors).toEqual([
+      { id: cut, message: expect.stringMatching(/the body ends in the part/) as string },
+    ]);
+    expect([await statusOf(whole), await statusOf(cut)]).toEqual([200, 404]);
+  });
+});
+
+describe('a run that is odd', () => {
+  it.each(['1970-01-01T00:00:00Z', '2100-12-31T23:59:59.999999Z', '0001-01-01T00:00:00Z', 0])(
+    'is taken in with the start time %s, and found again',
+    async (start_time) => {
+      const id = randomUUID();
+      const { status } = await platform.call('POST', '/runs', {
+        json: { id, start_time, session_name: 'odd', name: 'x' },
+      });
+      expect(status).toBe(202);
+      const { body } = await platform.call('GET', `/runs/${id}`);
+      const { session_id } = body as { session_id: string };
+      const all: string[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page = await platform.call('POST', '/runs/query', {
+          json: { session: [session_id], limit: 1, cursor },
+        });
+        const { runs, cursors } = page.body as { runs: { id: string }[]; cursors: { next: string | null } };
+        all.push(...runs.map((one) => one.id));
+        if ((cursor = cursors.next) === null) break;
+      }
+      expect(all).toContain(id);
+      expect(new Set(all).size).toBe(all.length);
+    },
+  );
+
+  it('may have 30 MB of inputs', async () => {
+    const id = randomUUID();
+    const inputs = { text: 'x'.repeat(30_000_000) };
+    const { status } = await send(
+      Buffer.concat([part(`post.${id}`, run(id)), part(`post.${id}.inputs`, JSON.stringify(inputs)), end]),
+    );
+    expect(status).toBe(202);
+    const { body } = await platform.call('GET', `/runs/${id}`);
+    expect((body as { inputs: { text: string } }).inputs.text).toHaveLength(30_000_000);
+  });
+
+  it('keeps numbers, texts and keys as they were written', async () => {
+    const id = randomUUID();
+    const inputs =
+      '{"big":12345678901234567890123,"exact":1.10,"nul":"\\u0000","half":"\\ud800","__proto__":{"x":1}, "x":1,"x":2}';
+    await send(Buffer.concat([part(`post.${id}`, run(id)), part(`post.${id}.inputs`, inputs), end]));
+    const response = await fetch(`${platform.apiUrl}/runs/${id}`, { headers: { 'x-api-key': platform.key } });
+    expect(await response.text()).toContain(`"inputs":${inputs}`);
+  });
+
+  it('keeps metadata that is too long to search', async () => {
+    const id = randomUUID();
+    const extra = {
+      runtime: 'r',
+      metadata: { thread_id: 't', long: 'y'.repeat(100_000), many: Array.from({ length: 5_000 }, String) },
+    };
+    await send(
+      Buffer.concat([part(`post.${id}`, run(id)), part(`post.${id}.extra`, JSON.stringify(extra)), end]),
+    );
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ extra, thread_id: 't' });
+  });
+
+  it('comes in parts of any order, and by a patch first', async () => {
+    const id = randomUUID();
+    await send(
+      Buffer.concat([
+        part(`patch.${id}.outputs`, '{"b":2}'),
+        part(`patch.${id}`, JSON.stringify({ id, end_time: 1_795_205_100_120 })),
+        end,
+      ]),
+    );
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({
+      status: 'success',
+      start_time: null,
+    });
+    await send(Buffer.concat([part(`post.${id}.inputs`, '{"a":1}'), part(`post.${id}`, run(id)), end]));
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({
+      inputs: { a: 1 },
+      outputs: { b: 2 },
+      start_time: '2026-11-21T08:00:00.000000Z',
+      status: 'success',
+    });
+  });
+});
+
+describe('a body', () => {
+  it('that is no multipart is refused', async () => {
+    expect(await send(Buffer.from('hello'))).toMatchObject({ status: 422 });
+    expect(await send(end, { 'content-type': 'multipart/form-data' })).toMatchObject({ status: 400 });
+    expect(await send(end, { 'content-type': 'application/json' })).toMatchObject({ status: 415 });
+    expect(await send(end, { 'content-encoding': 'br' })).toMatchObject({ status: 415 });
+  });
+
+  it('that is empty takes nothing in', async () => {
+    expect(await send(end)).toMatchObject({ status: 202 });
+    expect(await platform.call('POST', '/runs/batch', { json: {} })).toMatchObject({ status: 202 });
+  });
+
+  it('that unpacks to more than the limit is refused, and the server goes on', async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000));
+    expect(bomb.length).toBeLessThan(1_000_000);
+    expect(await send(bomb, { 'content-encoding': 'gzip' })).toMatchObject({
+      status: 413,
+      body: { code: 'too_large' },
+    });
+    expect(await platform.call('GET', '/info', { key: null })).toMatchObject({ status: 200 });
+  });
+
+  it('that is larger than the limit is refused', async () => {
+    expect(await send(Buffer.alloc(42_000_000))).toMatchObject({ status: 413 });
+  });
+
+  it('that is broken gzip is refused', async () => {
+    const bytes = gzipSync(Buffer.concat([part(`post.${randomUUID()}`, '{}'), end]));
+    for (const broken of [bytes.subarray(0, -10), Buffer.from('not gzip at all')])
+      expect(await send(broken, { 'content-encoding': 'gzip' })).toMatchObject({ status: 400 });
+  });
+
+  it('that the client breaks off leaves nothing', async () => {
+    const id = randomUUID();
+    const { hostname, port } = new URL(platform.apiUrl);
+    const sending = request({
+      hostname,
+      port,
+      path: '/api/v1/runs/multipart',
+      method: 'POST',
+      headers: {
+        'x-api-key': platform.key,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': '100000',
+      },
+    });
+    const gone = new Promise((resolve) => sending.once('error', resolve));
+    sending.write(part(`post.${id}`, run(id)), () => sending.destroy(new Error('gone')));
+    await gone;
+    expect(await statusOf(id)).toBe(404);
+  });
+
+  it.each([
+    ['POST', '/runs', 'null', 422],
+    ['POST', '/runs', '{}', 422],
+    ['POST', '/runs', '{', 400],
+    ['POST', '/runs/batch', '{"post":{}}', 422],
+    ['POST', '/runs/batch', '{"post":[1]}', 422],
+    ['PATCH', '/runs/x', '{}', 422],
+    ['PATCH', `/runs/${randomUUID()}`, `{"id":"${randomUUID()}"}`, 422],
+    ['GET', '/runs/x', undefined, 422],
+    ['GET', `/runs/${randomUUID()}`, undefined, 404],
+    ['POST', '/runs/query', '{"limit":0}', 422],
+    ['POST', '/runs/query', '{"cursor":"abc"}', 422],
+    ['POST', '/sessions', '{}', 422],
+    ['GET', '/sessions?limit=0', undefined, 422],
+    ['DELETE', '/runs/x', undefined, 405],
+  ])('%s %s %s is %d', async (method, path, body, status) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await platform.call(method, path, body === undefined ? {} : { body, headers });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({
+      code: expect.any(String) as string,
+      message: expect.any(String) as string,
+    });
+  });
+});

@@ -1,0 +1,165 @@
+// Keys, roles and workspaces: who may do what, where, and until when.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { platformRoutes, type ApiKey, type NewApiKey, type RouteShape, type Workspace } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bootstrap } from '../../src/platform/keys/bootstrap.ts';
+import { isMistyped, newKeyText } from '../../src/platform/keys/key-text.ts';
+import { apiKeyStorage } from '../../src/storage/api-keys.ts';
+import { testDatabase } from '../database.ts';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const newKey = async (options: object = {}): Promise<NewApiKey> => {
+  const { status, body } = await platform.call('POST', '/api-key', {
+    json: options,
+    headers: { 'x-tenant-id': platform.workspace_id },
+  });
+  expect(status).toBe(200);
+  return body as NewApiKey;
+};
+
+const routes = Object.entries(platformRoutes) as [string, RouteShape][];
+
+describe('a key', () => {
+  it('can be told from a mistyped one', () => {
+    const key = newKeyText('service');
+    expect(key).toMatch(/^svc_sk_[0-9A-Za-z]{49}$/);
+    expect(isMistyped(key)).toBe(false);
+    expect(isMistyped(`${key.slice(0, 20)}${key[20] === 'a' ? 'b' : 'a'}${key.slice(21)}`)).toBe(true);
+    expect(newKeyText('personal')).toMatch(/^svc_pt_/);
+  });
+
+  it('is shown once, and stored nowhere', async () => {
+    const made = await newKey({ description: 'once' });
+    const list = (await platform.call('GET', '/api-key')).body as ApiKey[];
+    expect(list.find((one) => one.id === made.id)).toMatchObject({
+      short_key: made.short_key,
+      description: 'once',
+    });
+    expect(JSON.stringify(list)).not.toContain(made.key);
+    const rows = await platform.server.database.query(
+      { name: 'dump', text: 'select k::text from api_keys k' },
+      [],
+    );
+    expect(JSON.stringify(rows)).not.toContain(made.key.slice(11, -4));
+  });
+
+  it('is asked for on every route that is not public', async () => {
+    for (const [name, route] of routes) {
+      const path = route.path.replace('/api/v1', '').replaceAll(/:\w+/g, randomUUID());
+      const headers = { 'content-type': 'application/json' };
+      const body = route.method === 'get' || route.method === 'delete' ? {} : { body: '{}' };
+      const { status } = await platform.call(route.method.toUpperCase(), path, {
+        key: null,
+        headers,
+        ...body,
+      });
+      expect([name, status]).toEqual([name, route.access === 'public' ? 200 : 401]);
+    }
+  });
+
+  it.each([
+    ['admin', ['ingest', 'read', 'write', 'admin']],
+    ['editor', ['ingest', 'read', 'write']],
+    ['viewer', ['read']],
+    ['ingest', ['ingest']],
+  ])('with the role %s may do %j, on every route', async (role, permissions) => {
+    const { key } = await newKey({ role });
+    for (const [name, route] of routes) {
+      if (route.access === 'public' || !('permission' in route.access)) continue;
+      const path = route.path.replace('/api/v1', '').replaceAll(/:\w+/g, 'x');
+      const body = route.method === 'get' || route.method === 'delete' ? {} : { body: '[' };
+      const { status } = await platform.call(route.method.toUpperCase(), path, { key, ...body });
+      expect([name, status === 403]).toEqual([name, !permissions.includes(route.access.permission)]);
+    }
+  });
+
+  it('holds no longer on any node once it is revoked', async () => {
+    await using other = await startOther(platform);
+    const { id, key } = await newKey();
+    const ask = async (url: string): Promise<number> =>
+      (await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
+    expect([await ask(platform.server.url), await ask(other.url)]).toEqual([200, 200]);
+    expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 200, body: { id } });
+    await vi.waitFor(async () => {
+      expect([await ask(platform.server.url), await ask(other.url)]).toEqual([401, 401]);
+    });
+    expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 404 });
+  });
+
+  it('ends when it expires', async () => {
+    const { key } = await newKey({ expires_at: new Date(Date.now() + 1_500).toISOString() });
+    expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 200 });
+    await vi.waitFor(
+      async () => expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 401 }),
+      { timeout: 5_000 },
+    );
+  });
+
+  it('is known to have been used', async () => {
+    const { id, key } = await newKey();
+    await platform.call('GET', '/sessions', { key });
+    const list = (await platform.call('GET', '/api-key')).body as ApiKey[];
+    expect(list.find((one) => one.id === id)?.last_used_at).toMatch(/^20/);
+  });
+});
+
+const startOther = async ({ server }: PlatformServer) => {
+  const { startTestServer } = await import('../server.ts');
+  return startTestServer({ database: server.database });
+};
+
+describe('a workspace', () => {
+  it('must be named by a key that reaches several, and be one of them', async () => {
+    const own = await startPlatform();
+    await using _ = own;
+    const made = (await own.call('POST', '/workspaces', { json: { display_name: 'second' } }))
+      .body as Workspace;
+    const ask = (tenant?: string) =>
+      own.call('GET', '/sessions', tenant === undefined ? {} : { headers: { 'x-tenant-id': tenant } });
+    expect(await ask()).toMatchObject({ status: 400 });
+    expect(await ask(made.id)).toMatchObject({ status: 200 });
+    expect(await ask(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
+    expect(await ask(randomUUID())).toMatchObject({ status: 403 });
+    expect(await ask('default')).toMatchObject({ status: 422 });
+    expect((await own.call('GET', '/workspaces', { headers: { 'x-tenant-id': made.id } })).body).toHaveLength(
+      2,
+    );
+    const foreign = { headers: { 'x-tenant-id': made.id }, json: { workspaces: [randomUUID()] } };
+    expect(await own.call('POST', '/api-key', foreign)).toMatchObject({ status: 403 });
+  });
+});
+
+describe('the first start', () => {
+  it('makes a workspace and a key, once, in a file that only its owner reads', async () => {
+    await using database = await testDatabase();
+    const dataDir = await mkdtemp(join(tmpdir(), 'svc-first-'));
+    const keys = apiKeyStorage(database);
+    const options = { dataDir, key: undefined, workspaceId: undefined };
+    const made = (await Promise.all([bootstrap(keys, options), bootstrap(keys, options)])).filter(Boolean);
+    expect(made).toHaveLength(1);
+    const [first] = made;
+    if (!first) throw new Error('no key was made');
+    expect((await readFile(first.file, 'utf8')).trim()).toBe(first.key);
+    expect((await stat(first.file)).mode & 0o777).toBe(0o600);
+    expect(await bootstrap(keys, options)).toBeUndefined();
+    expect(await keys.list(null)).toMatchObject([{ role: 'admin', workspaces: [first.workspace_id] }]);
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('takes the key that is given, however often', async () => {
+    await using database = await testDatabase();
+    const keys = apiKeyStorage(database);
+    const options = { dataDir: '/nowhere', key: 'a key of one’s own', workspaceId: randomUUID() };
+    for (let start = 0; start < 3; start++) expect(await bootstrap(keys, options)).toBeUndefined();
+    expect(await keys.list(null)).toMatchObject([{ role: 'admin', workspaces: [options.workspaceId] }]);
+  });
+});

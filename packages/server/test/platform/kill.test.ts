@@ -1,0 +1,119 @@
+// kill -9 of every process in mid ingest: what was answered 202 is there, once. As many rounds as SVC_KILL_ROUNDS says.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, RunTree } from 'langsmith';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
+import { testProject } from '../server.ts';
+
+const rounds = Number(process.env['SVC_KILL_ROUNDS'] ?? 3);
+
+let dataDir: string;
+let last: SvcProcess | undefined;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-ingest-'));
+});
+afterAll(async () => {
+  await last?.killAll();
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+});
+
+interface Sent {
+  id: string;
+  inputs: { text: string };
+  acknowledged: boolean;
+}
+
+const post = (url: string, key: string, path: string, body: unknown): Promise<Response> =>
+  fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+/** Batches, four at a time, until the server is gone. Even those without an answer are sent again, as a tracer does. */
+const sendUntilDeath = async (
+  url: string,
+  key: string,
+  pending: Sent[],
+  until: Promise<void>,
+): Promise<Sent[]> => {
+  const all: Sent[] = [];
+  let isOver = false;
+  void until.then(() => (isOver = true));
+  const sender = async (): Promise<void> => {
+    while (!isOver) {
+      const again = pending.splice(0, 10);
+      const fresh = Array.from({ length: 10 }, () => ({
+        id: randomUUID(),
+        inputs: { text: randomBytes(1_000).toString('hex') },
+        acknowledged: false,
+      }));
+      const runs = [...again, ...fresh];
+      all.push(...runs);
+      const batch = runs.map(({ id, inputs }) => ({
+        id,
+        inputs,
+        name: 'x',
+        start_time: '2026-11-20T00:00:00Z',
+      }));
+      const answer = await post(url, key, '/runs/batch', { post: batch }).catch(() => undefined);
+      if (answer === undefined) return;
+      if (answer.status === 202) for (const run of runs) run.acknowledged = true;
+    }
+  };
+  await Promise.all([sender(), sender(), sender(), sender()]);
+  return all;
+};
+
+const check = async (url: string, key: string, sent: Sent[]): Promise<void> => {
+  for (let at = 0; at < sent.length; at += 500) {
+    const part = sent.slice(at, at + 500);
+    const response = await post(url, key, '/runs/query', { id: part.map(({ id }) => id) });
+    const { runs } = (await response.json()) as { runs: Sent[] };
+    const found = new Map(runs.map((run) => [run.id, run]));
+    expect(runs).toHaveLength(found.size);
+    for (const { id, inputs, acknowledged } of part)
+      if (acknowledged || found.has(id)) expect(found.get(id)?.inputs).toEqual(inputs);
+  }
+};
+
+it(`loses nothing that was acknowledged, and has nothing twice, ${rounds} times`, async () => {
+  let key = '';
+  const ever = new Map<string, Sent>();
+  for (let round = 0; round < rounds; round++) {
+    last = await startSvc(dataDir, testProject);
+    key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+    await check(last.url, key, [...ever.values()]);
+    const pending = [...ever.values()].filter((run) => !run.acknowledged);
+    const killing = sleep(300 + Math.random() * 500).then(() => last?.killAll());
+    const sent = await sendUntilDeath(last.url, key, pending, killing);
+    await killing;
+    for (const run of sent) ever.set(run.id, run);
+  }
+  last = await startSvc(dataDir, testProject);
+  await check(last.url, key, [...ever.values()]);
+  expect([...ever.values()].filter((run) => run.acknowledged).length).toBeGreaterThan(rounds * 10);
+}, 600_000);
+
+it('takes from the stock client what it sends again after the server was gone', async () => {
+  if (!last) throw new Error('the rounds have not left a server');
+  const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+  const { port } = new URL(last.url);
+  const client = new Client({ apiUrl: `${last.url}/api/v1`, apiKey: key, autoBatchTracing: true });
+  const root = new RunTree({ name: 'survivor', inputs: { a: 1 }, client });
+  await root.postRun();
+  await client.awaitPendingTraceBatches();
+  await last.killAll();
+  await root.end({ b: 2 });
+  await root.patchRun();
+  last = await startSvc(dataDir, testProject, port);
+  await client.awaitPendingTraceBatches();
+  const response = await post(last.url, key, '/runs/query', { id: [root.id] });
+  expect(await response.json()).toMatchObject({
+    runs: [{ inputs: { a: 1 }, outputs: { b: 2 }, status: 'success' }],
+  });
+}, 120_000);

@@ -1,0 +1,116 @@
+// Lists of runs against the same list made in memory, page by page.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunListFilter } from '../../src/storage/trace-lists.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+let traces: TraceStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  traces = traceStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+interface Listed {
+  id: string;
+  start_time: string;
+  session_id: string;
+  trace_id: string;
+  parent_run_id: string | null;
+}
+
+const day = 86_400_000;
+const projects = [randomUUID(), randomUUID()];
+const roots = [randomUUID(), randomUUID()];
+
+/** Most within the days that are kept, some long before and some after; several at the same time. */
+const ago = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: 0, max: 20 }).map((days) => days * day) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 40 * day }) },
+  { weight: 1, arbitrary: fc.constantFrom(-20_000 * day, 20_000 * day, 700 * day) },
+);
+
+const listed = fc.record({
+  ago,
+  project: fc.nat(1),
+  root: fc.nat(1),
+  isRoot: fc.boolean(),
+});
+
+const toWrite = ({ id, start_time, ...fields }: Listed): RunWrite => ({
+  id,
+  rank: 0,
+  patched: 0,
+  writes: ['1'],
+  start_time,
+  metadata: '{}',
+  fields,
+});
+
+const inOrder = (a: Listed, b: Listed): number =>
+  a.start_time === b.start_time ? (a.id < b.id ? 1 : -1) : a.start_time < b.start_time ? 1 : -1;
+
+describe('a list of runs', () => {
+  it('has every run that fits once, newest first, whatever the pages', async () => {
+    const now = Date.now();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(listed, { maxLength: 30 }),
+        fc.record({
+          project: fc.option(fc.subarray(projects, { minLength: 1 }), { nil: null }),
+          trace: fc.option(fc.constantFrom(...roots), { nil: null }),
+          is_root: fc.option(fc.boolean(), { nil: null }),
+          since: fc.option(ago, { nil: null }),
+          until: fc.option(ago, { nil: null }),
+        }),
+        fc.integer({ min: 1, max: 10 }),
+        async (said, asked, limit) => {
+          const tenant_id = randomUUID();
+          const at = (ms: number | null): string | null =>
+            ms === null ? null : new Date(now - ms).toISOString().replace('Z', '000Z');
+          const runs = said.map(({ ago: ms, project, root, isRoot }) => ({
+            id: randomUUID(),
+            start_time: at(ms) ?? '',
+            session_id: projects[project] ?? '',
+            trace_id: roots[root] ?? '',
+            parent_run_id: isRoot ? null : (roots[root] ?? ''),
+          }));
+          await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
+          const [since, until] = [at(asked.since), at(asked.until)];
+          const wanted = runs
+            .filter(
+              (run) =>
+                (asked.project === null || asked.project.some((project) => project === run.session_id)) &&
+                (asked.trace === null || asked.trace === run.trace_id) &&
+                (asked.is_root === null || asked.is_root === (run.parent_run_id === null)) &&
+                (since === null || run.start_time >= since) &&
+                (until === null || run.start_time <= until),
+            )
+            .toSorted(inOrder);
+          const found: string[] = [];
+          for (let after: RunListFilter['after'] = null; ;) {
+            const rows = await traces.list({
+              tenant_id,
+              session_ids: asked.project,
+              trace_id: asked.trace,
+              is_root: asked.is_root,
+              since,
+              until,
+              after,
+              limit,
+            });
+            found.push(...rows.map((row) => row.id));
+            const last = rows.at(-1);
+            if (rows.length < limit || !last?.start_time) break;
+            after = { id: last.id, start_time: last.start_time };
+          }
+          expect(found).toEqual(wanted.map((run) => run.id));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,171 @@
+// What is said of a run merges to the same, in whatever order it comes, together or apart, once or twice.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldAll } from '../../src/platform/traces/fold.ts';
+import { type NewRunWrite, toRunWrite } from '../../src/platform/traces/run-write.ts';
+import { readRun } from '../../src/platform/traces/read-json.ts';
+import { toRunText } from '../../src/platform/traces/run-text.ts';
+import { traceStorage, type TraceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+const daysKept = 400;
+const tenant_id = randomUUID();
+let database: TestDatabase;
+let traces: TraceStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  traces = traceStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+type Said = Record<string, unknown>;
+
+const toWrite = async (operation: 'post' | 'patch', run: Said): Promise<NewRunWrite> => {
+  // oxlint-disable-next-line require-await -- a body of one chunk
+  const body = (async function* () {
+    yield Buffer.from(JSON.stringify(run));
+  })();
+  const [sent] = (await readRun(body, operation)).runs;
+  if (!sent) throw new Error('nothing was read');
+  return toRunWrite(sent);
+};
+
+const read = async (id: string): Promise<Said> => {
+  const row = await traces.find(tenant_id, id);
+  if (!row) throw new Error('there is no such run');
+  return JSON.parse(toRunText(row)) as Said;
+};
+
+const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { nil: undefined });
+const word = fc.constantFrom('a', 'b', 'c\0', '\ud800');
+const fields = {
+  name: maybe(word),
+  inputs: maybe(fc.record({ text: word })),
+  outputs: maybe(
+    fc.record({
+      text: word,
+      usage_metadata: fc.record({ input_tokens: fc.nat(9), output_tokens: fc.nat(9) }),
+    }),
+  ),
+  error: maybe(word),
+  events: maybe(fc.constant([{ name: 'new_token', time: '2026-11-20T10:00:01Z' }])),
+  tags: maybe(fc.array(word, { maxLength: 2 })),
+  extra: maybe(
+    fc.record({
+      runtime: word,
+      metadata: fc.dictionary(fc.constantFrom('x', 'y', 'thread_id'), word, { noNullPrototype: true }),
+    }),
+  ),
+};
+const post = fc.record({ ...fields, start_time: fc.constant('2026-11-20T10:00:00.000001Z') });
+const patch = fc.record(fields);
+const last = fc.record({ ...fields, end_time: fc.constantFrom('2026-11-20T10:00:02Z', 1_795_000_000_000) });
+
+describe('what is said of a run', () => {
+  it('is the same in any order, and when it is said again', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        post,
+        last,
+        fc.shuffledSubarray([0, 1, 0, 1], { minLength: 4 }),
+        async (posted, ended, order) => {
+          const expected = randomUUID();
+          const shuffled = randomUUID();
+          const writes = (id: string) =>
+            Promise.all([toWrite('post', { id, ...posted }), toWrite('patch', { id, ...ended })]);
+          for (const write of await writes(expected)) await traces.ingest(tenant_id, [write], [], daysKept);
+          const [first, second] = await writes(shuffled);
+          for (const index of order)
+            await traces.ingest(tenant_id, [index === 0 ? first : second], [], daysKept);
+          const [run, wanted] = [await read(shuffled), await read(expected)];
+          const { id, trace_id, dotted_order, app_path } = run;
+          expect(run).toEqual({ ...wanted, id, trace_id, dotted_order, app_path });
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is the same together in one batch as one after the other', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(post, patch, last), { minLength: 2, maxLength: 4 }),
+        async (said) => {
+          const apart = randomUUID();
+          const together = randomUUID();
+          const writes = (id: string) =>
+            Promise.all(said.map((one) => toWrite('start_time' in one ? 'post' : 'patch', { id, ...one })));
+          for (const write of await writes(apart)) await traces.ingest(tenant_id, [write], [], daysKept);
+          await traces.ingest(tenant_id, foldAll(await writes(together)), [], daysKept);
+          const texts = [await read(apart), await read(together)].map((run) =>
+            JSON.stringify(run).replaceAll(apart, 'id').replaceAll(together, 'id'),
+          );
+          expect(texts[1]).toBe(texts[0]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('changes nothing when it comes again, not even the time of the last change', async () => {
+    const id = randomUUID();
+    const writes = [
+      await toWrite('post', { id, start_time: '2026-11-20T10:00:00Z', inputs: { a: 1 } }),
+      await toWrite('patch', { id, end_time: '2026-11-20T10:00:01Z', outputs: { b: 2 } }),
+    ];
+    const changed = async (): Promise<unknown> =>
+      database.query(
+        { name: 'changed', text: 'select xmin::text, updated_at from trace_runs where id = $1' },
+        [id],
+      );
+    for (const write of writes) await traces.ingest(tenant_id, [write], [], daysKept);
+    const before = await changed();
+    for (const write of writes.toReversed()) await traces.ingest(tenant_id, [write], [], daysKept);
+    expect(await changed()).toEqual(before);
+  });
+
+  it('is one row when batches with the same runs come at once', async () => {
+    const ids = Array.from({ length: 50 }, () => randomUUID());
+    const batch = await Promise.all(
+      ids.map((id) => toWrite('post', { id, start_time: '2026-11-19T23:59:59Z' })),
+    );
+    const ends = await Promise.all(
+      ids.map((id) => toWrite('patch', { id, end_time: '2026-11-20T00:00:01Z' })),
+    );
+    await Promise.all(
+      [batch, ends, batch.toReversed(), ends.toReversed()].map((one) =>
+        traces.ingest(tenant_id, one, [], daysKept),
+      ),
+    );
+    const rows = await database.query<{ status: string }>(
+      { name: 'many', text: 'select status from trace_runs where id = any ($1)' },
+      [ids],
+    );
+    expect(rows).toEqual(ids.map(() => ({ status: 'success' })));
+  });
+});
+
+describe('a run that names only its parent', () => {
+  it('gets its place when the parent comes, and those below it theirs', async () => {
+    const [root, child, grandchild] = [randomUUID(), randomUUID(), randomUUID()];
+    const start_time = '2026-11-20T10:00:00.5Z';
+    const store = async (run: Said): Promise<void> =>
+      traces.ingest(tenant_id, [await toWrite('post', { start_time, ...run })], [], daysKept);
+    await store({ id: grandchild, parent_run_id: child });
+    await store({ id: child, parent_run_id: root });
+    expect(await read(grandchild)).toMatchObject({ dotted_order: '', trace_id: grandchild });
+    await store({ id: root });
+    const segment = (id: string): string => `20261120T100000500000Z${id}`;
+    expect(await read(grandchild)).toMatchObject({
+      dotted_order: [root, child, grandchild].map(segment).join('.'),
+      trace_id: root,
+      parent_run_ids: [root, child],
+    });
+    const late = randomUUID();
+    await store({ id: late, parent_run_id: child });
+    expect(await read(late)).toMatchObject({ dotted_order: [root, child, late].map(segment).join('.') });
+    expect(await database.query({ name: 'none', text: 'select id from trace_orphans' }, [])).toEqual([]);
+  });
+});

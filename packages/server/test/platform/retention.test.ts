@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { traceDuties } from '../../src/platform/traces/trace-duties.ts';
+import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+const tenant_id = randomUUID();
+let database: TestDatabase;
+let traces: TraceStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  traces = traceStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const newRun = (start_time: string | null): RunWrite => ({
+  id: randomUUID(),
+  rank: 0,
+  patched: 0,
+  writes: ['1'],
+  start_time,
+  metadata: '{}',
+  fields: { name: 'x' },
+});
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
+const store = async (daysKept: number, ...starts: (string | null)[]): Promise<string[]> => {
+  const runs = starts.map(newRun);
+  await traces.ingest(
+    tenant_id,
+    runs,
+    [{ run_id: runs[0]?.id ?? '', name: 'a', content_type: 'text/plain', content: Buffer.from('a') }],
+    daysKept,
+  );
+  return runs.map((run) => run.id);
+};
+
+const doAll = async (daysKept: number): Promise<void> => {
+  const signal = new AbortController().signal;
+  for (const duty of traceDuties(tracePartitionStorage(database), daysKept))
+    while ((await duty.work(signal)) >= (duty.batch ?? 1));
+};
+
+const partitions = async (): Promise<number> => {
+  const rows = await database.query<{ count: number }>(
+    { name: 'partitions', text: `select count(*) from pg_inherits where inhparent = 'trace_runs'::regclass` },
+    [],
+  );
+  return rows[0]?.count ?? 0;
+};
+
+const present = async (ids: string[]): Promise<boolean[]> => {
+  const found = await Promise.all(ids.map((id) => traces.find(tenant_id, id)));
+  return found.map((run) => run !== undefined);
+};
+
+describe('traces', () => {
+  it('have partitions before they are needed', async () => {
+    await doAll(30);
+    expect(await partitions()).toBe(4);
+  });
+
+  it('are kept as long as the setting says, whatever their time', async () => {
+    const recent = await store(30, daysAgo(0), daysAgo(5), daysAgo(29));
+    const odd = await store(30, daysAgo(31), daysAgo(20_000), daysAgo(-20_000), null);
+    await doAll(30);
+    expect(await present([...recent, ...odd])).toEqual([true, true, true, true, true, true, true]);
+    await doAll(4);
+    expect(await present([...recent, ...odd])).toEqual([true, false, false, true, true, true, true]);
+    // What has no day of its own goes when it has been here for as long.
+    await database.query(
+      {
+        name: 'age',
+        text: `update trace_runs set inserted_at = now() - interval '6 days' where id = any ($1)`,
+      },
+      [odd],
+    );
+    await doAll(4);
+    expect(await present(odd)).toEqual([false, false, false, false]);
+    const left = await database.query(
+      { name: 'left', text: 'select id from trace_run_days where id = any ($1)' },
+      [[...recent.slice(1), ...odd]],
+    );
+    expect(left).toEqual([]);
+    const files = await database.query<{ run_id: string }>(
+      { name: 'files', text: 'select run_id from trace_attachments' },
+      [],
+    );
+    expect(files).toEqual([{ run_id: recent[0] }]);
+  });
+
+  it('of many odd days make no partitions', async () => {
+    const before = await partitions();
+    await store(30, ...Array.from({ length: 200 }, (_, index) => daysAgo(1_000 + index)));
+    expect(await partitions()).toBe(before);
+  });
+
+  it('make the partition of a day once, however many ask', async () => {
+    const before = await partitions();
+    await Promise.all(Array.from({ length: 8 }, () => store(60, daysAgo(45), daysAgo(44))));
+    expect(await partitions()).toBe(before + 2);
+  });
+});

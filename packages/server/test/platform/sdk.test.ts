@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { createPlatformClient, type PlatformClient } from '@svc/sdk';
+import { platformRoutes } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let client: PlatformClient;
+const called = new Set<string>();
+beforeAll(async () => {
+  platform = await startPlatform();
+  client = createPlatformClient({
+    apiUrl: platform.server.url,
+    apiKey: platform.key,
+    workspaceId: platform.workspace_id,
+    fetch: (input, init) => {
+      called.add(
+        `${init?.method} ${new URL(input as string).pathname.replaceAll(/[0-9a-f-]{36}|picture/g, '*')}`,
+      );
+      return fetch(input, init);
+    },
+  });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+describe('the client of the platform', () => {
+  it('makes workspaces, keys and projects, and lists them', async () => {
+    const workspace = await client.workspaces.create('Shop');
+    expect((await client.workspaces.list()).map(({ id }) => id)).toContain(workspace.id);
+    const made = await client.keys.create({
+      role: 'ingest',
+      workspaces: [workspace.id],
+      description: 'tracing',
+    });
+    expect(made).toMatchObject({ role: 'ingest', workspaces: [workspace.id] });
+    await client.keys.revoke(made.id);
+    expect((await client.keys.list()).map(({ id }) => id)).not.toContain(made.id);
+
+    const project = await client.projects.create({ name: 'p', extra: { metadata: { a: 1 } } });
+    expect(await client.projects.get(project.id)).toEqual(project);
+    expect(await client.projects.list({ name: 'p' })).toEqual([project]);
+    expect(await client.projects.create({ name: 'p' }, { upsert: true })).toEqual(project);
+    await expect(client.projects.create({ name: 'p' })).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('sends runs, and reads them back', async () => {
+    const [id, other] = [randomUUID(), randomUUID()];
+    const start_time = '2026-11-20T00:00:00Z';
+    await client.traces.create({ id, name: 'one', start_time });
+    await client.traces.update(id, { end_time: '2026-11-20T00:00:01Z', outputs: { done: true } });
+    await client.traces.send({
+      post: [{ id: other, name: 'two', parent_run_id: id, start_time: '2026-11-20T00:00:00.5Z' }],
+    });
+    expect(await client.traces.get(id)).toMatchObject({ status: 'success', outputs: { done: true } });
+    const { runs, cursors } = await client.traces.query({ trace: id });
+    expect(runs.map((run) => run.id)).toEqual([other, id]);
+    expect(cursors).toEqual({ next: null, prev: null });
+    await expect(client.traces.attachment(id, 'picture')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('has a method for every route that is not for tracers alone', () => {
+    const forTracers = ['/api/v1/info', '/api/v1/settings', '/api/v1/runs/multipart'];
+    const all = Object.values(platformRoutes).map(
+      ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:\w+/g, '*')}`,
+    );
+    expect([...called].toSorted()).toEqual(
+      all.filter((one) => !forTracers.some((path) => one.endsWith(path))).toSorted(),
+    );
+  });
+});
