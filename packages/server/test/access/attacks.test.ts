@@ -19,7 +19,7 @@ interface Made {
 const encryptionKey = 'a'.repeat(64);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ project, settings: { jobsPerWorker: '20' } });
+  server = await startTestServer({ project, settings: { jobsPerWorker: '20', encryptionKey } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
