@@ -81,11 +81,12 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // A run without a thread has gone when it is told of: the copy that is sent says whose it was.
+    // A run without a thread has gone when it is told of: the copy that is sent says whose it was. As json first, since inputs
+    // may hold what jsonb cannot.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
         and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
           then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
-          else (d.run::jsonb -> 'metadata') @@ $3::jsonpath end
+          else (d.run::json -> 'metadata')::jsonb @@ $3::jsonpath end
       order by created_at limit ${listMax}`,
   },
   deleteEnded: {
