@@ -7,7 +7,9 @@ returns anyelement language sql immutable as $$
 $$;
 
 -- Gives runs below these parents their paths, and those below them, as far as the parents have one.
-create function adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer language plpgsql as $$
+create function adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
 declare
   v_parents uuid[] := p_parents;
   v_count integer := 0;
@@ -17,11 +19,12 @@ begin
       select o.parent_run_id, c.id, c.day, p.trace_id, p.dotted_order || '.'
         || to_char(c.start_time at time zone 'utc', 'YYYYMMDD"T"HH24MISSUS"Z"') || c.id as dotted_order
       from unnest(v_parents) parent
-      join trace_orphans o on o.tenant_id = p_tenant and o.parent_run_id = parent
-      join trace_run_days dp on dp.tenant_id = p_tenant and dp.id = parent
-      join trace_runs p on p.tenant_id = p_tenant and p.id = parent and p.day = dp.day
-      join trace_run_days dc on dc.tenant_id = p_tenant and dc.id = o.id
-      join trace_runs c on c.tenant_id = p_tenant and c.id = o.id and c.day = dc.day
+      cross join lateral (select * from trace_orphans o
+        where o.tenant_id = p_tenant and o.parent_run_id = parent offset 0) o
+      cross join lateral (select r.* from trace_run_days d join trace_runs r on r.day = d.day
+        where d.tenant_id = p_tenant and d.id = parent and r.tenant_id = p_tenant and r.id = parent offset 0) p
+      cross join lateral (select r.* from trace_run_days d join trace_runs r on r.day = d.day
+        where d.tenant_id = p_tenant and d.id = o.id and r.tenant_id = p_tenant and r.id = o.id offset 0) c
       where p.dotted_order is not null and c.start_time is not null
     ), adopted as (
       update trace_runs c set trace_id = f.trace_id, dotted_order = f.dotted_order, updated_at = now()
@@ -69,8 +72,9 @@ create function ingest_runs(
   p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[],
   p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]
 ) returns date[] language plpgsql
--- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start.
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+-- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start. So joins are
+-- written as the lookups that they are to be (offset 0 keeps the planner from turning them around).
+set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
   v_missing date[];
@@ -110,7 +114,9 @@ begin
       dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
       prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
       first_token_time, model)
-  join trace_run_days d on d.tenant_id = p_tenant and d.id = r.id::uuid
+  cross join lateral (
+    select d.day, d.id from trace_run_days d where d.tenant_id = p_tenant and d.id = r.id::uuid offset 0
+  ) d
   order by d.id
   on conflict (tenant_id, id, day) do update set
     -- Its day is where the row is; a time on another is not believed.
