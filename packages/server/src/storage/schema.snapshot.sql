@@ -252,6 +252,7 @@ webhook_deliveries.lease_until timestamp with time zone
 webhook_deliveries.not_before timestamp with time zone not null default now()
 webhook_deliveries.run text not null
 webhook_deliveries.values text
+webhook_deliveries.metadata jsonb not null default '{}'::jsonb
 webhook_deliveries.error text
 webhook_deliveries.log jsonb not null default '[]'::jsonb
 webhook_deliveries.created_at timestamp with time zone not null default now()

@@ -81,12 +81,11 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // A run without a thread has gone when it is told of: the copy that is sent says whose it was. As json first, since inputs
-    // may hold what jsonb cannot.
+    // A run without a thread has gone when it is told of: then what it said of itself counts.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
         and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
           then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
-          else (d.run::json -> 'metadata')::jsonb @@ $3::jsonpath end
+          else d.metadata @@ $3::jsonpath end
       order by created_at limit ${listMax}`,
   },
   deleteEnded: {

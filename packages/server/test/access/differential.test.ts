@@ -123,11 +123,11 @@ beforeAll(async () => {
   // Told of already: one run of her thread, and one without a thread that has gone since.
   const told = {
     name: 'told',
-    text: `insert into webhook_deliveries (run_id, thread_id, url, run, status, ended_at)
+    text: `insert into webhook_deliveries (run_id, thread_id, url, run, metadata, status, ended_at)
       select * from unnest($1::uuid[], $2::uuid[]) as d(run_id, thread_id),
-        lateral (select 'https://example.com/${canary}', $3, 'delivered', now()) as rest`,
+        lateral (select 'https://example.com/${canary}', '{}', $3::jsonb, 'delivered', now()) as rest`,
   };
-  const sent = JSON.stringify({ metadata: { owner: 'alice', mark: canary } });
+  const sent = JSON.stringify({ owner: 'alice', mark: canary });
   const ended = [randomUUID(), randomUUID()];
   await server.database.query(told, [[alice.run_id, ended[0]], [alice.thread_id, ended[1]], sent]);
   [told_run_id = '', told_thread_id = ''] = ended;

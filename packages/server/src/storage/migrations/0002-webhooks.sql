@@ -19,6 +19,8 @@ create table webhook_deliveries (
   -- The run as it ended and its final values, as JSON text.
   run         text        not null,
   values      text,
+  -- Of the run: whose the delivery is when there is no thread to say so.
+  metadata    jsonb       not null default '{}',
   error       text,
   -- The last attempts: [{at, status | error, ms}].
   log         jsonb       not null default '[]',
@@ -37,8 +39,8 @@ create function queue_webhook(p_run_id uuid, p_values text, p_status text defaul
 returns void
 language sql as $$
   select pg_notify('svc', 'w');
-  insert into webhook_deliveries (run_id, thread_id, url, run, values)
-  select r.run_id, r.thread_id, r.webhook, json_build_object(
+  insert into webhook_deliveries (run_id, thread_id, url, metadata, run, values)
+  select r.run_id, r.thread_id, r.webhook, r.metadata, json_build_object(
       'run_id', r.run_id,
       'thread_id', r.thread_id,
       'assistant_id', r.assistant_id,
