@@ -212,6 +212,41 @@ describe('spans', () => {
     });
   });
 
+  it('of two traces stay apart when their ids are the same, however often they come', async () => {
+    const [ids, own] = [['1'.repeat(16), '2'.repeat(16)], randomBytes(8).toString('hex')];
+    const sendTrace = async (trace_id: string, name: string): Promise<void> => {
+      const spans = ids.map((spanId, index) => ({
+        traceId: trace_id,
+        spanId: spanId.slice(0, 8) + own.slice(8),
+        parentSpanId: index === 0 ? '' : '1'.repeat(8) + own.slice(8),
+        name,
+        startTimeUnixNano: '1795205100000000000',
+      }));
+      for (const span of spans) {
+        const json = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
+        expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject({ body: {} });
+      }
+    };
+    const [one, two] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')];
+    for (const [trace_id, name] of [
+      [one, `one ${own}`],
+      [two, `two ${own}`],
+      [one, `one ${own}`],
+      [two, `two ${own}`],
+    ] as const)
+      await sendTrace(trace_id, name);
+    const { body } = await platform.call('POST', '/runs/query', { json: { limit: 100 } });
+    const runs = (body as { runs: TraceRun[] }).runs.filter(({ name }) => name.endsWith(own));
+    expect(runs).toHaveLength(4);
+    for (const name of [`one ${own}`, `two ${own}`]) {
+      const [root, child] = runs
+        .filter((run) => run.name === name)
+        .toSorted((a, b) => a.parent_run_ids.length - b.parent_run_ids.length);
+      expect(child?.parent_run_ids).toEqual([root?.id]);
+      expect(child?.trace_id).toBe(root?.id);
+    }
+  });
+
   it('are in the project that the header names, before that of the service', async () => {
     const [one] = spansOf((start) => start('one').end());
     const [two] = spansOf((start) => start('two').end(), 'unknown_service:node');

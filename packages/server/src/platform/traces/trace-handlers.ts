@@ -60,8 +60,11 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
     const format = isJson ? 'json' : 'protobuf';
     const project = call.header('langsmith-project') ?? call.header('svc-project');
-    const { rejections } = await ingest.take(grantOf(call).tenant_id, body, (bytes) =>
-      readOtlp(bytes, { format, project }),
+    const { tenant_id } = grantOf(call);
+    const tracesOf = (run_ids: string[]): ReturnType<TraceService['otelTracesOf']> =>
+      traces.otelTracesOf(tenant_id, run_ids);
+    const { rejections } = await ingest.take(tenant_id, body, (bytes) =>
+      readOtlp(bytes, { format, project, tracesOf }),
     );
     const answer = toOtlpAnswer(rejections);
     return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));

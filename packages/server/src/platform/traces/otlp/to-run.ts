@@ -1,6 +1,7 @@
 // A span as a run. Its id is that of the span, in the form in which LangSmith's tracers point at spans of OpenTelemetry, so that
 // runs of theirs and spans are one trace. Which trace it is in follows from its parents, whenever those come.
 import { createHash } from 'node:crypto';
+import { otelTraceKey } from '../../../storage/otel-traces.ts';
 import { RunRejected, type SentRun } from '../sent-run.ts';
 import { invocationParamsOf, metadataOf, runTypeOf, textAt } from './conventions.ts';
 import { payloadsOf } from './payloads.ts';
@@ -11,10 +12,12 @@ const spanIdForm = /^(?!0{16})[0-9a-f]{16}$/;
 const errorCode = 2;
 const okCode = 1;
 
-/** Metadata key of the id that OpenTelemetry gave the trace. */
-export const traceIdKey = 'otel.trace_id';
+const idPrefix = '00000000-0000-0000-';
 
-const uuidOf = (span_id: string): string => `00000000-0000-0000-${span_id.slice(0, 4)}-${span_id.slice(4)}`;
+/** Whether it was made from the id of a span. */
+export const isSpanRunId = (id: unknown): id is string => typeof id === 'string' && id.startsWith(idPrefix);
+
+const uuidOf = (span_id: string): string => `${idPrefix}${span_id.slice(0, 4)}-${span_id.slice(4)}`;
 
 /** `project`: the name that the request gives. Throws RunRejected when the span makes no sense. */
 export const toRun = (span: Span, origin: Origin, project: string | undefined): SentRun => {
@@ -22,7 +25,7 @@ export const toRun = (span: Span, origin: Origin, project: string | undefined): 
   assertIds(span);
   const id = textAt(attributes, 'langsmith.span.id') ?? uuidOf(span.span_id);
   const { inputs, outputs, used } = payloadsOf(span);
-  const metadata = metadataOf(attributes, origin.resource, used).set(traceIdKey, span.trace_id);
+  const metadata = metadataOf(attributes, origin.resource, used).set(otelTraceKey, span.trace_id);
   const main: SentRun['main'] = {
     id,
     ...placeOf(span),
