@@ -55,7 +55,7 @@ export {
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { Project } from './platform/projects.ts';
-export { IngestAnswer, TraceRun } from './platform/traces.ts';
+export { IngestAnswer, OtlpAnswer, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
 export { keyRoutes, projectRoutes, traceRoutes, workspaceRoutes };
 export * from './problem.ts';

@@ -1,4 +1,4 @@
-import type { CallInput, IngestAnswer, TraceRun, traceRoutes } from '@svc/contract';
+import type { CallInput, IngestAnswer, OtlpAnswer, TraceRun, traceRoutes } from '@svc/contract';
 import { path, type CallOptions, type Transport } from './transport.ts';
 
 type Body<K extends keyof typeof traceRoutes> = NonNullable<CallInput<(typeof traceRoutes)[K]>['body']>;
@@ -39,6 +39,17 @@ export class TracesClient {
   /** Adds to a run, whether it has come yet or not. */
   update(id: string, more: Record<string, unknown>, options: CallOptions = {}): Promise<IngestAnswer> {
     return this.#transport.json({ method: 'PATCH', path: path`/api/v1/runs/${id}`, body: more, ...options });
+  }
+
+  /** Spans of OpenTelemetry: an OTLP request in its JSON form. */
+  sendSpans(
+    request: { resourceSpans: Record<string, unknown>[] },
+    options: CallOptions & { project?: string } = {},
+  ): Promise<OtlpAnswer> {
+    const { project, ...rest } = options;
+    const headers = project === undefined ? {} : { 'langsmith-project': project };
+    const where = '/api/v1/otel/v1/traces';
+    return this.#transport.json({ method: 'POST', path: where, body: request, headers, ...rest });
   }
 
   get(id: string, options: CallOptions = {}): Promise<TraceRun> {

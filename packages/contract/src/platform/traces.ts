@@ -50,6 +50,16 @@ export const IngestAnswer = z
   .meta({ id: 'IngestAnswer' });
 export type IngestAnswer = z.output<typeof IngestAnswer>;
 
+export const OtlpAnswer = z
+  .object({
+    partialSuccess: z
+      .object({ rejectedSpans: z.string().describe('A number'), errorMessage: z.string() })
+      .optional()
+      .describe('What was not taken in; all else was'),
+  })
+  .meta({ id: 'OtlpAnswer' });
+export type OtlpAnswer = z.output<typeof OtlpAnswer>;
+
 const ingest = {
   tag,
   access: { permission: 'ingest' },
@@ -96,6 +106,17 @@ export const traceRoutes = {
     summary: 'Add to a run, whether it has come yet or not',
     params: z.object({ id: Id }),
     upload: [json],
+  }),
+  ingestOtlp: route({
+    ...ingest,
+    method: 'post',
+    path: '/api/v1/otel/v1/traces',
+    summary: 'Take in spans of OpenTelemetry: OTLP/HTTP, answered in the form that was sent',
+    upload: ['application/x-protobuf', json],
+    requestHeaders: { 'langsmith-project': 'Name of the project; by default that of the service' },
+    response: OtlpAnswer,
+    status: 200,
+    errors: ['bad_request', 'too_large', 'rate_limited'],
   }),
   getTraceRun: route({
     method: 'get',

@@ -81,13 +81,24 @@ export class RawJson {
   }
 }
 
+/** A response of another content type than JSON, where the client may choose. */
+export class RawBytes {
+  readonly content_type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+
+  constructor(content_type: string, bytes: Uint8Array<ArrayBuffer>) {
+    this.content_type = content_type;
+    this.bytes = bytes;
+  }
+}
+
 type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
   : R['kind'] extends 'late'
     ? Late
     : R['kind'] extends 'html' | 'text'
       ? string
-      : RouteOutput<R> | RawJson;
+      : RouteOutput<R> | RawJson | RawBytes;
 
 type Answer<R extends RouteShape> = Body<R> | Reply<Body<R>>;
 

@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { RouteShape } from '@svc/contract';
-import { type Late, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
+import { type Late, RawBytes, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from './headers.ts';
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';
@@ -54,6 +54,10 @@ export const respond = async (
     case 'json': {
       if (status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
+      if (value instanceof RawBytes) {
+        const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
+        return new Response(value.bytes, { status, headers });
+      }
       const text = value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null');
       return new Response(text, { status, headers: withHeaders(jsonHeaders, call, reply) });
     }

@@ -1,6 +1,7 @@
 // Runs of traces: taken in by the batch, read one by one, by trace, or by project and time.
 import { type Cell, toColumn } from './column-array.ts';
 import type { Database } from './database.ts';
+import { otelTraces } from './otel-traces.ts';
 import { asTenant } from './tenant.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
 import { traceLists } from './trace-lists.ts';
@@ -62,6 +63,7 @@ const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | n
 
 export const traceStorage = (db: Database) => ({
   ...traceLists(db),
+  ...otelTraces(db),
 
   /**
    * Takes in a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or

@@ -4,6 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { Client, RunTree } from 'langsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
@@ -116,4 +123,64 @@ it('takes from the stock client what it sends again after the server was gone', 
   expect(await response.json()).toMatchObject({
     runs: [{ inputs: { a: 1 }, outputs: { b: 2 }, status: 'success' }],
   });
+}, 120_000);
+
+const newSpans = (count: number): ReadableSpan[] => {
+  const memory = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(memory)] });
+  for (let index = 0; index < count; index++)
+    provider
+      .getTracer('t')
+      .startSpan('x', { attributes: { note: randomBytes(500).toString('hex') } })
+      .end();
+  return memory.getFinishedSpans();
+};
+
+it('has the spans that an exporter was told it has, once, when it was killed in mid batch', async () => {
+  if (!last) throw new Error('the rounds have not left a server');
+  await last.killAll();
+  last = await startSvc(dataDir, testProject);
+  const { url } = last;
+  const { port } = new URL(url);
+  const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+  const newExporter = (): OTLPTraceExporter =>
+    new OTLPTraceExporter({
+      url: `${url}/api/v1/otel/v1/traces`,
+      headers: { 'x-api-key': key },
+      timeoutMillis: 1_000,
+    });
+  const send = (spans: ReadableSpan[]): Promise<boolean> =>
+    new Promise((resolve) => newExporter().export(spans, ({ code }) => resolve(code === 0)));
+  const batches: { spans: ReadableSpan[]; taken: boolean }[] = [];
+  let isOver = false;
+  const sender = async (): Promise<void> => {
+    while (!isOver) {
+      const batch = { spans: newSpans(20), taken: false };
+      batches.push(batch);
+      batch.taken = await send(batch.spans);
+    }
+  };
+  const senders = Promise.all([sender(), sender(), sender()]);
+  await sleep(800);
+  await last.killAll();
+  isOver = true;
+  await senders;
+  last = await startSvc(dataDir, testProject, port);
+  const idsOf = ({ spans }: (typeof batches)[number]): string[] =>
+    spans.map((span) => {
+      const { spanId } = span.spanContext();
+      return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
+    });
+  const countOf = async (ids: string[]): Promise<number> => {
+    const response = await post(url, key, '/runs/query', { id: ids });
+    return ((await response.json()) as { runs: unknown[] }).runs.length;
+  };
+  expect(batches.some(({ taken }) => taken)).toBe(true);
+  expect(batches.some(({ taken }) => !taken)).toBe(true);
+  // A batch is there as a whole, or not at all.
+  for (const batch of batches) expect(batch.taken ? [20] : [0, 20]).toContain(await countOf(idsOf(batch)));
+  for (const batch of batches.filter(({ taken }) => !taken)) {
+    expect(await send(batch.spans)).toBe(true);
+    expect(await countOf(idsOf(batch))).toBe(20);
+  }
 }, 120_000);

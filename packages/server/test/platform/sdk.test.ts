@@ -55,6 +55,10 @@ describe('the client of the platform', () => {
     const { runs, cursors } = await client.traces.query({ trace: id });
     expect(runs.map((run) => run.id)).toEqual([other, id]);
     expect(cursors).toEqual({ next: null, prev: null });
+    const span = { traceId: '5'.repeat(32), spanId: '7'.repeat(16), name: 'three', startTimeUnixNano: '1' };
+    const resourceSpans = [{ scopeSpans: [{ spans: [span] }] }];
+    expect(await client.traces.sendSpans({ resourceSpans }, { project: 'spans' })).toEqual({});
+    expect(await client.traces.get('00000000-0000-0000-7777-777777777777')).toMatchObject({ name: 'three' });
     await expect(client.traces.attachment(id, 'picture')).rejects.toMatchObject({ status: 404 });
   });
 

@@ -21,6 +21,14 @@ export interface IngestParts {
 const rejectionsMax = 100;
 const attachmentNameCharsMax = 256;
 
+export type ReadBatch = (body: AsyncIterable<Uint8Array>) => Promise<Batch>;
+
+export interface Taken {
+  /** How many runs. */
+  stored: number;
+  rejections: Rejection[];
+}
+
 export class IngestService {
   readonly #parts: IngestParts;
 
@@ -29,15 +37,16 @@ export class IngestService {
   }
 
   /** Reads a body and takes in what it holds. */
-  ingest(
-    tenant_id: string,
-    body: AsyncIterable<Uint8Array>,
-    read: (body: AsyncIterable<Uint8Array>) => Promise<Batch>,
-  ): Promise<IngestAnswer> {
+  async ingest(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<IngestAnswer> {
+    return toAnswer(await this.take(tenant_id, body, read));
+  }
+
+  /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
+  take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
     return this.#parts.admission.admit(body, async (counted) => this.#take(tenant_id, await read(counted)));
   }
 
-  async #take(tenant_id: string, batch: Batch): Promise<IngestAnswer> {
+  async #take(tenant_id: string, batch: Batch): Promise<Taken> {
     const { admission, traces, daysKept } = this.#parts;
     const rejections = [...batch.rejections];
     const said: NewRunWrite[] = [];
@@ -56,7 +65,7 @@ export class IngestService {
       admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
     const stored =
       runs.length + attachments.length > 0 ? await storeAll(runs, attachments, store, rejections) : 0;
-    return toAnswer(stored, rejections);
+    return { stored, rejections };
   }
 
   async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
@@ -98,7 +107,7 @@ const storeAll = async (
   return count + (await storeAll(runs.slice(half), attachments, store, rejections));
 };
 
-const toAnswer = (stored: number, rejections: Rejection[]): IngestAnswer => {
+const toAnswer = ({ stored, rejections }: Taken): IngestAnswer => {
   if (rejections.length === 0) return { message: 'Runs were taken in' };
   const errors = rejections.slice(0, rejectionsMax);
   if (stored === 0) {

@@ -1,8 +1,10 @@
 import type { traceRoutes } from '@svc/contract';
-import { type Handlers, RawJson } from '../../deployment/handlers.ts';
+import { type Handlers, RawBytes, RawJson } from '../../deployment/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { IngestService } from './ingest-service.ts';
 import { boundaryOf } from './multipart.ts';
+import { toOtlpAnswer, toProtobuf } from './otlp/otlp-answer.ts';
+import { readOtlp } from './otlp/read-otlp.ts';
 import { readBatch, readRun } from './read-json.ts';
 import { readParts } from './read-parts.ts';
 import type { TraceService } from './trace-service.ts';
@@ -14,6 +16,8 @@ export interface TraceParts {
 
 /** Stock tracers compare it with what they need of a server; it is no version of ours. */
 const protocolVersion = '0.16.20';
+
+const json = 'application/json';
 
 const ingestInfo = {
   version: protocolVersion,
@@ -51,6 +55,20 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   ingestRunPatch: ({ params, body }, call) =>
     ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readRun(bytes, 'patch', params.id)),
+
+  ingestOtlp: async ({ body }, call) => {
+    const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
+    const format = isJson ? 'json' : 'protobuf';
+    const project = call.header('langsmith-project') ?? call.header('svc-project');
+    const { tenant_id } = grantOf(call);
+    const tracesOf = (run_ids: string[]): ReturnType<TraceService['otelTracesOf']> =>
+      traces.otelTracesOf(tenant_id, run_ids);
+    const { rejections } = await ingest.take(tenant_id, body, (bytes) =>
+      readOtlp(bytes, { format, project, tracesOf }),
+    );
+    const answer = toOtlpAnswer(rejections);
+    return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
+  },
 
   getTraceRun: async ({ params }, call) => new RawJson(await traces.get(grantOf(call).tenant_id, params.id)),
 

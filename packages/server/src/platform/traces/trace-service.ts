@@ -39,6 +39,11 @@ export class TraceService {
     return found;
   }
 
+  /** Of those of the runs that came as spans of OpenTelemetry: what trace they are in there. */
+  otelTracesOf(tenant_id: string, run_ids: string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#traces.otelTracesOf(tenant_id, run_ids);
+  }
+
   /** JSON text of a page. */
   async query(tenant_id: string, query: RunQuery): Promise<string> {
     const limit = query.limit ?? limitDefault;

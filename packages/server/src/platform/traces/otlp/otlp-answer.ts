@@ -1,0 +1,25 @@
+// ExportTraceServiceResponse: empty when all was taken in; otherwise how many spans were not, which exporters do not send again.
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { OtlpAnswer } from '@svc/contract';
+import type { Rejection } from '../sent-run.ts';
+
+const messagesMax = 20;
+
+export const toOtlpAnswer = (rejections: readonly Rejection[]): OtlpAnswer => {
+  if (rejections.length === 0) return {};
+  const said = rejections
+    .slice(0, messagesMax)
+    .map(({ id, message }) => (id === null ? message : `${id.slice(0, 40)}: ${message}`));
+  return { partialSuccess: { rejectedSpans: String(rejections.length), errorMessage: said.join('; ') } };
+};
+
+export const toProtobuf = ({ partialSuccess }: OtlpAnswer): Uint8Array<ArrayBuffer> => {
+  if (partialSuccess === undefined) return new Uint8Array();
+  const { rejectedSpans, errorMessage } = partialSuccess;
+  const partial = new BinaryWriter()
+    .tag(1, WireType.Varint)
+    .int64(rejectedSpans)
+    .tag(2, WireType.LengthDelimited)
+    .string(Buffer.from(errorMessage).toString());
+  return new Uint8Array(new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(partial.finish()).finish());
+};

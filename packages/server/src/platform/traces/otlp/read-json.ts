@@ -1,0 +1,150 @@
+// ExportTraceServiceRequest in its JSON form: ids in hexadecimal, 64-bit numbers as texts or numbers. Unknown fields are ignored,
+// a span that makes no sense is named and the others stand.
+import { RunRejected } from '../sent-run.ts';
+import {
+  type Attributes,
+  fromDouble,
+  fromInteger,
+  type Origin,
+  ReadBudget,
+  type Span,
+  type SpanSink,
+  valueDepthMax,
+} from './span.ts';
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is absent, or null, is empty, as in every JSON form of protobuf. */
+const fieldsOf = (value: unknown, what: string): Fields => {
+  if (value === undefined || value === null) return {};
+  if (!isFields(value)) throw new RunRejected(`${what} is not an object`);
+  return value;
+};
+
+const listOf = (value: unknown, what: string): unknown[] => {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new RunRejected(`${what} is not a list`);
+  return value as unknown[];
+};
+
+const textOf = (value: unknown, what: string): string => {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw new RunRejected(`${what} is not a text`);
+  return value;
+};
+
+/** The value of a request's body. Throws RunRejected when its shape is not that of a request. */
+export const readJson = (body: unknown, sink: SpanSink): void => {
+  const budget = new ReadBudget();
+  if (!isFields(body)) throw new RunRejected('the body is not an object');
+  for (const item of listOf(body['resourceSpans'], 'resourceSpans')) {
+    const part = fieldsOf(item, 'an item of resourceSpans');
+    const resource = attributesOf(fieldsOf(part['resource'], 'resource')['attributes'], budget);
+    for (const inner of listOf(part['scopeSpans'], 'scopeSpans')) {
+      const scoped = fieldsOf(inner, 'an item of scopeSpans');
+      const { name, version } = fieldsOf(scoped['scope'], 'scope');
+      const scope = { name: textOf(name, 'scope.name'), version: textOf(version, 'scope.version') };
+      for (const span of listOf(scoped['spans'], 'spans')) take(span, { resource, scope }, sink, budget);
+    }
+  }
+};
+
+const take = (value: unknown, origin: Origin, sink: SpanSink, budget: ReadBudget): void => {
+  let span: Span;
+  budget.spend();
+  try {
+    span = spanOf(fieldsOf(value, 'a span'), budget);
+  } catch (error) {
+    if (!(error instanceof RunRejected)) throw error;
+    sink.fault(error.message);
+    return;
+  }
+  sink.span(span, origin);
+};
+
+const spanOf = (said: Fields, budget: ReadBudget): Span => {
+  const status = fieldsOf(said['status'], 'status');
+  return {
+    trace_id: textOf(said['traceId'], 'traceId').toLowerCase(),
+    span_id: textOf(said['spanId'], 'spanId').toLowerCase(),
+    parent_span_id: textOf(said['parentSpanId'], 'parentSpanId').toLowerCase(),
+    trace_state: textOf(said['traceState'], 'traceState'),
+    name: textOf(said['name'], 'name'),
+    kind: typeof said['kind'] === 'number' ? said['kind'] : 0,
+    start: nanosOf(said['startTimeUnixNano'], 'startTimeUnixNano'),
+    end: nanosOf(said['endTimeUnixNano'], 'endTimeUnixNano'),
+    attributes: attributesOf(said['attributes'], budget),
+    events: listOf(said['events'], 'events').map((item) => {
+      const event = fieldsOf(item, 'an event');
+      budget.spend();
+      return {
+        name: textOf(event['name'], 'the name of an event'),
+        time: nanosOf(event['timeUnixNano'], 'timeUnixNano'),
+        attributes: attributesOf(event['attributes'], budget),
+      };
+    }),
+    links: listOf(said['links'], 'links').map((item) => {
+      const link = fieldsOf(item, 'a link');
+      budget.spend();
+      return {
+        trace_id: textOf(link['traceId'], 'traceId'),
+        span_id: textOf(link['spanId'], 'spanId'),
+        attributes: attributesOf(link['attributes'], budget),
+      };
+    }),
+    status: { code: codeOf(status['code']), message: textOf(status['message'], 'status.message') },
+  };
+};
+
+const codeOf = (value: unknown): number => {
+  if (value === 'STATUS_CODE_ERROR') return 2;
+  if (value === 'STATUS_CODE_OK') return 1;
+  return typeof value === 'number' ? value : 0;
+};
+
+const nanosMax = 2n ** 64n;
+
+const nanosOf = (value: unknown, what: string): bigint => {
+  if (value === undefined || value === null) return 0n;
+  const isCount =
+    (typeof value === 'number' && Number.isInteger(value) && value >= 0) ||
+    (typeof value === 'string' && /^\d{1,20}$/.test(value));
+  const nanos = isCount ? BigInt(value) : nanosMax;
+  if (nanos >= nanosMax) throw new RunRejected(`${what} is not a number of nanoseconds since 1970`);
+  return nanos;
+};
+
+const attributesOf = (value: unknown, budget: ReadBudget, depth = 0): Attributes => {
+  const attributes = new Map<string, unknown>();
+  for (const item of listOf(value, 'attributes')) {
+    const said = fieldsOf(item, 'an attribute');
+    budget.spend();
+    attributes.set(textOf(said['key'], 'the key of an attribute'), valueOf(said['value'], budget, depth));
+  }
+  return attributes;
+};
+
+/** An AnyValue. */
+const valueOf = (value: unknown, budget: ReadBudget, depth: number): unknown => {
+  if (depth > valueDepthMax)
+    throw new RunRejected(`an attribute is nested deeper than ${valueDepthMax} levels`);
+  const said = fieldsOf(value, 'the value of an attribute');
+  budget.spend();
+  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = said;
+  if (typeof stringValue === 'string') return stringValue;
+  if (typeof boolValue === 'boolean') return boolValue;
+  if (typeof intValue === 'number') return intValue;
+  if (typeof intValue === 'string')
+    return /^-?\d{1,20}$/.test(intValue) ? fromInteger(BigInt(intValue)) : intValue;
+  if (typeof doubleValue === 'number') return fromDouble(doubleValue);
+  if (typeof doubleValue === 'string') return doubleValue;
+  if (typeof bytesValue === 'string') return bytesValue;
+  if (isFields(arrayValue))
+    return listOf(arrayValue['values'], 'values').map((item) => valueOf(item, budget, depth + 1));
+  if (isFields(kvlistValue))
+    return Object.fromEntries(attributesOf(kvlistValue['values'], budget, depth + 1));
+  return null;
+};

@@ -1,0 +1,263 @@
+// Requests of OpenTelemetry exporters that go wrong: a clear answer each, and whatever can be taken in stands.
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { NewApiKey, OtlpAnswer, TraceRun } from '@svc/contract';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform({ ingestLimit: '40mb' });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+type Answer = Awaited<ReturnType<PlatformServer['call']>>;
+
+const path = '/otel/v1/traces';
+const protobuf = 'application/x-protobuf';
+
+const newId = (): string => randomBytes(8).toString('hex');
+const newSpan = (more: object = {}): { spanId: string; [field: string]: unknown } => ({
+  traceId: randomBytes(16).toString('hex'),
+  spanId: newId(),
+  name: 'x',
+  startTimeUnixNano: '1795205100000000000',
+  endTimeUnixNano: '1795205101000000000',
+  ...more,
+});
+
+const sendJson = (...spans: unknown[]): Promise<Answer> =>
+  platform.call('POST', path, { json: { resourceSpans: [{ scopeSpans: [{ spans }] }] } });
+
+const runIdOf = (spanId: string): string => `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
+
+const get = async (spanId: string): Promise<TraceRun | undefined> => {
+  const { status, body } = await platform.call('GET', `/runs/${runIdOf(spanId)}`);
+  return status === 200 ? (body as TraceRun) : undefined;
+};
+
+/** Bytes of one request, and the ids in it. */
+const newRequest = (count = 3): { bytes: Buffer; ids: string[] } => {
+  const memory = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(memory)] });
+  for (let index = 0; index < count; index++)
+    provider.getTracer('t').startSpan(`span ${index}`, { attributes: { index } }).end();
+  const spans = memory.getFinishedSpans();
+  const bytes = Buffer.from(ProtobufTraceSerializer.serializeRequest(spans) ?? []);
+  return { bytes, ids: spans.map((span) => span.spanContext().spanId) };
+};
+
+const post = (
+  bytes: Buffer,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Buffer; headers: Headers }> =>
+  fetch(platform.apiUrl + path, {
+    method: 'POST',
+    headers: { 'x-api-key': platform.key, 'content-type': protobuf, ...headers },
+    body: new Uint8Array(bytes),
+  }).then(async (response) => ({
+    status: response.status,
+    body: Buffer.from(await response.arrayBuffer()),
+    headers: response.headers,
+  }));
+
+/** A field with bytes, as protobuf writes it. */
+const field = (number: number, bytes: Uint8Array): Uint8Array =>
+  new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
+
+describe('a span', () => {
+  it.each<[string, object, RegExp]>([
+    ['a short span id', { spanId: 'abcd' }, /span id does not have 8 bytes/],
+    ['a long span id', { spanId: newId() + newId() }, /span id does not have 8 bytes/],
+    ['a span id of zeros', { spanId: '0'.repeat(16) }, /all zero/],
+    ['no trace id', { traceId: undefined }, /trace id does not have 16 bytes/],
+    ['a trace id that is not hexadecimal', { traceId: 'x'.repeat(32) }, /trace id does not have 16/],
+    ['a trace id of zeros', { traceId: '0'.repeat(32) }, /all zero/],
+    ['a short parent', { parentSpanId: 'ab' }, /parent does not have 8 bytes/],
+    ['itself as its parent', { spanId: 'a'.repeat(16), parentSpanId: 'a'.repeat(16) }, /its own parent/],
+    ['a time that is none', { startTimeUnixNano: 'soon' }, /startTimeUnixNano is not a number/],
+    ['a negative time', { endTimeUnixNano: -5 }, /endTimeUnixNano is not a number/],
+    ['a name that is none', { name: 7 }, /name is not a text/],
+    ['attributes that are no list', { attributes: { a: 1 } }, /attributes is not a list/],
+    [
+      'a run id of its own that is none',
+      { attributes: [{ key: 'langsmith.span.id', value: { stringValue: 'x' } }] },
+      /id is not a UUID/,
+    ],
+  ])('with %s is named, and the others stand', async (_, fault, message) => {
+    const good = newSpan();
+    const { status, body } = await sendJson(newSpan(fault), good, 7);
+    const { partialSuccess } = body as OtlpAnswer;
+    expect(status).toBe(200);
+    expect(partialSuccess?.rejectedSpans).toBe('2');
+    expect(partialSuccess?.errorMessage).toMatch(message);
+    expect(partialSuccess?.errorMessage).toMatch(/a span is not an object/);
+    expect(await get(good.spanId)).toMatchObject({ name: 'x' });
+  });
+
+  it('that is rejected in protobuf is counted in protobuf', async () => {
+    const span = Buffer.concat([
+      field(1, randomBytes(16)),
+      field(2, randomBytes(3)),
+      field(5, Buffer.from('é')),
+    ]);
+    const { status, body, headers } = await post(Buffer.from(field(1, field(2, field(2, span)))));
+    expect([status, headers.get('content-type')]).toEqual([200, protobuf]);
+    const outer = new BinaryReader(body);
+    expect(outer.tag()).toEqual([1, WireType.LengthDelimited]);
+    const partial = new BinaryReader(outer.bytes());
+    expect(partial.tag()).toEqual([1, WireType.Varint]);
+    expect(partial.int64()).toBe(1n);
+    expect(partial.tag()).toEqual([2, WireType.LengthDelimited]);
+    expect(partial.string()).toMatch(/span id does not have 8 bytes/);
+  });
+
+  it.each([
+    ['an end before its start', { endTimeUnixNano: '1795205099000000000' }, '2026'],
+    ['a start in 1970', { startTimeUnixNano: '1' }, '1970-01-01T00:00:00.000000Z'],
+    ['a start in 2554', { startTimeUnixNano: '18446744073709551615' }, '2554-07-21T23:34:33.709551Z'],
+    ['no times', { startTimeUnixNano: undefined, endTimeUnixNano: '0' }, '1970-01-01T00:00:00.000000Z'],
+    ['a time as a number', { startTimeUnixNano: 1_795_205_100_000_000_000 }, '2026'],
+  ])('with %s is kept', async (_, odd, start) => {
+    const span = newSpan(odd);
+    expect(await sendJson(span)).toMatchObject({ status: 200, body: {} });
+    expect((await get(span.spanId))?.start_time?.startsWith(start)).toBe(true);
+  });
+
+  it('keeps odd texts and keys as they are', async () => {
+    const text = 'nul \0 half \ud800 end';
+    const value = { stringValue: text };
+    const span = newSpan({
+      name: text,
+      attributes: [
+        { key: '__proto__', value },
+        { key: 'constructor.prototype', value },
+        { key: 'input.value', value },
+        { key: 'llm.input_messages.0.message.__proto__', value: { stringValue: 'x' } },
+        { key: 'deep', value: { kvlistValue: { values: [{ key: '__proto__', value }] } } },
+        { key: 'big', value: { intValue: '9007199254740993' } },
+        { key: 'bytes', value: { bytesValue: 'AAEC' } },
+      ],
+    });
+    expect(await sendJson(span)).toMatchObject({ status: 200, body: {} });
+    const run = await get(span.spanId);
+    expect(run?.name).toBe(text);
+    const metadata = run?.extra?.['metadata'] as Record<string, unknown>;
+    expect(Object.hasOwn(metadata, '__proto__')).toBe(true);
+    expect(metadata).toMatchObject({ 'constructor.prototype': text, 'input.value': text, bytes: 'AAEC' });
+    expect(metadata['big']).toBe('9007199254740993');
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  it('may name a service that no project can be called', async () => {
+    const span = newSpan();
+    for (const name of ['\0', ' ', '\ud800'.repeat(2_000), 'n'.repeat(100_000)]) {
+      const attributes = [{ key: 'service.name', value: { stringValue: name } }];
+      const json = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans: [span] }] }] };
+      expect(await platform.call('POST', path, { json })).toMatchObject({ status: 200, body: {} });
+    }
+  });
+
+  it('may have fields and values that are not known', async () => {
+    const span = newSpan({ color: 'red', attributes: [{ key: 'a', value: { newValue: 1 } }, { key: 'b' }] });
+    expect(await sendJson(span)).toMatchObject({ status: 200, body: {} });
+    const { bytes, ids } = newRequest(1);
+    const unknown = new BinaryWriter().tag(99, WireType.Varint).int32(7).tag(98, WireType.Bit64).fixed64(1n);
+    const { status, body } = await post(Buffer.concat([unknown.finish(), bytes, field(77, bytes)]));
+    expect([status, body.length]).toEqual([200, 0]);
+    expect(await get(ids[0] ?? '')).toMatchObject({ name: 'span 0' });
+  });
+});
+
+describe('a request', () => {
+  it('that is cut off is refused wherever that is, and leaves nothing', async () => {
+    const { bytes, ids } = newRequest();
+    for (let cut = 1; cut < bytes.length; cut += Math.ceil(bytes.length / 40)) {
+      const { status, body } = await post(bytes.subarray(0, cut));
+      expect(status).toBe(400);
+      expect(JSON.parse(body.toString())).toMatchObject({ code: 'bad_request' });
+    }
+    for (const id of ids) expect(await get(id)).toBeUndefined();
+  });
+
+  it('of any bytes is answered by what its sender can understand', async () => {
+    const { bytes } = newRequest();
+    const flipped = fc
+      .tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }))
+      .map(([at, mask]) => Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ mask : byte))));
+    const any = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
+      flipped,
+    );
+    await fc.assert(
+      fc.asyncProperty(any, async (body) => {
+        expect([200, 400]).toContain((await post(body)).status);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('that is nested too deep is refused', async () => {
+    let value = field(1, Buffer.from('x'));
+    for (let depth = 0; depth < 1_000; depth++) value = field(5, field(1, value));
+    const attribute = Buffer.concat([field(1, Buffer.from('deep')), field(2, value)]);
+    expect(await post(Buffer.from(field(1, field(1, field(1, attribute)))))).toMatchObject({ status: 400 });
+    const groups = Buffer.alloc(1_000_000, new BinaryWriter().tag(50, WireType.StartGroup).finish());
+    expect(await post(groups)).toMatchObject({ status: 400 });
+  });
+
+  it('with more in it than its bytes show is refused, and the server goes on', async () => {
+    const attributes = Buffer.alloc(3_000_000, field(9, Buffer.alloc(0)));
+    const bomb = Buffer.from(field(1, field(2, field(2, attributes))));
+    expect(await post(gzipSync(bomb), { 'content-encoding': 'gzip' })).toMatchObject({ status: 413 });
+    const zeros = gzipSync(Buffer.alloc(100_000_000));
+    expect(await post(zeros, { 'content-encoding': 'gzip' })).toMatchObject({ status: 413 });
+    expect(await post(Buffer.alloc(42_000_000))).toMatchObject({ status: 413 });
+    expect(await post(newRequest().bytes)).toMatchObject({ status: 200 });
+  });
+
+  it('of another type, or packed in another way, is refused', async () => {
+    const { bytes } = newRequest();
+    expect(await post(bytes, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    expect(await post(bytes, { 'content-type': 'application/grpc' })).toMatchObject({ status: 415 });
+    expect(await post(bytes, { 'content-encoding': 'br' })).toMatchObject({ status: 415 });
+    expect(await post(bytes, { 'content-encoding': 'gzip' })).toMatchObject({ status: 400 });
+    expect(await post(bytes, { 'content-type': 'application/json' })).toMatchObject({ status: 400 });
+    expect(await post(Buffer.from('{}'))).toMatchObject({ status: 400 });
+  });
+
+  it.each([
+    ['{', 400],
+    ['[]', 400],
+    ['{"resourceSpans":{}}', 400],
+    ['{"resourceSpans":[{"scopeSpans":[{"spans":7}]}]}', 400],
+    [`{"resourceSpans":${'['.repeat(100_000)}`, 400],
+    ['{}', 200],
+    ['{"resourceSpans":[{}]}', 200],
+  ])('%s is answered with %d', async (body, status) => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect(await platform.call('POST', path, { body, headers })).toMatchObject({ status });
+  });
+
+  it('without anything in it is taken', async () => {
+    expect(await post(Buffer.alloc(0))).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+  });
+
+  it('may come with a key that can send and not read, and with no other than that', async () => {
+    const keyOf = async (role: string): Promise<string> =>
+      ((await platform.call('POST', '/api-key', { json: { role } })).body as NewApiKey).key;
+    const [sender, reader] = [await keyOf('ingest'), await keyOf('viewer')];
+    const json = { resourceSpans: [{ scopeSpans: [{ spans: [newSpan()] }] }] };
+    expect(await platform.call('POST', path, { json, key: sender })).toMatchObject({ status: 200 });
+    expect(await platform.call('POST', path, { json, key: reader })).toMatchObject({ status: 403 });
+    expect(await platform.call('POST', path, { json, key: null })).toMatchObject({ status: 401 });
+  });
+});
