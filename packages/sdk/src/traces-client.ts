@@ -11,7 +11,7 @@ export interface SentTraceRun {
 
 export interface RunPage {
   runs: TraceRun[];
-  cursors: { next: string | null; prev: string | null };
+  cursors: { next: string | null; prev: null };
 }
 
 export class TracesClient {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
+import { SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
 const tag = 'Traces';
@@ -38,6 +39,26 @@ export const TraceRun = z
   })
   .meta({ id: 'TraceRun', description: 'One step of what an agent did' });
 export type TraceRun = z.output<typeof TraceRun>;
+
+const When = z.iso.datetime({ offset: true, local: true });
+const Filter = z.string().max(65_536);
+const ids = (max: number) => nullish(z.array(Id).min(1).max(max));
+
+/** Which runs are meant. */
+export const RunsAsked = z.object({
+  trace: nullish(Id),
+  parent_run: nullish(Id),
+  run_type: nullish(z.string().max(64)),
+  session: ids(100).describe('Projects'),
+  reference_example: ids(1_000),
+  is_root: nullish(z.boolean()),
+  error: nullish(z.boolean()),
+  start_time: nullish(When).describe('Not before'),
+  end_time: nullish(When).describe('Started at this or before'),
+  filter: nullish(Filter).describe('Of the run: and(eq(run_type, "llm"), gt(latency, "5s"))'),
+  trace_filter: nullish(Filter).describe('Of the root of its trace'),
+  tree_filter: nullish(Filter).describe('Of any run of its trace'),
+});
 
 export const IngestAnswer = z
   .object({
@@ -120,22 +141,19 @@ export const traceRoutes = {
   queryTraceRuns: route({
     method: 'post',
     path: '/api/v1/runs/query',
-    summary: 'Runs by id, trace or project; newest first',
+    summary: 'Runs by id, trace, project, time or filter, in the order of their starts',
     tag,
     access: { permission: 'read' },
-    body: z.object({
+    body: RunsAsked.extend({
       id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, nothing else restricts'),
-      trace: nullish(Id),
-      session: nullish(z.array(Id).min(1).max(100)),
-      is_root: nullish(z.boolean()),
-      start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Not before'),
-      end_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Started at this or before'),
+      select: nullish(z.array(z.string().max(64)).max(100)).describe('The fields that are wanted'),
+      order: SortOrder,
       limit: nullish(z.int().min(1).max(100)),
       cursor: nullish(z.string().max(1_024)),
     }),
     response: z.object({
       runs: z.array(TraceRun),
-      cursors: z.object({ next: z.string().nullable(), prev: z.string().nullable() }),
+      cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
     }),
   }),
 };

@@ -86,6 +86,19 @@ expiry_defaults.thread_ttl_minutes double precision
 expiry_defaults.thread_ttl_strategy text
 expiry_defaults.item_ttl_minutes double precision
 expiry_defaults.item_refresh_on_read boolean not null default true
+feedback.tenant_id uuid not null
+feedback.id uuid not null
+feedback.run_id uuid not null
+feedback.trace_id uuid
+feedback.session_id uuid
+feedback.key text not null
+feedback.score numeric
+feedback.value jsonb
+feedback.correction jsonb
+feedback.comment text
+feedback.feedback_source jsonb not null
+feedback.created_at timestamp with time zone not null default now()
+feedback.modified_at timestamp with time zone not null default now()
 projects.tenant_id uuid not null
 projects.id uuid not null
 projects.name text not null
@@ -288,6 +301,8 @@ duties PRIMARY KEY (name)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 expiry_defaults CHECK (only_row)
 expiry_defaults PRIMARY KEY (only_row)
+feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+feedback PRIMARY KEY (tenant_id, id)
 projects CHECK ((name <> ''::text))
 projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 projects PRIMARY KEY (tenant_id, id)
@@ -344,6 +359,9 @@ CREATE UNIQUE INDEX crons_pkey ON svc.crons USING btree (cron_id)
 CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
+CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
+CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
+CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
 CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
 CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
 CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
@@ -396,6 +414,7 @@ CREATE INDEX workspaces_created ON svc.workspaces USING btree (created_at, id)
 CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
 
 -- policies
+feedback tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
@@ -441,5 +460,6 @@ set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
+trace_entries(p_payload text) returns jsonb
 trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
 trace_thread_id(p_metadata jsonb) returns text

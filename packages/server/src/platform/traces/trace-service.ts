@@ -1,16 +1,15 @@
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/traces.ts';
 import type { RunListFilter } from '../../storage/trace-lists.ts';
+import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/trace-row.ts';
 import { toRunText } from './run-text.ts';
+import { type RunsAsked, toScope } from './run-scope.ts';
 import { toTime } from './time.ts';
 
-export interface RunQuery {
+export interface RunQuery extends RunsAsked {
   id?: string[] | undefined;
-  trace?: string | undefined;
-  session?: string[] | undefined;
-  is_root?: boolean | undefined;
-  start_time?: string | undefined;
-  end_time?: string | undefined;
+  select?: string[] | undefined;
+  order: 'asc' | 'desc';
   limit?: number | undefined;
   cursor?: string | undefined;
 }
@@ -42,35 +41,34 @@ export class TraceService {
   /** JSON text of a page. */
   async query(tenant_id: string, query: RunQuery): Promise<string> {
     const limit = query.limit ?? limitDefault;
+    const select = query.select && new Set(['id', ...query.select]);
     if (query.id)
-      return toPage(await this.#traces.listByIds(tenant_id, query.id, query.id.length), undefined);
+      return toPage(await this.#traces.listByIds(tenant_id, query.id, query.id.length), undefined, select);
     const rows = await this.#traces.list({
-      tenant_id,
-      session_ids: query.session ?? null,
-      trace_id: query.trace ?? null,
-      is_root: query.is_root ?? null,
-      since: timeOf(query.start_time, 'start_time'),
-      until: timeOf(query.end_time, 'end_time'),
+      ...toScope(tenant_id, query),
+      order: query.order,
       after: query.cursor === undefined ? null : parseCursor(query.cursor),
       limit: limit + 1,
+      columns: select ? columnsOf(select) : null,
     });
-    return toPage(rows.slice(0, limit), rows.length > limit ? rows[limit - 1] : undefined);
+    return toPage(rows.slice(0, limit), rows.length > limit ? rows[limit - 1] : undefined, select);
   }
 }
 
-const toPage = (
-  rows: Parameters<typeof toRunText>[0][],
-  last: { start_time: string | null; id: string } | undefined,
-): string => {
-  const next = last?.start_time ? Buffer.from(`${last.start_time} ${last.id}`).toString('base64url') : null;
-  return `{"runs":[${rows.map(toRunText).join(',')}],"cursors":${JSON.stringify({ next, prev: null })}}`;
+/** What of a run is read for these fields of it. */
+const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
+  const columns = new Set(payloadColumns.filter((column) => select.has(column)));
+  return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const timeOf = (text: string | undefined, name: string): string | null => {
-  if (text === undefined) return null;
-  const time = toTime(text);
-  if (time === undefined) throw invalid(['body', name], `${name} is not a time`);
-  return time;
+const toPage = (
+  rows: readonly TraceRow[],
+  last: TraceRow | undefined,
+  select: ReadonlySet<string> | undefined,
+): string => {
+  const next = last?.start_time ? Buffer.from(`${last.start_time} ${last.id}`).toString('base64url') : null;
+  const runs = rows.map((row) => toRunText(row, select));
+  return `{"runs":[${runs.join(',')}],"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 };
 
 const parseCursor = (cursor: string): After => {
