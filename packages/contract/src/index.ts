@@ -6,8 +6,10 @@ import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
+import { feedbackRoutes } from './platform/feedback.ts';
 import { keyRoutes } from './platform/keys.ts';
 import { projectRoutes } from './platform/projects.ts';
+import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
@@ -28,6 +30,8 @@ export const platformRoutes = {
   ...keyRoutes,
   ...projectRoutes,
   ...traceRoutes,
+  ...traceThreadRoutes,
+  ...feedbackRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -45,11 +49,13 @@ export {
   type ThreadTask,
 } from './deployment/threads.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
+export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { Project } from './platform/projects.ts';
-export { IngestAnswer, TraceRun } from './platform/traces.ts';
+export { TraceThread } from './platform/trace-threads.ts';
+export { IngestAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
-export { keyRoutes, projectRoutes, traceRoutes, workspaceRoutes };
+export { feedbackRoutes, keyRoutes, projectRoutes, traceThreadRoutes, traceRoutes, workspaceRoutes };
 export * from './problem.ts';
 export * from './route.ts';
 export { openapiDocument } from './openapi.ts';

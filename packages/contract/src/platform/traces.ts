@@ -71,6 +71,38 @@ export const IngestAnswer = z
   .meta({ id: 'IngestAnswer' });
 export type IngestAnswer = z.output<typeof IngestAnswer>;
 
+export const RunStats = z
+  .object({
+    run_count: z.int(),
+    error_count: z.int(),
+    error_rate: z.number().nullable(),
+    latency_p50: z.number().nullable().describe('In seconds'),
+    latency_p99: z.number().nullable(),
+    first_token_p50: z.number().nullable(),
+    first_token_p99: z.number().nullable(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int().describe('Of models, each token once'),
+    prompt_cost: z.string().nullable(),
+    completion_cost: z.string().nullable(),
+    total_cost: z.string().nullable(),
+    last_run_start_time: Time.nullable(),
+  })
+  .meta({ id: 'RunStats' });
+export type RunStats = z.output<typeof RunStats>;
+
+export const RunTree = z
+  .object({
+    trace_id: z.uuid(),
+    run_count: z.int(),
+    is_whole: z.boolean().describe('False when there are more runs than are shown'),
+    runs: z
+      .array(z.looseObject({ id: z.uuid(), child_runs: z.array(z.unknown()) }))
+      .describe('The root, and runs whose parents have not come; each with child_runs, and without payloads'),
+  })
+  .meta({ id: 'RunTree', description: 'A trace, as runs within runs' });
+export type RunTree = z.output<typeof RunTree>;
+
 const ingest = {
   tag,
   access: { permission: 'ingest' },
@@ -137,6 +169,25 @@ export const traceRoutes = {
     params: z.object({ id: Id, name: z.string().min(1).max(256) }),
     response: z.object({ name: z.string(), content_type: z.string(), content: z.base64() }),
     errors: ['not_found'],
+  }),
+  getTrace: route({
+    method: 'get',
+    path: '/api/v1/traces/:trace_id',
+    summary: 'A trace as a tree',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ trace_id: Id }),
+    response: RunTree,
+    errors: ['not_found'],
+  }),
+  getRunStats: route({
+    method: 'post',
+    path: '/api/v1/runs/stats',
+    summary: 'Counts, times, tokens and costs of runs',
+    tag,
+    access: { permission: 'read' },
+    body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
+    response: RunStats,
   }),
   queryTraceRuns: route({
     method: 'post',

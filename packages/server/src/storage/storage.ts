@@ -4,6 +4,7 @@ import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import { cronStorage, type CronStorage } from './crons.ts';
 import type { Database } from './database.ts';
+import { feedbackStorage, type FeedbackStorage } from './feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
@@ -27,6 +28,7 @@ export interface Storage {
   duties: DutyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
+  feedback: FeedbackStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runLog: RunLogStorage;
@@ -50,6 +52,7 @@ export const createStorage = (db: Database): Storage => ({
   duties: dutyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),
+  feedback: feedbackStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
   runLog: runLogStorage(db),

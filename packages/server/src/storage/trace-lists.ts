@@ -22,6 +22,13 @@ const statements = {
       cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
       order by r.start_time desc, r.id desc limit $3`,
   },
+  tree: {
+    name: 'traces_tree',
+    text: `select ${runColumns(new Set(['error']))} from tenant_runs r
+      where r.tenant_id = $1 and r.trace_id = $2 and (r.day = '-infinity' or r.day >= coalesce(
+        (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
+      order by r.start_time, r.id limit $3`,
+  },
   days: {
     name: 'traces_days',
     text: `select day from trace_days
@@ -91,6 +98,10 @@ const stepsOf = (days: readonly string[], order: RunListFilter['order']): Step[]
 export const traceLists = (db: Database) => ({
   listByIds: (tenant_id: string, ids: string[], limit: number): Promise<TraceRow[]> =>
     asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.byIds, [tenant_id, ids, limit])),
+
+  /** All of a trace without payloads, in the order of their starts. */
+  tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRow[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.tree, [tenant_id, trace_id, limit])),
 
   /** In the order of their starts. Runs whose start is not known are in no list. */
   list: (filter: RunListFilter): Promise<TraceRow[]> =>

@@ -7,6 +7,7 @@ import { readFilter } from '../filter/read-filter.ts';
 import { microsOf, toTime } from './time.ts';
 
 export interface RunsAsked {
+  id?: string[] | undefined;
   trace?: string | undefined;
   parent_run?: string | undefined;
   run_type?: string | undefined;
@@ -48,11 +49,21 @@ const filterOf = (text: string | undefined, name: string): RunCondition[] => {
   }
 };
 
-const plainConditions = ({ parent_run, run_type, reference_example, error }: RunsAsked): RunCondition[] => {
+const plainConditions = ({
+  id,
+  parent_run,
+  run_type,
+  reference_example,
+  error,
+}: RunsAsked): RunCondition[] => {
   const conditions: RunCondition[] = [];
-  const text = (field: 'parent_run_id' | 'run_type' | 'reference_example_id', values: string[]): void => {
+  const text = (
+    field: 'id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
+    values: string[],
+  ): void => {
     conditions.push({ is: 'text', field, test: { op: 'in', values } });
   };
+  if (id !== undefined) text('id', id);
   if (parent_run !== undefined) text('parent_run_id', [parent_run]);
   if (run_type !== undefined) text('run_type', [run_type]);
   if (reference_example !== undefined) text('reference_example_id', reference_example);

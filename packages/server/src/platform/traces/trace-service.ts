@@ -1,13 +1,14 @@
+import type { RunStats } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/traces.ts';
 import type { RunListFilter } from '../../storage/trace-lists.ts';
 import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/trace-row.ts';
 import { toRunText } from './run-text.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
+import { treeText } from './run-tree.ts';
 import { toTime } from './time.ts';
 
 export interface RunQuery extends RunsAsked {
-  id?: string[] | undefined;
   select?: string[] | undefined;
   order: 'asc' | 'desc';
   limit?: number | undefined;
@@ -17,6 +18,7 @@ export interface RunQuery extends RunsAsked {
 type After = NonNullable<RunListFilter['after']>;
 
 const limitDefault = 100;
+const treeRunsMax = 10_000;
 
 export class TraceService {
   readonly #traces: TraceStorage;
@@ -36,6 +38,19 @@ export class TraceService {
     const found = await this.#traces.findAttachment(tenant_id, run_id, name);
     if (found === undefined) throw notFound('Attachment', name);
     return found;
+  }
+
+  async stats(tenant_id: string, asked: RunsAsked): Promise<RunStats> {
+    const sums = await this.#traces.sum(toScope(tenant_id, asked));
+    if (sums === undefined) throw new Error('A sum has no row');
+    return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
+  }
+
+  /** JSON text. */
+  async tree(tenant_id: string, trace_id: string): Promise<string> {
+    const rows = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
+    if (rows.length === 0) throw notFound('Trace', trace_id);
+    return treeText(trace_id, rows.slice(0, treeRunsMax), rows.length <= treeRunsMax);
   }
 
   /** JSON text of a page. */
@@ -66,12 +81,15 @@ const toPage = (
   last: TraceRow | undefined,
   select: ReadonlySet<string> | undefined,
 ): string => {
-  const next = last?.start_time ? Buffer.from(`${last.start_time} ${last.id}`).toString('base64url') : null;
+  const next = last?.start_time ? toCursor({ start_time: last.start_time, id: last.id }) : null;
   const runs = rows.map((row) => toRunText(row, select));
   return `{"runs":[${runs.join(',')}],"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 };
 
-const parseCursor = (cursor: string): After => {
+export const toCursor = ({ start_time, id }: After): string =>
+  Buffer.from(`${start_time} ${id}`).toString('base64url');
+
+export const parseCursor = (cursor: string): After => {
   const [start = '', id = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
   const start_time = toTime(start);
   if (start_time === undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
