@@ -8,6 +8,7 @@ import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
 import { feedbackRoutes } from './platform/feedback.ts';
 import { keyRoutes } from './platform/keys.ts';
+import { modelPriceRoutes } from './platform/model-prices.ts';
 import { projectRoutes } from './platform/projects.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
@@ -32,6 +33,7 @@ export const platformRoutes = {
   ...traceRoutes,
   ...traceThreadRoutes,
   ...feedbackRoutes,
+  ...modelPriceRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -51,11 +53,20 @@ export {
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
+export { ModelPrice } from './platform/model-prices.ts';
 export { Project } from './platform/projects.ts';
 export { TraceThread } from './platform/trace-threads.ts';
 export { IngestAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
-export { feedbackRoutes, keyRoutes, projectRoutes, traceThreadRoutes, traceRoutes, workspaceRoutes };
+export {
+  feedbackRoutes,
+  keyRoutes,
+  modelPriceRoutes,
+  projectRoutes,
+  traceThreadRoutes,
+  traceRoutes,
+  workspaceRoutes,
+};
 export * from './problem.ts';
 export * from './route.ts';
 export { openapiDocument } from './openapi.ts';

@@ -9,6 +9,8 @@ import { FeedbackService } from './feedback/feedback-service.ts';
 import { KeyGate } from './keys/key-gate.ts';
 import { keyHandlers } from './keys/key-handlers.ts';
 import { KeyService } from './keys/key-service.ts';
+import { priceHandlers } from './prices/price-handlers.ts';
+import { PriceService } from './prices/price-service.ts';
 import { projectHandlers } from './projects/project-handlers.ts';
 import { ProjectService } from './projects/project-service.ts';
 import { Admission } from './traces/admission.ts';
@@ -44,7 +46,8 @@ export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformPar
   // Traces may be many; runs must still get a connection.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
   const admission = new Admission({ bytesMax: inFlightBytesMax, writersMax, waitingMax });
-  const ingest = new IngestService({ traces: storage.traces, projects, admission, daysKept });
+  const prices = new PriceService(storage.modelPrices);
+  const ingest = new IngestService({ traces: storage.traces, projects, prices, admission, daysKept });
   const traces = new TraceService(storage.traces);
   return {
     authenticate: gate.authenticate,
@@ -54,6 +57,7 @@ export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformPar
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),
       ...traceThreadHandlers(new TraceThreadService(storage.traces), traces),
+      ...priceHandlers(prices),
       ...feedbackHandlers(new FeedbackService(storage.feedback)),
     },
   };

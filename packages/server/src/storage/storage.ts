@@ -9,6 +9,7 @@ import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
 import { expiryStorage, type ExpiryStorage } from './expiry.ts';
+import { modelPriceStorage, type ModelPriceStorage } from './model-prices.ts';
 import { pruningStorage, type PruningStorage } from './pruning.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
@@ -32,6 +33,7 @@ export interface Storage {
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runLog: RunLogStorage;
+  modelPrices: ModelPriceStorage;
   pruning: PruningStorage;
   runs: RunStorage;
   threads: ThreadStorage;
@@ -56,6 +58,7 @@ export const createStorage = (db: Database): Storage => ({
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
   runLog: runLogStorage(db),
+  modelPrices: modelPriceStorage(db),
   pruning: pruningStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),

@@ -62,6 +62,12 @@ const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Stat
   const near = [
     first === '' ? `r.day >= '1000-01-01'` : `r.day >= ${first}::date`,
     ...(end === '' ? [] : [`r.day < ${end}::date`]),
+    ...(filter.since === null
+      ? []
+      : [`r.day >= (${bind(filter.since)}::timestamptz at time zone 'utc')::date`]),
+    ...(filter.until === null
+      ? []
+      : [`r.day <= (${bind(filter.until)}::timestamptz at time zone 'utc')::date`]),
   ];
   const far = [
     `r.day = '-infinity' and r.start_time is not null`,

@@ -2,6 +2,7 @@
 import type { Database } from './database.ts';
 import { fromExactText, toExactText } from './exact-text.ts';
 import { asTenant } from './tenant.ts';
+import type { Bind } from './trace-conditions.ts';
 import { type RunScope, scopeSql } from './trace-scope.ts';
 
 export interface RunSums {
@@ -47,6 +48,10 @@ export interface ThreadSums {
   last_error: string | null;
 }
 
+/** The median, and what 99 of 100 do not exceed. */
+type Percentiles = [number, number] | null;
+const none = [null, null] as const;
+
 const seconds = (from: string, to: string): string => `date_part('epoch', ${to} - ${from})`;
 
 /**
@@ -57,45 +62,54 @@ const tokenSums = ['prompt_tokens', 'completion_tokens', 'total_tokens']
   .map((column) => `coalesce(sum(${column}) filter (where is_counted), 0)::bigint as ${column}`)
   .join(', ');
 const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
-  .map((column) => `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`)
+  .map(
+    (column) =>
+      `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
+  )
   .join(', ');
 
-const counted = `(r.run_type = 'llm' and (r.parent_run_id is null or not exists (select from tenant_runs p
-  where p.tenant_id = r.tenant_id and p.id = r.parent_run_id and p.day in (r.day, r.day - 1, '-infinity')
-    and p.run_type = 'llm' and p.total_tokens is not null)))`;
+/** A model that calls this one, and has counted its tokens. It began on the same day, or the day before. */
+const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and r.run_type = 'llm' and p.run_type = 'llm'
+  and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity')`;
+
+const counted = `r.run_type = 'llm' and p.id is null`;
 
 const toSumStatement = (scope: RunScope): { text: string; name: string; values: unknown[] } => {
   const values: unknown[] = [];
-  const { conditions, shape } = scopeSql(scope, (value) => `$${values.push(value)}`);
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const { conditions, shape } = scopeSql(scope, bind);
+  const [days, callerDays] = daysOf(scope, bind);
+  const project = scope.session_ids ? ` and p.session_id = any (${bind(scope.session_ids)}::uuid[])` : '';
   const text = `select count(*) as run_count, count(*) filter (where is_error) as error_count,
-      percentile_cont(0.5) within group (order by latency) as latency_p50,
-      percentile_cont(0.99) within group (order by latency) as latency_p99,
-      percentile_cont(0.5) within group (order by first_token) as first_token_p50,
-      percentile_cont(0.99) within group (order by first_token) as first_token_p99,
+      percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
+      percentile_cont(array[0.5, 0.99]) within group (order by first_token) as first_token,
       ${tokenSums}, ${costSums}, max(start_time) as last_run_start_time
-    from (select r.run_type, r.error is not null as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
+    from (select r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
         ${seconds('r.start_time', 'r.first_token_time')} as first_token, r.prompt_tokens, r.completion_tokens, r.total_tokens,
         r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
-      from tenant_runs r where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, values)}) runs`;
+      from tenant_runs r left join tenant_runs p on ${isCaller}${project}${callerDays}
+      where ${conditions.join(' and ')} and r.start_time is not null${days}) runs`;
   return { text, values, name: shape === undefined ? '' : `traces_sum_${shape}` };
 };
 
-/** The partitions that can have what starts then. */
-const daysOf = ({ since, until }: RunScope, values: unknown[]): string => {
-  if (since === null && until === null) return '';
-  const from =
-    since === null ? '' : ` and r.day >= ($${values.push(since)}::timestamptz at time zone 'utc')::date`;
-  const to =
-    until === null ? '' : ` and r.day <= ($${values.push(until)}::timestamptz at time zone 'utc')::date`;
-  return ` and (r.day = '-infinity' or (true${from}${to}))`;
+/** The partitions that can have what starts then, and what has called it. */
+const daysOf = ({ since, until }: RunScope, bind: Bind): [string, string] => {
+  if (since === null && until === null) return ['', ''];
+  const day = (time: string): string => `(${bind(time)}::timestamptz at time zone 'utc')::date`;
+  const [from, to] = [since === null ? null : day(since), until === null ? null : day(until)];
+  const within = (run: string, earlier: string): string =>
+    ` and (${run}.day = '-infinity' or (true${from === null ? '' : ` and ${run}.day >= ${from}${earlier}`}${to === null ? '' : ` and ${run}.day <= ${to}`}))`;
+  return [within('r', ''), within('p', ' - 1')];
 };
 
 const ofThreads = {
   name: 'traces_thread_sums',
   text: `with runs as (
-      select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.error is not null as is_error,
+      select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.status = 'error' as is_error,
         r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r
+      -- The limit keeps it a look-up for each: how many runs threads have is not known, and read as a join it reads whole days.
+      left join lateral (select p.id from tenant_runs p where ${isCaller} limit 1) p on true
       where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = any ($3::text[]) and r.start_time is not null
         and ($4::timestamptz is null or r.start_time >= $4) and ($5::timestamptz is null or r.start_time <= $5)
     ), sums as (
@@ -135,7 +149,15 @@ export const traceSums = (db: Database) => ({
   sum: (scope: RunScope): Promise<RunSums | undefined> =>
     asTenant(db, scope.tenant_id, async (tx) => {
       const { values, ...statement } = toSumStatement(scope);
-      return (await tx.query<RunSums>(statement, values))[0];
+      const [row] = await tx.query<RunSums & { latency: Percentiles; first_token: Percentiles }>(
+        statement,
+        values,
+      );
+      if (row === undefined) return undefined;
+      const { latency, first_token, ...sums } = row;
+      const [latency_p50, latency_p99] = latency ?? none;
+      const [first_token_p50, first_token_p99] = first_token ?? none;
+      return { ...sums, latency_p50, latency_p99, first_token_p50, first_token_p99 };
     }),
 
   /** Texts are in their exact form. Newest first. */

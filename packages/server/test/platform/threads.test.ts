@@ -55,8 +55,14 @@ const send = async (turn: Turn): Promise<string> => {
   const post = [
     {
       ...common,
-      ...{ id: root, dotted_order: rootOrder, name: 'agent', run_type: 'chain', extra, error },
-      ...{ start_time: at(from), end_time: at(from + 10) },
+      id: root,
+      dotted_order: rootOrder,
+      name: 'agent',
+      run_type: 'chain',
+      extra,
+      error,
+      start_time: at(from),
+      end_time: at(from + 10),
       inputs: {
         messages: [
           { role: 'system', content: 'be kind' },
@@ -67,27 +73,27 @@ const send = async (turn: Turn): Promise<string> => {
     },
     {
       ...common,
-      ...{
-        id: model,
-        parent_run_id: root,
-        dotted_order: modelOrder,
-        name: 'model',
-        run_type: 'llm',
-        outputs,
-      },
-      ...{ start_time: at(from), end_time: at(from + 4), extra: isWhole ? extra : {} },
+      id: model,
+      parent_run_id: root,
+      dotted_order: modelOrder,
+      name: 'model',
+      run_type: 'llm',
+      outputs,
+      start_time: at(from),
+      end_time: at(from + 4),
+      extra: isWhole ? extra : {},
     },
     {
       ...common,
-      ...{
-        id: wrapped,
-        parent_run_id: model,
-        dotted_order: wrappedOrder,
-        name: 'wrapped',
-        run_type: 'llm',
-        outputs,
-      },
-      ...{ start_time: at(from), end_time: at(from + 3), extra: isWhole ? extra : {} },
+      id: wrapped,
+      parent_run_id: model,
+      dotted_order: wrappedOrder,
+      name: 'wrapped',
+      run_type: 'llm',
+      outputs,
+      start_time: at(from),
+      end_time: at(from + 3),
+      extra: isWhole ? extra : {},
     },
   ];
   const answered = await platform.call('POST', '/runs/batch', { json: { post } });
@@ -124,11 +130,24 @@ describe('a thread', () => {
     expect(has_more).toBe(false);
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({
-      ...{ thread_id: 't', count: 2, run_count: 6, num_errored_turns: 1, last_error: 'Oh no' },
-      ...{ first_inputs: 'why?', last_outputs: 'because', first_trace_id: first, last_trace_id: last },
-      ...{ latency_p50: 10, min_start_time: at(0), max_start_time: at(60) },
-      ...{ prompt_tokens: 200, completion_tokens: 40, total_tokens: 240, total_cost: '0.0002' },
-      ...{ runs_without_thread_id: 0, notice: null },
+      thread_id: 't',
+      count: 2,
+      run_count: 6,
+      num_errored_turns: 1,
+      last_error: 'Oh no',
+      first_inputs: 'why?',
+      last_outputs: 'because',
+      first_trace_id: first,
+      last_trace_id: last,
+      latency_p50: 10,
+      min_start_time: at(0),
+      max_start_time: at(60),
+      prompt_tokens: 200,
+      completion_tokens: 40,
+      total_tokens: 240,
+      total_cost: '0.0002',
+      runs_without_thread_id: 0,
+      notice: null,
     });
   });
 
@@ -136,13 +155,11 @@ describe('a thread', () => {
     await send({ project: 'lacking', thread_id: 't', from: 0, isWhole: false });
     const [thread] = (await threads(await projectOf('lacking'))).items;
     expect(thread).toMatchObject({
-      ...{
-        count: 1,
-        run_count: 1,
-        total_tokens: 0,
-        runs_without_thread_id: 2,
-        notice: '2 runs lack thread_id',
-      },
+      count: 1,
+      run_count: 1,
+      total_tokens: 0,
+      runs_without_thread_id: 2,
+      notice: '2 runs lack thread_id',
     });
   });
 
@@ -201,7 +218,11 @@ describe('sums of runs', () => {
     const project = await projectOf('sums');
     const { body } = await platform.call('POST', '/runs/stats', { json: { session: [project] } });
     expect(body as RunStats).toMatchObject({
-      ...{ run_count: 3, error_count: 1, latency_p50: 4, total_tokens: 120, total_cost: '0.0001' },
+      run_count: 3,
+      error_count: 1,
+      latency_p50: 4,
+      total_tokens: 120,
+      total_cost: '0.0001',
       last_run_start_time: at(0),
     });
     const stats = await client.getRunStats({ projectIds: [project], filter: 'eq(name, "agent")' } as never);
@@ -216,7 +237,9 @@ describe('a trace', () => {
     const root = await send({ project: 'tree', thread_id: null, from: 0 });
     const tree = (await platform.call('GET', `/traces/${root}`)).body as RunTree;
     expect(tree).toMatchObject({
-      ...{ trace_id: root, run_count: 3, is_whole: true },
+      trace_id: root,
+      run_count: 3,
+      is_whole: true,
       runs: [
         { id: root, child_runs: [{ name: 'model', child_runs: [{ name: 'wrapped', child_runs: [] }] }] },
       ],
