@@ -121,6 +121,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     ],
     ['a filter on latency', () => list({ filter: 'gt(latency, "8.9s")' }, light)],
     ['a filter of the root', () => list({ ...inDay, trace_filter: 'gt(latency, "8.9s")' }, light)],
+    ['a filter of the tree', () => list({ ...inDay, is_root: true, tree_filter: 'neq(error, null)' }, light)],
     ['the sums of a day', () => traces.sum(toScope(tenant_id, inDay))],
     [
       'the sums of a thread',

@@ -41,12 +41,16 @@ export const scopeSql = (
   if (since !== null) add('s', `r.start_time >= ${bind(since)}`);
   if (until !== null) add('u', `r.start_time <= ${bind(until)}`);
   if (filter) conditions.push(conditionSql(filter, bind, 'r'));
+  // The offsets keep these look-ups for each run, in the order of the list, which ends early: joined, they would read whole days first.
   if (trace_filter)
-    conditions.push(`exists (select from tenant_runs root where root.tenant_id = ${tenant} and root.id = r.trace_id
-      and root.day = (select d.day from trace_run_days d where d.tenant_id = ${tenant} and d.id = r.trace_id)
-      and ${conditionSql(trace_filter, bind, 'root')})`);
+    conditions.push(`exists (select from trace_run_days d
+      cross join lateral (select from tenant_runs root where root.tenant_id = ${tenant} and root.id = d.id and root.day = d.day
+        and ${conditionSql(trace_filter, bind, 'root')} limit 1) found
+      where d.tenant_id = ${tenant} and d.id = r.trace_id offset 0)`);
   if (tree_filter)
-    conditions.push(`exists (select from tenant_runs t where t.tenant_id = ${tenant} and t.trace_id = r.trace_id
-      and ${conditionSql(tree_filter, bind, 't')})`);
+    conditions.push(`exists (select from (select coalesce(
+        (select d.day from trace_run_days d where d.tenant_id = ${tenant} and d.id = r.trace_id and isfinite(d.day)), '1000-01-01') as day offset 0) d
+      cross join lateral (select from tenant_runs t where t.tenant_id = ${tenant} and t.trace_id = r.trace_id
+        and (t.day = '-infinity' or t.day >= d.day - 1) and ${conditionSql(tree_filter, bind, 't')} limit 1) found offset 0)`);
   return { conditions, shape: filter || trace_filter || tree_filter ? undefined : shape };
 };

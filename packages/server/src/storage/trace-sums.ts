@@ -92,14 +92,25 @@ const toSumStatement = (scope: RunScope): { text: string; name: string; values: 
   return { text, values, name: shape === undefined ? '' : `traces_sum_${shape}` };
 };
 
-/** The partitions that can have what starts then, and what has called it. */
+/** The partitions that can have what starts then; and of models that call others, those that do: any other is not summed here. */
 const daysOf = ({ since, until }: RunScope, bind: Bind): [string, string] => {
   if (since === null && until === null) return ['', ''];
-  const day = (time: string): string => `(${bind(time)}::timestamptz at time zone 'utc')::date`;
-  const [from, to] = [since === null ? null : day(since), until === null ? null : day(until)];
-  const within = (run: string, earlier: string): string =>
-    ` and (${run}.day = '-infinity' or (true${from === null ? '' : ` and ${run}.day >= ${from}${earlier}`}${to === null ? '' : ` and ${run}.day <= ${to}`}))`;
-  return [within('r', ''), within('p', ' - 1')];
+  const within = (run: string): [string, string] => {
+    const times: string[] = [];
+    const days: string[] = [];
+    for (const [edge, order] of [
+      [since, '>='],
+      [until, '<='],
+    ] as const) {
+      if (edge === null) continue;
+      const time = `${bind(edge)}::timestamptz`;
+      times.push(`${run}.start_time ${order} ${time}`);
+      days.push(`${run}.day ${order} (${time} at time zone 'utc')::date`);
+    }
+    const inDays = ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
+    return [inDays, `${inDays} and ${times.join(' and ')}`];
+  };
+  return [within('r')[0], within('p')[1]];
 };
 
 const ofThreads = {
@@ -108,7 +119,7 @@ const ofThreads = {
       select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.status = 'error' as is_error,
         r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r
-      -- The limit keeps it a look-up for each: how many runs threads have is not known, and read as a join it reads whole days.
+      -- The limits, here and below, keep it a look-up for each: how many runs threads have is not known, and joins would read whole days.
       left join lateral (select p.id from tenant_runs p where ${isCaller} limit 1) p on true
       where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = any ($3::text[]) and r.start_time is not null
         and ($4::timestamptz is null or r.start_time >= $4) and ($5::timestamptz is null or r.start_time <= $5)
@@ -132,9 +143,12 @@ const ofThreads = {
       (select count(*) from tenant_runs r where r.tenant_id = $1 and r.trace_id = any (s.trace_ids) and r.thread_id is null
         and (r.day = '-infinity' or r.day between s.from_day and s.to_day)) as runs_without_thread_id
     from sums s
-    join tenant_runs f on f.tenant_id = $1 and f.id = (s.first_run).id and f.day = (s.first_run).day
-    join tenant_runs l on l.tenant_id = $1 and l.id = (s.last_run).id and l.day = (s.last_run).day
-    left join tenant_runs e on e.tenant_id = $1 and e.id = (s.last_failed).id and e.day = (s.last_failed).day
+    cross join lateral (select r.id, r.trace_id, r.inputs from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.first_run).id and r.day = (s.first_run).day limit 1) f
+    cross join lateral (select r.id, r.trace_id, r.outputs from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.last_run).id and r.day = (s.last_run).day limit 1) l
+    left join lateral (select r.error from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.last_failed).id and r.day = (s.last_failed).day limit 1) e on true
     order by s.max_start_time desc, s.thread_id`,
 };
 
