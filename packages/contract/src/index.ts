@@ -6,8 +6,11 @@ import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
+import { feedbackRoutes } from './platform/feedback.ts';
 import { keyRoutes } from './platform/keys.ts';
+import { modelPriceRoutes } from './platform/model-prices.ts';
 import { projectRoutes } from './platform/projects.ts';
+import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
@@ -36,6 +39,9 @@ export const platformRoutes = {
   ...keyRoutes,
   ...projectRoutes,
   ...traceRoutes,
+  ...traceThreadRoutes,
+  ...feedbackRoutes,
+  ...modelPriceRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -53,11 +59,22 @@ export {
   type ThreadTask,
 } from './deployment/threads.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
+export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
+export { ModelPrice } from './platform/model-prices.ts';
 export { Project } from './platform/projects.ts';
-export { IngestAnswer, OtlpAnswer, TraceRun } from './platform/traces.ts';
+export { TraceThread } from './platform/trace-threads.ts';
+export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
-export { keyRoutes, projectRoutes, traceRoutes, workspaceRoutes };
+export {
+  feedbackRoutes,
+  keyRoutes,
+  modelPriceRoutes,
+  projectRoutes,
+  traceThreadRoutes,
+  traceRoutes,
+  workspaceRoutes,
+};
 export * from './problem.ts';
 export * from './route.ts';
 export { openapiDocument } from './openapi.ts';

@@ -41,7 +41,7 @@ export const createClient = (options: ClientOptions): Client => {
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
 export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
-export type { RunPage, SentTraceRun } from './traces-client.ts';
+export type { RunPage, SentTraceRun, ThreadPage } from './traces-client.ts';
 export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
@@ -50,16 +50,21 @@ export type {
   ApiKey,
   Assistant,
   Cron,
+  Feedback,
   GraphSchemas,
   IngestAnswer,
   Item,
+  ModelPrice,
   NewApiKey,
   Project,
   Run,
+  RunStats,
+  RunTree,
   Thread,
   ThreadState,
   ThreadTask,
   TraceRun,
+  TraceThread,
   WebhookDelivery,
   Workspace,
 } from '@svc/contract';

@@ -3,6 +3,8 @@ import type {
   ApiKey,
   CallInput,
   keyRoutes,
+  ModelPrice,
+  modelPriceRoutes,
   NewApiKey,
   Project,
   projectRoutes,
@@ -13,6 +15,7 @@ import { path, Transport, type CallOptions, type ClientOptions } from './transpo
 
 type NewKeyBody = NonNullable<CallInput<(typeof keyRoutes)['createKey']>['body']>;
 type NewProjectBody = NonNullable<CallInput<(typeof projectRoutes)['createProject']>['body']>;
+type NewPriceBody = NonNullable<CallInput<(typeof modelPriceRoutes)['createModelPrice']>['body']>;
 type ProjectQuery = { name?: string; limit?: number; offset?: number };
 
 export interface PlatformClientOptions extends ClientOptions {
@@ -36,6 +39,12 @@ export interface PlatformClient {
     list(query?: ProjectQuery, options?: CallOptions): Promise<Project[]>;
     create(body: NewProjectBody, options?: CallOptions & { upsert?: boolean }): Promise<Project>;
     get(id: string, options?: CallOptions): Promise<Project>;
+  };
+  prices: {
+    list(options?: CallOptions): Promise<ModelPrice[]>;
+    create(body: NewPriceBody, options?: CallOptions): Promise<ModelPrice>;
+    replace(id: string, body: NewPriceBody, options?: CallOptions): Promise<ModelPrice>;
+    delete(id: string, options?: CallOptions): Promise<void>;
   };
   traces: TracesClient;
 }
@@ -64,6 +73,14 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
       create: (body, { upsert, ...call } = {}) =>
         transport.json({ method: 'POST', path: '/api/v1/sessions', query: { upsert }, body, ...call }),
       get: (id, call) => transport.json({ method: 'GET', path: path`/api/v1/sessions/${id}`, ...call }),
+    },
+    prices: {
+      list: (call) => transport.json({ method: 'GET', path: '/api/v1/model-prices', ...call }),
+      create: (body, call) => transport.json({ method: 'POST', path: '/api/v1/model-prices', body, ...call }),
+      replace: (id, body, call) =>
+        transport.json({ method: 'PUT', path: path`/api/v1/model-prices/${id}`, body, ...call }),
+      delete: (id, call) =>
+        transport.json({ method: 'DELETE', path: path`/api/v1/model-prices/${id}`, ...call }),
     },
     traces: new TracesClient(transport),
   };

@@ -1,7 +1,28 @@
-import type { CallInput, IngestAnswer, OtlpAnswer, TraceRun, traceRoutes } from '@svc/contract';
+import type {
+  CallInput,
+  Feedback,
+  feedbackRoutes,
+  IngestAnswer,
+  OtlpAnswer,
+  RunStats,
+  RunTree,
+  TraceRun,
+  traceRoutes,
+  TraceThread,
+  traceThreadRoutes,
+} from '@svc/contract';
 import { path, type CallOptions, type Transport } from './transport.ts';
 
 type Body<K extends keyof typeof traceRoutes> = NonNullable<CallInput<(typeof traceRoutes)[K]>['body']>;
+
+type ThreadQuery = NonNullable<CallInput<(typeof traceThreadRoutes)['queryTraceThreads']>['body']>;
+type NewFeedback = NonNullable<CallInput<(typeof feedbackRoutes)['createFeedback']>['body']>;
+
+export interface ThreadPage {
+  items: TraceThread[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
 
 /** A run as a tracer tells of it. */
 export interface SentTraceRun {
@@ -11,7 +32,7 @@ export interface SentTraceRun {
 
 export interface RunPage {
   runs: TraceRun[];
-  cursors: { next: string | null; prev: string | null };
+  cursors: { next: string | null; prev: null };
 }
 
 export class TracesClient {
@@ -56,9 +77,50 @@ export class TracesClient {
     return this.#transport.json({ method: 'GET', path: path`/api/v1/runs/${id}`, ...options });
   }
 
-  /** A page of runs, newest first. */
+  /**
+   * A page of runs, newest first unless told otherwise.
+   * @example await platform.traces.query({ filter: 'and(eq(run_type, "llm"), gt(latency, "5s"))' });
+   */
   query(body: Body<'queryTraceRuns'> = {}, options: CallOptions = {}): Promise<RunPage> {
     return this.#transport.json({ method: 'POST', path: '/api/v1/runs/query', body, ...options });
+  }
+
+  /** Counts, times, tokens and costs. */
+  stats(body: Body<'getRunStats'> = {}, options: CallOptions = {}): Promise<RunStats> {
+    return this.#transport.json({ method: 'POST', path: '/api/v1/runs/stats', body, ...options });
+  }
+
+  /** A trace as runs within runs, without payloads. */
+  tree(traceId: string, options: CallOptions = {}): Promise<RunTree> {
+    return this.#transport.json({ method: 'GET', path: path`/api/v1/traces/${traceId}`, ...options });
+  }
+
+  /** Threads of a project, by their newest runs. */
+  threads(body: ThreadQuery, options: CallOptions = {}): Promise<ThreadPage> {
+    return this.#transport.json({ method: 'POST', path: '/api/v2/threads/query', body, ...options });
+  }
+
+  /** Runs of a thread, oldest first. */
+  threadRuns(
+    threadId: string,
+    query: { session_id: string; is_root?: boolean; limit?: number; cursor?: string },
+    options: CallOptions = {},
+  ): Promise<RunPage> {
+    const where = path`/api/v1/runs/threads/${threadId}`;
+    return this.#transport.json({ method: 'GET', path: where, query, ...options });
+  }
+
+  /** Says what is thought of a run; with the id of an earlier one, in its place. */
+  addFeedback(body: NewFeedback, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.json({ method: 'POST', path: '/api/v1/feedback', body, ...options });
+  }
+
+  /** Newest first. */
+  feedback(
+    query: { run?: string[]; key?: string[]; source?: string[]; limit?: number; offset?: number } = {},
+    options: CallOptions = {},
+  ): Promise<Feedback[]> {
+    return this.#transport.json({ method: 'GET', path: '/api/v1/feedback', query, ...options });
   }
 
   /** A file that was sent with a run; its content is base64. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
+import { SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
 const tag = 'Traces';
@@ -39,6 +40,26 @@ export const TraceRun = z
   .meta({ id: 'TraceRun', description: 'One step of what an agent did' });
 export type TraceRun = z.output<typeof TraceRun>;
 
+const When = z.iso.datetime({ offset: true, local: true });
+const Filter = z.string().max(65_536);
+const ids = (max: number) => nullish(z.array(Id).min(1).max(max));
+
+/** Which runs are meant. */
+export const RunsAsked = z.object({
+  trace: nullish(Id),
+  parent_run: nullish(Id),
+  run_type: nullish(z.string().max(64)),
+  session: ids(100).describe('Projects'),
+  reference_example: ids(1_000),
+  is_root: nullish(z.boolean()),
+  error: nullish(z.boolean()),
+  start_time: nullish(When).describe('Not before'),
+  end_time: nullish(When).describe('Started at this or before'),
+  filter: nullish(Filter).describe('Of the run: and(eq(run_type, "llm"), gt(latency, "5s"))'),
+  trace_filter: nullish(Filter).describe('Of the root of its trace'),
+  tree_filter: nullish(Filter).describe('Of any run of its trace'),
+});
+
 export const IngestAnswer = z
   .object({
     message: z.string(),
@@ -59,6 +80,38 @@ export const OtlpAnswer = z
   })
   .meta({ id: 'OtlpAnswer' });
 export type OtlpAnswer = z.output<typeof OtlpAnswer>;
+
+export const RunStats = z
+  .object({
+    run_count: z.int(),
+    error_count: z.int(),
+    error_rate: z.number().nullable(),
+    latency_p50: z.number().nullable().describe('In seconds'),
+    latency_p99: z.number().nullable(),
+    first_token_p50: z.number().nullable(),
+    first_token_p99: z.number().nullable(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int().describe('Of models, each token once'),
+    prompt_cost: z.string().nullable(),
+    completion_cost: z.string().nullable(),
+    total_cost: z.string().nullable(),
+    last_run_start_time: Time.nullable(),
+  })
+  .meta({ id: 'RunStats' });
+export type RunStats = z.output<typeof RunStats>;
+
+export const RunTree = z
+  .object({
+    trace_id: z.uuid(),
+    run_count: z.int(),
+    is_whole: z.boolean().describe('False when there are more runs than are shown'),
+    runs: z
+      .array(z.looseObject({ id: z.uuid(), child_runs: z.array(z.unknown()) }))
+      .describe('The root, and runs whose parents have not come; each with child_runs, and without payloads'),
+  })
+  .meta({ id: 'RunTree', description: 'A trace, as runs within runs' });
+export type RunTree = z.output<typeof RunTree>;
 
 const ingest = {
   tag,
@@ -138,25 +191,41 @@ export const traceRoutes = {
     response: z.object({ name: z.string(), content_type: z.string(), content: z.base64() }),
     errors: ['not_found'],
   }),
+  getTrace: route({
+    method: 'get',
+    path: '/api/v1/traces/:trace_id',
+    summary: 'A trace as a tree',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ trace_id: Id }),
+    response: RunTree,
+    errors: ['not_found'],
+  }),
+  getRunStats: route({
+    method: 'post',
+    path: '/api/v1/runs/stats',
+    summary: 'Counts, times, tokens and costs of runs',
+    tag,
+    access: { permission: 'read' },
+    body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
+    response: RunStats,
+  }),
   queryTraceRuns: route({
     method: 'post',
     path: '/api/v1/runs/query',
-    summary: 'Runs by id, trace or project; newest first',
+    summary: 'Runs by id, trace, project, time or filter, in the order of their starts',
     tag,
     access: { permission: 'read' },
-    body: z.object({
+    body: RunsAsked.extend({
       id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, nothing else restricts'),
-      trace: nullish(Id),
-      session: nullish(z.array(Id).min(1).max(100)),
-      is_root: nullish(z.boolean()),
-      start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Not before'),
-      end_time: nullish(z.iso.datetime({ offset: true, local: true })).describe('Started at this or before'),
+      select: nullish(z.array(z.string().max(64)).max(100)).describe('The fields that are wanted'),
+      order: SortOrder,
       limit: nullish(z.int().min(1).max(100)),
       cursor: nullish(z.string().max(1_024)),
     }),
     response: z.object({
       runs: z.array(TraceRun),
-      cursors: z.object({ next: z.string().nullable(), prev: z.string().nullable() }),
+      cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
     }),
   }),
 };

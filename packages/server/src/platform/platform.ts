@@ -4,13 +4,19 @@ import type { Authenticate } from '../access/caller.ts';
 import type { Handlers } from '../deployment/handlers.ts';
 import type { Bell } from '../events/bell.ts';
 import type { Storage } from '../storage/storage.ts';
+import { feedbackHandlers } from './feedback/feedback-handlers.ts';
+import { FeedbackService } from './feedback/feedback-service.ts';
 import { KeyGate } from './keys/key-gate.ts';
 import { keyHandlers } from './keys/key-handlers.ts';
 import { KeyService } from './keys/key-service.ts';
+import { priceHandlers } from './prices/price-handlers.ts';
+import { PriceService } from './prices/price-service.ts';
 import { projectHandlers } from './projects/project-handlers.ts';
 import { ProjectService } from './projects/project-service.ts';
 import { Admission } from './traces/admission.ts';
 import { IngestService } from './traces/ingest-service.ts';
+import { traceThreadHandlers } from './threads/trace-thread-handlers.ts';
+import { TraceThreadService } from './threads/trace-thread-service.ts';
 import { traceHandlers } from './traces/trace-handlers.ts';
 import { TraceService } from './traces/trace-service.ts';
 import { workspaceHandlers } from './workspaces/workspace-handlers.ts';
@@ -40,14 +46,19 @@ export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformPar
   // Traces may be many; runs must still get a connection.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
   const admission = new Admission({ bytesMax: inFlightBytesMax, writersMax, waitingMax });
-  const ingest = new IngestService({ traces: storage.traces, projects, admission, daysKept });
+  const prices = new PriceService(storage.modelPrices);
+  const ingest = new IngestService({ traces: storage.traces, projects, prices, admission, daysKept });
+  const traces = new TraceService(storage.traces);
   return {
     authenticate: gate.authenticate,
     handlers: {
       ...workspaceHandlers(new WorkspaceService(storage.workspaces), gate),
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
-      ...traceHandlers({ ingest, traces: new TraceService(storage.traces) }),
+      ...traceHandlers({ ingest, traces }),
+      ...traceThreadHandlers(new TraceThreadService(storage.traces), traces),
+      ...priceHandlers(prices),
+      ...feedbackHandlers(new FeedbackService(storage.feedback)),
     },
   };
 };

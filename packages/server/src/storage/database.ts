@@ -12,6 +12,7 @@ import type { Tables } from './tables.ts';
 export type { DatabaseOptions } from './connection-options.ts';
 
 export interface Statement {
+  /** Under which it is prepared; empty for one that hardly comes again. */
   name: string;
   text: string;
   /** Changes nothing: asked again when the connection breaks. */

@@ -89,6 +89,30 @@ expiry_defaults.thread_ttl_minutes double precision
 expiry_defaults.thread_ttl_strategy text
 expiry_defaults.item_ttl_minutes double precision
 expiry_defaults.item_refresh_on_read boolean not null default true
+feedback.tenant_id uuid not null
+feedback.id uuid not null
+feedback.run_id uuid not null
+feedback.trace_id uuid
+feedback.session_id uuid
+feedback.key text not null
+feedback.score numeric
+feedback.value jsonb
+feedback.correction jsonb
+feedback.comment text
+feedback.feedback_source jsonb not null
+feedback.created_at timestamp with time zone not null default now()
+feedback.modified_at timestamp with time zone not null default now()
+model_prices.id uuid not null
+model_prices.tenant_id uuid
+model_prices.name text not null
+model_prices.match_pattern text not null
+model_prices.provider text
+model_prices.start_time timestamp with time zone
+model_prices.prompt_cost numeric not null
+model_prices.completion_cost numeric not null
+model_prices.prompt_cost_details jsonb not null default '{}'::jsonb
+model_prices.completion_cost_details jsonb not null default '{}'::jsonb
+model_prices.created_at timestamp with time zone not null default now()
 projects.tenant_id uuid not null
 projects.id uuid not null
 projects.name text not null
@@ -296,6 +320,10 @@ encryption_keys PRIMARY KEY (only_row)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 expiry_defaults CHECK (only_row)
 expiry_defaults PRIMARY KEY (only_row)
+feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+feedback PRIMARY KEY (tenant_id, id)
+model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+model_prices PRIMARY KEY (id)
 projects CHECK ((name <> ''::text))
 projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 projects PRIMARY KEY (tenant_id, id)
@@ -354,6 +382,11 @@ CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
+CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
+CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
+CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
+CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
+CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
 CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
 CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
 CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
@@ -389,12 +422,12 @@ CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenan
 CREATE INDEX trace_runs_far_inserted ON svc.trace_runs_far USING btree (inserted_at)
 CREATE INDEX trace_runs_far_metadata_tags_idx ON svc.trace_runs_far USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
 CREATE UNIQUE INDEX trace_runs_far_pkey ON svc.trace_runs_far USING btree (tenant_id, id, day)
-CREATE INDEX trace_runs_far_tenant_id_session_id_start_time_id_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, start_time, id)
+CREATE INDEX trace_runs_far_tenant_id_session_id_start_time_id_day_trace_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
 CREATE INDEX trace_runs_far_tenant_id_session_id_thread_id_start_time_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
 CREATE INDEX trace_runs_far_tenant_id_trace_id_idx ON svc.trace_runs_far USING btree (tenant_id, trace_id)
 CREATE INDEX trace_runs_labels ON ONLY svc.trace_runs USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
 CREATE UNIQUE INDEX trace_runs_pkey ON ONLY svc.trace_runs USING btree (tenant_id, id, day)
-CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id)
+CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
 CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
 CREATE INDEX trace_runs_trace ON ONLY svc.trace_runs USING btree (tenant_id, trace_id)
 CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
@@ -407,6 +440,9 @@ CREATE INDEX workspaces_created ON svc.workspaces USING btree (created_at, id)
 CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
 
 -- policies
+feedback tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+model_prices shipped for SELECT to svc_tenant using ((tenant_id IS NULL))
+model_prices tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
@@ -453,5 +489,6 @@ set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
+trace_entries(p_payload text) returns jsonb
 trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
 trace_thread_id(p_metadata jsonb) returns text

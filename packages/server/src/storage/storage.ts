@@ -4,11 +4,13 @@ import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import { cronStorage, type CronStorage } from './crons.ts';
 import type { Database } from './database.ts';
+import { feedbackStorage, type FeedbackStorage } from './feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './encryption-keys.ts';
 import { expiryStorage, type ExpiryStorage } from './expiry.ts';
+import { modelPriceStorage, type ModelPriceStorage } from './model-prices.ts';
 import { pruningStorage, type PruningStorage } from './pruning.ts';
 import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
@@ -29,9 +31,11 @@ export interface Storage {
   encryptionKeys: EncryptionKeyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
+  feedback: FeedbackStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runLog: RunLogStorage;
+  modelPrices: ModelPriceStorage;
   pruning: PruningStorage;
   runs: RunStorage;
   threads: ThreadStorage;
@@ -53,9 +57,11 @@ export const createStorage = (db: Database): Storage => ({
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),
+  feedback: feedbackStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
   runLog: runLogStorage(db),
+  modelPrices: modelPriceStorage(db),
   pruning: pruningStorage(db),
   runs: runStorage(db),
   threads: threadStorage(db),

@@ -1,29 +1,33 @@
-// Runs by time. A project's runs are looked for in the newest days first, in steps that grow, until there are enough: a page
-// of what is recent opens one or two partitions, however many there are.
+// Runs by time. A project's runs are looked for in the days nearest to the list's beginning first, in steps that grow, until
+// there are enough: a page of what is recent opens one or two partitions, however many there are.
 import type { Database, Statement } from './database.ts';
 import { asTenant } from './tenant.ts';
-import { traceColumns, type TraceRow } from './trace-row.ts';
+import { runColumns, type RunColumn, type TraceRow } from './trace-row.ts';
+import { type RunScope, scopeSql } from './trace-scope.ts';
 
-export interface RunListFilter {
-  tenant_id: string;
-  session_ids: string[] | null;
-  trace_id: string | null;
-  is_root: boolean | null;
-  /** Not before, and not after. */
-  since: string | null;
-  until: string | null;
+export interface RunListFilter extends RunScope {
+  order: 'asc' | 'desc';
   /** Those that come after this one in the list. */
   after: { start_time: string; id: string } | null;
   limit: number;
+  /** What is not among them is null; null for all. */
+  columns: ReadonlySet<RunColumn> | null;
 }
 
 const statements = {
   byIds: {
     name: 'traces_by_ids',
-    text: `select ${traceColumns} from unnest($2::uuid[]) wanted
+    text: `select ${runColumns(null)} from unnest($2::uuid[]) wanted
       cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
       cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
       order by r.start_time desc, r.id desc limit $3`,
+  },
+  tree: {
+    name: 'traces_tree',
+    text: `select ${runColumns(new Set(['error']))} from tenant_runs r
+      where r.tenant_id = $1 and r.trace_id = $2 and (r.day = '-infinity' or r.day >= coalesce(
+        (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
+      order by r.start_time, r.id limit $3`,
   },
   days: {
     name: 'traces_days',
@@ -34,73 +38,90 @@ const statements = {
   },
 };
 
-/** Days between whose ends to look. */
+/** A span of days. Its ends are null where it has none. */
 interface Step {
-  oldest: string;
-  newest: string;
-  /** Where the step before ended; null in the first. */
-  before: string | null;
-  isLast: boolean;
+  /** Its first day. */
+  from: string | null;
+  /** The day after its last. */
+  to: string | null;
 }
 
-/**
- * Only the conditions that are asked for, so that each combination is a statement with a plan of its own. The far partition
- * takes part in every step, with what belongs between its ends.
- */
-const toStep = (filter: RunListFilter, step: Step, limit: number): [Statement, unknown[]] => {
+/** The far partition takes part in every step, with what belongs between its ends. */
+const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Statement, unknown[]] => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { session_ids, trace_id, is_root, since, until, after } = filter;
-  const shape: string[] = [];
-  const conditions = [`r.tenant_id = ${bind(filter.tenant_id)}`];
-  const add = (name: string, condition: string): void => {
-    shape.push(name);
-    conditions.push(condition);
-  };
-  if (session_ids?.length === 1) add('p', `r.session_id = ${bind(session_ids[0])}`);
-  else if (session_ids) add('ps', `r.session_id = any (${bind(session_ids)}::uuid[])`);
-  if (trace_id !== null) add('t', `r.trace_id = ${bind(trace_id)}`);
-  if (is_root !== null) add(is_root ? 'r' : 'c', `r.parent_run_id is ${is_root ? '' : 'not '}null`);
-  if (since !== null) add('s', `r.start_time >= ${bind(since)}`);
-  if (until !== null) add('u', `r.start_time <= ${bind(until)}`);
-  if (after)
-    add('a', `(r.start_time, r.id) < (${bind(after.start_time)}::timestamptz, ${bind(after.id)}::uuid)`);
-  const far = [
-    ...(step.isLast ? [] : [`r.start_time >= ${bind(step.oldest)}::date`]),
-    ...(step.before === null ? [] : [`r.start_time < ${bind(step.before)}::date`]),
+  const isUp = filter.order === 'asc';
+  const { conditions, shape } = scopeSql(filter, bind);
+  if (filter.after)
+    conditions.push(
+      `(r.start_time, r.id) ${isUp ? '>' : '<'} (${bind(filter.after.start_time)}::timestamptz, ${bind(filter.after.id)}::uuid)`,
+    );
+  const all = conditions.join(' and ');
+  const order = `order by r.start_time ${filter.order}, r.id ${filter.order} limit ${bind(limit)}`;
+  const [first, end] = [from === null ? '' : bind(from), to === null ? '' : bind(to)];
+  const near = [
+    first === '' ? `r.day >= '1000-01-01'` : `r.day >= ${first}::date`,
+    ...(end === '' ? [] : [`r.day < ${end}::date`]),
+    ...(filter.since === null
+      ? []
+      : [`r.day >= (${bind(filter.since)}::timestamptz at time zone 'utc')::date`]),
+    ...(filter.until === null
+      ? []
+      : [`r.day <= (${bind(filter.until)}::timestamptz at time zone 'utc')::date`]),
   ];
-  const [all, most] = [conditions.join(' and '), bind(limit)];
-  const order = `order by r.start_time desc, r.id desc limit ${most}`;
-  const text = `select ${traceColumns} from (
-      (select * from tenant_runs r where r.day between ${bind(step.oldest)} and ${bind(step.newest)} and ${all} ${order})
-      union all
-      (select * from tenant_runs r where r.day = '-infinity' and r.start_time is not null and ${[all, ...far].join(' and ')} ${order})
-    ) r ${order}`;
-  const name = ['traces_step', ...shape, far.length, step.isLast ? 'l' : ''].join('_');
+  const far = [
+    `r.day = '-infinity' and r.start_time is not null`,
+    ...(first === '' ? [] : [`r.start_time >= ${first}::date`]),
+    ...(end === '' ? [] : [`r.start_time < ${end}::date`]),
+  ];
+  const part = (days: string[]): string =>
+    `(select * from tenant_runs r where ${days.join(' and ')} and ${all} ${order})`;
+  const text = `select ${runColumns(filter.columns)} from (${part(near)} union all ${part(far)}) r ${order}`;
+  // Only a few shapes are worth a plan that is kept; a filter's comes once.
+  const isPlain = shape !== undefined && filter.columns === null;
+  const ends = `${first === '' ? '' : 'f'}${end === '' ? '' : 't'}`;
+  const name = isPlain ? `traces_step_${filter.order}_${shape}_${filter.after ? 'a' : ''}_${ends}` : '';
   return [{ name, text }, values];
 };
 
-const nothingEarlier = '1000-01-01';
+const nextDay = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+
+/** Spans that follow each other from one end of time to the other; the days are in the order of the list. */
+const stepsOf = (days: readonly string[], order: RunListFilter['order']): Step[] => {
+  const steps: Step[] = [];
+  let edge: string | null = null;
+  for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size *= 2) {
+    const last = days[at + size - 1];
+    const isLast = at + size >= days.length || last === undefined;
+    const border: string | null = isLast ? null : order === 'desc' ? last : nextDay(last);
+    steps.push(order === 'desc' ? { from: border, to: edge } : { from: edge, to: border });
+    edge = border;
+  }
+  return steps;
+};
 
 export const traceLists = (db: Database) => ({
   listByIds: (tenant_id: string, ids: string[], limit: number): Promise<TraceRow[]> =>
     asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.byIds, [tenant_id, ids, limit])),
 
-  /** Newest first. Runs whose start is not known are in no list. */
+  /** All of a trace without payloads, in the order of their starts. */
+  tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRow[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.tree, [tenant_id, trace_id, limit])),
+
+  /** In the order of their starts. Runs whose start is not known are in no list. */
   list: (filter: RunListFilter): Promise<TraceRow[]> =>
     asTenant(db, filter.tenant_id, async (tx) => {
-      const { since, until, after, limit } = filter;
-      const days = await tx.query<{ day: string }>(statements.days, [since, after?.start_time ?? until]);
+      const { since, until, after, limit, order } = filter;
+      const [oldest, newest] =
+        order === 'desc' ? [since, after?.start_time ?? until] : [after?.start_time ?? since, until];
+      const found = await tx.query<{ day: string }>(statements.days, [oldest, newest]);
+      const days = found.map((row) => row.day);
       const rows: TraceRow[] = [];
-      let before: string | null = null;
-      for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size *= 2) {
-        const newest = days[at]?.day ?? nothingEarlier;
-        const isLast = at + size >= days.length;
-        const oldest = isLast ? nothingEarlier : (days[at + size - 1]?.day ?? nothingEarlier);
-        const [statement, values] = toStep(filter, { oldest, newest, before, isLast }, limit - rows.length);
+      for (const step of stepsOf(order === 'desc' ? days : days.toReversed(), order)) {
+        const [statement, values] = toStep(filter, step, limit - rows.length);
         rows.push(...(await tx.query<TraceRow>(statement, values)));
         if (rows.length >= limit) break;
-        before = oldest;
       }
       return rows;
     }),

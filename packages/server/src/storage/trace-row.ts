@@ -35,9 +35,45 @@ export interface TraceRow {
 
 /** JavaScript's dates have no microseconds, so these leave PostgreSQL as text. */
 const micros = (column: string): string =>
-  `to_char(r.${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`;
+  `to_char(r.${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-export const traceColumns = `r.id, r.session_id, r.trace_id, r.parent_run_id, r.name, r.run_type, r.dotted_order,
-  ${micros('start_time')}, ${micros('end_time')}, ${micros('first_token_time')}, r.status, r.error, r.inputs, r.outputs, r.events,
-  r.serialized, r.extra, r.metadata::text as metadata, r.tags, r.thread_id, r.reference_example_id, r.model, r.prompt_tokens,
-  r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, r.usage_details`;
+const plain = (column: string): [string, string] => [column, `r.${column}`];
+
+const sources = new Map<string, string>([
+  ...['id', 'session_id', 'trace_id', 'parent_run_id', 'name', 'run_type', 'dotted_order'].map(plain),
+  ...['start_time', 'end_time', 'first_token_time'].map((column): [string, string] => [
+    column,
+    micros(column),
+  ]),
+  ...['status', 'error', 'inputs', 'outputs', 'events', 'serialized', 'extra'].map(plain),
+  ['metadata', 'r.metadata::text'],
+  ...['tags', 'thread_id', 'reference_example_id', 'model'].map(plain),
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens'].map(plain),
+  ...['prompt_cost', 'completion_cost', 'total_cost', 'usage_details'].map(plain),
+]);
+
+/** Those that are long, and read only when they are asked for. */
+export const payloadColumns = [
+  'error',
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'extra',
+  'metadata',
+] as const;
+export type RunColumn = (typeof payloadColumns)[number];
+
+/** The columns of a TraceRow from `r`, without the payloads that are not wanted. */
+export const runColumns = (wanted: ReadonlySet<RunColumn> | null): string => {
+  const isLeftOut = (column: string): boolean =>
+    wanted !== null && payloadColumns.some((one) => one === column && !wanted.has(one));
+  return [...sources]
+    .map(
+      ([column, source]) =>
+        `${isLeftOut(column) ? (column === 'metadata' ? `'{}'` : 'null') : source} as ${column}`,
+    )
+    .join(', ');
+};
+
+export const traceColumns = runColumns(null);

@@ -5,6 +5,7 @@ import { otelTraces } from './otel-traces.ts';
 import { asTenant } from './tenant.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
 import { traceLists } from './trace-lists.ts';
+import { traceSums } from './trace-sums.ts';
 import { type TraceRow, traceColumns } from './trace-row.ts';
 
 /** What was said of a run. Payloads are JSON text, other texts in their exact form, times what PostgreSQL reads. */
@@ -64,6 +65,7 @@ const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | n
 export const traceStorage = (db: Database) => ({
   ...traceLists(db),
   ...otelTraces(db),
+  ...traceSums(db),
 
   /**
    * Takes in a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or

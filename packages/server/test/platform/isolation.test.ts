@@ -46,8 +46,15 @@ describe('another workspace', () => {
       inputs: { secret: 1 },
       extra: { metadata: { thread_id: 'shared' } },
     });
+    await platform.call('POST', '/feedback', {
+      key: ours,
+      json: { run_id: run.id, key: 'secret', score: 1 },
+    });
+    const priceBody = { name: 'secret', match_pattern: '^x', prompt_cost: 1, completion_cost: 1 };
+    const made = await platform.call('POST', '/model-prices', { key: ours, json: priceBody });
+    const price = (made.body as { id: string }).id;
     const absent = randomUUID();
-    const reads = (id: string, session_id: string): [string, string, unknown?][] => [
+    const reads = (id: string, session_id: string, price: string): [string, string, unknown?][] => [
       ['GET', `/runs/${id}`],
       ['GET', `/runs/${id}/attachments/x`],
       ['GET', `/sessions/${session_id}`],
@@ -55,21 +62,40 @@ describe('another workspace', () => {
       ['POST', '/runs/query', { trace: id }],
       ['POST', '/runs/query', { session: [session_id] }],
       ['POST', '/runs/query', {}],
+      ['POST', '/runs/query', { filter: 'eq(name, "secret")' }],
+      ['POST', '/runs/query', { filter: 'eq(feedback_key, "secret")' }],
+      ['POST', '/runs/query', { filter: 'and(eq(metadata_key, "thread_id"), eq(metadata_value, "shared"))' }],
+      ['POST', '/runs/query', { trace_filter: 'eq(name, "secret")', tree_filter: 'eq(name, "secret")' }],
+      ['POST', '/runs/stats', {}],
+      ['POST', '/runs/stats', { session: [session_id] }],
+      ['POST', '/runs/stats', { id: [id] }],
+      ['GET', `/traces/${id}`],
+      ['POST', '/../v2/threads/query', { project_id: session_id }],
+      ['GET', `/runs/threads/shared?session_id=${session_id}`],
+      ['GET', '/feedback'],
+      ['GET', `/feedback?run=${id}`],
+      ['GET', '/model-prices'],
+      ['PUT', `/model-prices/${price}`, priceBody],
+      ['DELETE', `/model-prices/${price}`],
       ['GET', '/sessions'],
       ['GET', `/sessions?name=${encodeURIComponent('shared name')}`],
     ];
-    const answers = async (id: string, session_id: string): Promise<string[]> => {
+    const answers = async (id: string, session_id: string, price: string): Promise<string[]> => {
       const all: string[] = [];
-      for (const [method, path, json] of reads(id, session_id)) {
+      for (const [method, path, json] of reads(id, session_id, price)) {
         const { status, body } = await platform.call(method, path, { key: theirs, json });
         const text = JSON.stringify(body, (name, value: unknown) =>
           name === 'request_id' ? undefined : value,
         );
-        all.push(`${method} ${status} ${text.replaceAll(id, 'ID').replaceAll(session_id, 'SESSION')}`);
+        all.push(
+          `${method} ${status} ${text.replaceAll(id, 'ID').replaceAll(session_id, 'SESSION').replaceAll(price, 'PRICE')}`,
+        );
       }
       return all;
     };
-    expect(await answers(run.id, run.session_id)).toEqual(await answers(absent, randomUUID()));
+    expect(await answers(run.id, run.session_id, price)).toEqual(
+      await answers(absent, randomUUID(), randomUUID()),
+    );
   });
 
   it('may have runs with the same ids, which stay apart', async () => {
@@ -105,8 +131,9 @@ describe('another workspace', () => {
 describe('the second net', () => {
   it('holds where a statement forgets the workspace', async () => {
     const run = await send(ours, { id: randomUUID() });
+    await platform.call('POST', '/feedback', { key: ours, json: { run_id: run.id, key: 'k' } });
     const { database } = platform.server;
-    const tables = ['projects', 'trace_run_days', 'trace_runs'];
+    const tables = ['projects', 'trace_run_days', 'trace_runs', 'feedback'];
     for (const table of tables) {
       const count = (tenant: string) =>
         asTenant(database, tenant, (tx) =>

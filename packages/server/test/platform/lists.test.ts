@@ -54,7 +54,7 @@ const inOrder = (a: Listed, b: Listed): number =>
   a.start_time === b.start_time ? (a.id < b.id ? 1 : -1) : a.start_time < b.start_time ? 1 : -1;
 
 describe('a list of runs', () => {
-  it('has every run that fits once, newest first, whatever the pages', async () => {
+  it('has every run that fits once, in order, whatever the pages', async () => {
     const now = Date.now();
     await fc.assert(
       fc.asyncProperty(
@@ -65,6 +65,7 @@ describe('a list of runs', () => {
           is_root: fc.option(fc.boolean(), { nil: null }),
           since: fc.option(ago, { nil: null }),
           until: fc.option(ago, { nil: null }),
+          order: fc.constantFrom('asc', 'desc'),
         }),
         fc.integer({ min: 1, max: 10 }),
         async (said, asked, limit) => {
@@ -89,7 +90,7 @@ describe('a list of runs', () => {
                 (since === null || run.start_time >= since) &&
                 (until === null || run.start_time <= until),
             )
-            .toSorted(inOrder);
+            .toSorted((a, b) => (asked.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
           const found: string[] = [];
           for (let after: RunListFilter['after'] = null; ;) {
             const rows = await traces.list({
@@ -99,6 +100,11 @@ describe('a list of runs', () => {
               is_root: asked.is_root,
               since,
               until,
+              filter: null,
+              trace_filter: null,
+              tree_filter: null,
+              order: asked.order,
+              columns: null,
               after,
               limit,
             });

@@ -15,7 +15,7 @@ beforeAll(async () => {
     workspaceId: platform.workspace_id,
     fetch: (input, init) => {
       called.add(
-        `${init?.method} ${new URL(input as string).pathname.replaceAll(/[0-9a-f-]{36}|picture/g, '*')}`,
+        `${init?.method} ${new URL(input as string).pathname.replaceAll(/[0-9a-f-]{36}|picture|conversation/g, '*')}`,
       );
       return fetch(input, init);
     },
@@ -60,6 +60,37 @@ describe('the client of the platform', () => {
     expect(await client.traces.sendSpans({ resourceSpans }, { project: 'spans' })).toEqual({});
     expect(await client.traces.get('00000000-0000-0000-7777-777777777777')).toMatchObject({ name: 'three' });
     await expect(client.traces.attachment(id, 'picture')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('asks for trees, sums, threads and feedback', async () => {
+    const id = randomUUID();
+    const extra = { metadata: { thread_id: 'conversation' } };
+    await client.traces.create({
+      id,
+      name: 'one',
+      start_time: '2026-11-20T00:00:00Z',
+      session_name: 'q',
+      extra,
+    });
+    const [project] = await client.projects.list({ name: 'q' });
+    const session_id = project?.id ?? '';
+    expect(await client.traces.tree(id)).toMatchObject({ run_count: 1, runs: [{ id, child_runs: [] }] });
+    expect(await client.traces.stats({ session: [session_id] })).toMatchObject({ run_count: 1 });
+    const { items } = await client.traces.threads({ project_id: session_id });
+    expect(items).toMatchObject([{ thread_id: 'conversation', count: 1, notice: null }]);
+    const { runs } = await client.traces.threadRuns('conversation', { session_id, is_root: true });
+    expect(runs.map((run) => run.id)).toEqual([id]);
+    const feedback = await client.traces.addFeedback({ run_id: id, key: 'kind', score: 1 });
+    expect(await client.traces.feedback({ run: [id], key: ['kind'] })).toEqual([feedback]);
+  });
+
+  it('keeps prices', async () => {
+    const body = { name: 'x', match_pattern: '^x$', prompt_cost: '0.1', completion_cost: '0.2' };
+    const price = await client.prices.create(body);
+    const replaced = await client.prices.replace(price.id, { ...body, completion_cost: '0.3' });
+    expect((await client.prices.list())[0]).toEqual(replaced);
+    await client.prices.delete(price.id);
+    expect((await client.prices.list()).map(({ id }) => id)).not.toContain(price.id);
   });
 
   it('has a method for every route that is not for tracers alone', () => {

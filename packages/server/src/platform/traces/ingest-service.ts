@@ -2,6 +2,7 @@
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
+import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
 import { foldAll } from './fold.ts';
@@ -12,6 +13,7 @@ import { type Rejection, RunRejected } from './sent-run.ts';
 export interface IngestParts {
   traces: TraceStorage;
   projects: ProjectService;
+  prices: PriceService;
   admission: Admission;
   /** Days for which traces are kept. */
   daysKept: number;
@@ -61,6 +63,7 @@ export class IngestService {
     const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
     const runs = foldAll(said);
     await this.#name(tenant_id, runs);
+    await this.#parts.prices.price(tenant_id, runs);
     const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
       admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
     const stored =

@@ -2,10 +2,11 @@
 import { fromExactJson, fromExactText } from '../../storage/exact-text.ts';
 import type { TraceRow } from '../../storage/trace-row.ts';
 
-export const toRunText = (row: TraceRow): string => {
+/** `select`: the fields that are wanted; all, when it is undefined. */
+export const toRunText = (row: TraceRow, select?: ReadonlySet<string>): string => {
   const { inputs, outputs, events, serialized, extra, metadata, usage_details, ...plain } = row;
   const ids = row.dotted_order?.split('.').map((segment) => segment.slice(-36)) ?? [];
-  const head = JSON.stringify({
+  const fields = {
     ...plain,
     trace_id: row.trace_id ?? row.id,
     name: exact(row.name) ?? '',
@@ -19,8 +20,16 @@ export const toRunText = (row: TraceRow): string => {
     is_root: row.parent_run_id === null,
     ...detailsOf(usage_details),
     app_path: `/projects/p/${row.session_id ?? 'none'}/r/${row.id}`,
-  });
-  const payloads = Object.entries({ inputs, outputs, events, serialized, extra: extraText(extra, metadata) });
+  };
+  const isWanted = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
+  const head = JSON.stringify(select ? Object.fromEntries(Object.entries(fields).filter(isWanted)) : fields);
+  const payloads = Object.entries({
+    inputs,
+    outputs,
+    events,
+    serialized,
+    extra: extraText(extra, metadata),
+  }).filter(isWanted);
   return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
 };
 

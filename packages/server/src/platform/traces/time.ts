@@ -42,3 +42,6 @@ const fromMs = (value: number): string | undefined => {
 
 /** Milliseconds of what `toTime` returned. */
 export const timeMs = (time: string): number => Date.parse(time.replace(/(\.\d{3})\d+/, '$1'));
+
+/** Microseconds since 1970 of what `toTime` returned. */
+export const microsOf = (time: string): bigint => BigInt(timeMs(time)) * 1_000n + BigInt(time.slice(23, 26));

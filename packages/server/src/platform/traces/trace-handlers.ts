@@ -81,5 +81,10 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     return { name, content_type, content: content.toString('base64') };
   },
 
+  getTrace: async ({ params }, call) =>
+    new RawJson(await traces.tree(grantOf(call).tenant_id, params.trace_id)),
+
+  getRunStats: ({ body }, call) => traces.stats(grantOf(call).tenant_id, body),
+
   queryTraceRuns: async ({ body }, call) => new RawJson(await traces.query(grantOf(call).tenant_id, body)),
 });

@@ -1,0 +1,176 @@
+// How soon queries of traces are answered from a store that is full, and by which plans; writes bench/queries.md.
+// Usage: npm run bench:queries (SVC_BENCH_RUNS=1000000)
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toScope } from '../packages/server/src/platform/traces/run-scope.ts';
+import { type Database, openDatabase } from '../packages/server/src/storage/database.ts';
+import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
+import { migrate } from '../packages/server/src/storage/migrate.ts';
+import { traceStorage } from '../packages/server/src/storage/traces.ts';
+import { fixed, median } from './report.ts';
+
+const runs = Number(process.env['SVC_BENCH_RUNS'] ?? 1_000_000);
+const days = 10;
+const runsPerTrace = 10;
+const tracesPerThread = 5;
+const repeats = 20;
+
+const tenant_id = randomUUID();
+const session_id = randomUUID();
+
+/** A day of traces of ten runs with about 3 KB of payload each, which does not compress to nothing. */
+const fill = {
+  name: '',
+  text: `insert into trace_runs (tenant_id, day, id, session_id, trace_id, parent_run_id, name, run_type, dotted_order, start_time, end_time,
+      inputs, outputs, metadata, tags, model, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost,
+      error, rank, patched, writes)
+    select $1, $3::date, t.id, $2, t.root, case when t.step > 0 then t.root end, case when t.step = 0 then 'agent' else 'ChatModel' end,
+      case when t.step = 0 then 'chain' else 'llm' end, to_char(t.at, 'YYYYMMDD"T"HH24MISSUS"Z"') || t.id, t.at, t.at + t.n % 9000 * interval '1 ms',
+      '{"messages":[{"role":"user","content":"' || t.text || '"}]}', '{"messages":[{"role":"assistant","content":"' || reverse(t.text) || '"}]}',
+      jsonb_build_object('thread_id', 'thread-' || $3::text || '-' || t.n / ${runsPerTrace * tracesPerThread}, 'user_id', 'user-' || t.n / ${runsPerTrace} % 1000,
+        'customer', 'c-' || t.n % 20000, 'ls_provider', 'openai', 'langgraph_step', t.step),
+      jsonb_build_array('step:' || t.step), 'gpt-x', p, c, p + c, p * 0.000001, c * 0.000002, p * 0.000001 + c * 0.000002,
+      case when t.n % 97 = 0 then 'Timeout' end, 0, 0, '{1}'
+    from (
+      select n, n % ${runsPerTrace} as step, md5($3::text || n)::uuid as id, md5($3::text || n - n % ${runsPerTrace})::uuid as root,
+        $3::date + n * (interval '23 hours' / $5::integer) as at,
+        (select string_agg(md5(n::text || i), ' ') from generate_series(1, 45) i) as text,
+        case when n % ${runsPerTrace} > 0 then 100 + n % 900 end as p, case when n % ${runsPerTrace} > 0 then n % 300 end as c
+      from generate_series($4::integer, $4::integer + 9999) n where n < $5::integer
+    ) t`,
+};
+
+const fillDays = {
+  name: '',
+  text: 'insert into trace_run_days (tenant_id, id, day) select tenant_id, id, day from trace_runs where day = $1::date',
+};
+
+const dayBefore = (count: number): string =>
+  new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10);
+
+/** Notes what is asked, so that its plan can be shown. */
+const noting = (db: Database, asked: [string, readonly unknown[]][]): Database => ({
+  ...db,
+  query: (statement, values) => {
+    asked.push([statement.text, values]);
+    return db.query(statement, values);
+  },
+  transact: (work) => db.transact((tx) => work(noting(tx, asked))),
+});
+
+const planOf = async (db: Database, asked: readonly [string, readonly unknown[]][]): Promise<string> =>
+  db.transact(async (tx) => {
+    const lines: string[] = [];
+    for (const [text, values] of asked) {
+      if (!text.includes('tenant_runs')) {
+        await tx.query({ name: '', text }, values);
+        continue;
+      }
+      const explain = {
+        name: '',
+        text: `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`,
+      };
+      for (const row of await tx.query<{ 'QUERY PLAN': string }>(explain, values))
+        lines.push(row['QUERY PLAN']);
+    }
+    // The scans, and how they are joined; neither what was skipped nor what found nothing.
+    return lines
+      .filter(
+        (line) => /Scan|Join|Nested|Limit|Aggregate/.test(line) && !/never executed|rows=0\.00/.test(line),
+      )
+      .map((line) => line.slice(0, 170))
+      .join('\n');
+  });
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+{
+  await using embedded = await openEmbedded({ dataDir });
+  await using db = await openDatabase({ connection: embedded.connection });
+  await migrate(db);
+  await db.query({ name: '', text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
+    tenant_id,
+  ]);
+  const started = performance.now();
+  for (let ago = days - 1; ago >= 0; ago--) {
+    const day = dayBefore(ago);
+    await db.query({ name: '', text: 'select add_trace_days($1::date[])' }, [[day]]);
+    for (let from = 0; from < runs / days; from += 10_000)
+      await db.query(fill, [tenant_id, session_id, day, from, runs / days]);
+    await db.query(fillDays, [day]);
+    process.stderr.write(`${day}: ${fixed((performance.now() - started) / 1_000, 0)} s\n`);
+  }
+  await db.script('vacuum analyze');
+  const asked: [string, readonly unknown[]][] = [];
+  const traces = traceStorage(noting(db, asked));
+  const page = { order: 'desc', after: null, limit: 100, columns: null } as const;
+  const light = { ...page, columns: new Set<never>() };
+  const day = dayBefore(3);
+  const inDay = { session: [session_id], start_time: `${day}T00:00:00Z`, end_time: `${day}T23:59:59Z` };
+  const metadata = 'and(eq(metadata_key, "customer"), eq(metadata_value, "c-77"))';
+  const list = (more: object, how: typeof page | typeof light = page) =>
+    traces.list({ ...toScope(tenant_id, { session: [session_id], ...more }), ...how });
+  const thread = `thread-${day}-100`;
+  const threads = Array.from({ length: 20 }, (_, index) => `thread-${day}-${100 + index}`);
+  const span = { tenant_id, session_id, since: null, until: null };
+  const questions: [string, () => Promise<unknown>][] = [
+    ['a page of a day, whole', () => list(inDay)],
+    ['a page of a day, without payloads', () => list(inDay, light)],
+    ['the newest roots', () => list({ is_root: true }, light)],
+    ['the runs of a thread', () => list({ filter: `eq(thread_id, "${thread}")` })],
+    ['a filter on metadata', () => list({ filter: metadata })],
+    [
+      'a filter on metadata and errors, on a day',
+      () => list({ ...inDay, filter: `and(${metadata}, neq(error, null))` }),
+    ],
+    ['a filter on latency', () => list({ filter: 'gt(latency, "8.9s")' }, light)],
+    ['a filter of the root', () => list({ ...inDay, trace_filter: 'gt(latency, "8.9s")' }, light)],
+    ['a filter of the tree', () => list({ ...inDay, is_root: true, tree_filter: 'neq(error, null)' }, light)],
+    ['the sums of a day', () => traces.sum(toScope(tenant_id, inDay))],
+    [
+      'the sums of a thread',
+      () => traces.sum(toScope(tenant_id, { session: [session_id], filter: `eq(thread_id, "${thread}")` })),
+    ],
+    ['the sums of 20 threads', () => traces.sumThreads(span, threads)],
+    ['the sums of a project', () => traces.sum(toScope(tenant_id, { session: [session_id] }))],
+  ];
+  const rows: string[] = [];
+  const plans: string[] = [];
+  for (const [what, ask] of questions) {
+    const times: number[] = [];
+    for (let count = 0; count < repeats; count++) {
+      asked.length = 0;
+      const from = performance.now();
+      await ask();
+      times.push(performance.now() - from);
+    }
+    const worst = times.toSorted((a, b) => a - b).at(-2) ?? 0;
+    rows.push(`| ${what} | ${fixed(median(times), 1)} ms | ${fixed(worst, 1)} ms |`);
+    process.stderr.write(`${rows.at(-1)}\n`);
+    plans.push(`### ${what[0]?.toUpperCase()}${what.slice(1)}\n\n\`\`\`\n${await planOf(db, asked)}\n\`\`\``);
+  }
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  writeFileSync(
+    new URL('./queries.md', import.meta.url),
+    `# Queries of traces
+
+\`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and asks each question ${repeats} times
+through the storage layer. The goal is 100 ms.
+
+${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}).
+
+| question | p50 | p95 |
+|---|---|---|
+${rows.join('\n')}
+
+## Plans
+
+The scans that found something, and how they were joined.
+
+${plans.join('\n\n')}
+`,
+  );
+}
+rmSync(dataDir, { recursive: true, force: true });

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
+import { route } from '../route.ts';
+
+const tag = 'Feedback';
+
+export const Feedback = z
+  .object({
+    id: z.uuid(),
+    run_id: z.uuid(),
+    trace_id: z.uuid().nullable(),
+    session_id: z.uuid().nullable().describe('The project'),
+    key: z.string().describe('What is judged'),
+    score: z.number().nullable(),
+    value: Json,
+    correction: Json,
+    comment: z.string().nullable(),
+    feedback_source: JsonObject.describe('Who says so: {"type": "api", "metadata": {}}'),
+    created_at: Time,
+    modified_at: Time,
+  })
+  .meta({ id: 'Feedback', description: 'What people or programs think of a run' });
+export type Feedback = z.output<typeof Feedback>;
+
+const name = z.string().min(1).max(256);
+const page = { min: 1, max: 100, last: 100_000 };
+
+export const feedbackRoutes = {
+  createFeedback: route({
+    method: 'post',
+    path: '/api/v1/feedback',
+    summary: 'Say what is thought of a run; with the id of an earlier one, in its place',
+    tag,
+    access: { permission: 'ingest' },
+    body: z.object({
+      id: nullish(Id),
+      run_id: Id,
+      trace_id: nullish(Id),
+      session_id: nullish(Id),
+      key: name,
+      score: nullish(z.union([z.number(), z.boolean()])).describe('true is 1, false is 0'),
+      value: Json.optional(),
+      correction: Json.optional(),
+      comment: nullish(z.string().max(65_536)),
+      feedback_source: nullish(JsonObject),
+    }),
+    response: Feedback,
+    errors: ['conflict'],
+  }),
+  listFeedback: route({
+    method: 'get',
+    path: '/api/v1/feedback',
+    summary: 'Feedback, newest first',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({
+      run: queryList(Id).describe('Runs'),
+      key: queryList(name),
+      source: queryList(name).describe('Types of sources'),
+      limit: queryInteger(page.min, page.max).default(page.max),
+      offset: queryInteger(0, page.last).default(0),
+    }),
+    response: z.array(Feedback),
+  }),
+};

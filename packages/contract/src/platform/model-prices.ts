@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { Empty, Id, nullish, Time } from '../json.ts';
+import { route } from '../route.ts';
+
+const tag = 'Model prices';
+
+const Decimal = z
+  .union([z.number().nonnegative(), z.string().max(64)])
+  .transform(String)
+  .refine((text) => /^\d{1,20}(?:\.\d{1,30})?(?:[eE]-?\d{1,2})?$/.test(text), 'must be a decimal')
+  .meta({ type: 'string', description: 'A decimal, of any precision as a string' });
+const Details = z.record(z.string().min(1).max(64), Decimal);
+
+const price = {
+  name: z.string().min(1).max(256),
+  match_pattern: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((text) => !/\\[1-9]/.test(text), 'must not refer back')
+    .describe('A regular expression of PostgreSQL on the name of the model'),
+  provider: nullish(z.string().min(1).max(256)).describe('Such as openai; any, when absent'),
+  start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe(
+    'Since when; always, when absent',
+  ),
+  prompt_cost: Decimal.describe('For a token'),
+  completion_cost: Decimal.describe('For a token'),
+  prompt_cost_details: nullish(Details).describe('For a token of a kind: {"cache_read": "0.0000001"}'),
+  completion_cost_details: nullish(Details),
+};
+
+export const ModelPrice = z
+  .object({
+    id: z.uuid(),
+    is_default: z.boolean().describe('Came with the server, for all workspaces'),
+    name: z.string(),
+    match_pattern: z.string(),
+    provider: z.string().nullable(),
+    start_time: Time.nullable(),
+    prompt_cost: z.string(),
+    completion_cost: z.string(),
+    prompt_cost_details: z.record(z.string(), z.string()),
+    completion_cost_details: z.record(z.string(), z.string()),
+    created_at: Time,
+  })
+  .meta({ id: 'ModelPrice', description: 'What a token of a model costs' });
+export type ModelPrice = z.output<typeof ModelPrice>;
+
+const params = z.object({ price_id: Id });
+
+export const modelPriceRoutes = {
+  listModelPrices: route({
+    method: 'get',
+    path: '/api/v1/model-prices',
+    summary: 'Prices, those of the workspace first; the first that fits a model is its price',
+    tag,
+    access: { permission: 'read' },
+    response: z.array(ModelPrice),
+  }),
+  createModelPrice: route({
+    method: 'post',
+    path: '/api/v1/model-prices',
+    summary: 'Say what a model costs from now on; what has been stored stays',
+    tag,
+    access: { permission: 'write' },
+    body: z.object(price),
+    response: ModelPrice,
+  }),
+  replaceModelPrice: route({
+    method: 'put',
+    path: '/api/v1/model-prices/:price_id',
+    summary: 'Replace a price of the workspace',
+    tag,
+    access: { permission: 'write' },
+    params,
+    body: z.object(price),
+    response: ModelPrice,
+    errors: ['not_found'],
+  }),
+  deleteModelPrice: route({
+    method: 'delete',
+    path: '/api/v1/model-prices/:price_id',
+    summary: 'Delete a price of the workspace',
+    tag,
+    access: { permission: 'write' },
+    params,
+    response: Empty,
+    status: 204,
+    errors: ['not_found'],
+  }),
+};

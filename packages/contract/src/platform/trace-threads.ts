@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { Id, nullish, Time } from '../json.ts';
+import { route } from '../route.ts';
+import { TraceRun } from './traces.ts';
+
+const tag = 'Threads of traces';
+
+export const TraceThread = z
+  .object({
+    thread_id: z.string(),
+    count: z.int().describe('Turns: traces with a run of the thread'),
+    run_count: z.int(),
+    runs_without_thread_id: z.int().describe('Runs of these traces that are not counted, since they lack it'),
+    notice: z.string().nullable().describe('Says so'),
+    first_inputs: z.string().nullable().describe('The first message, or the beginning of it'),
+    last_outputs: z.string().nullable().describe('The last message'),
+    last_error: z.string().nullable(),
+    num_errored_turns: z.int(),
+    latency_p50: z.number().nullable().describe('Of its turns, in seconds'),
+    latency_p99: z.number().nullable(),
+    min_start_time: Time,
+    max_start_time: Time,
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int().describe('Of its models, each token once'),
+    prompt_cost: z.string().nullable(),
+    completion_cost: z.string().nullable(),
+    total_cost: z.string().nullable(),
+    first_trace_id: z.uuid(),
+    last_trace_id: z.uuid(),
+  })
+  .meta({ id: 'TraceThread', description: 'A conversation, as the runs of a project tell of it' });
+export type TraceThread = z.output<typeof TraceThread>;
+
+const When = z.iso.datetime({ offset: true, local: true });
+
+export const traceThreadRoutes = {
+  queryTraceThreads: route({
+    method: 'post',
+    path: '/api/v2/threads/query',
+    summary: 'Threads of a project, by their newest runs',
+    tag,
+    access: { permission: 'read' },
+    body: z.object({
+      project_id: Id,
+      filter: nullish(z.string().max(65_536)).describe('Of a run of the thread'),
+      min_start_time: nullish(When),
+      max_start_time: nullish(When),
+      cursor: nullish(z.string().max(1_024)),
+      page_size: nullish(z.int().min(1).max(100)),
+    }),
+    response: z.object({
+      items: z.array(TraceThread),
+      has_more: z.boolean(),
+      next_cursor: z.string().nullable(),
+    }),
+  }),
+  listTraceThreadRuns: route({
+    method: 'get',
+    path: '/api/v1/runs/threads/:thread_id',
+    summary: 'Runs of a thread, oldest first',
+    tag,
+    access: { permission: 'read' },
+    params: z.object({ thread_id: z.string().min(1).max(512) }),
+    query: z.object({
+      session_id: Id.describe('The project'),
+      is_root: z
+        .enum(['true', 'false'])
+        .transform((value) => value === 'true')
+        .optional(),
+      limit: z.coerce.number().int().min(1).max(100).default(100),
+      cursor: z.string().max(1_024).optional(),
+    }),
+    response: z.object({
+      runs: z.array(TraceRun),
+      cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
+    }),
+  }),
+};

@@ -1,0 +1,10 @@
+import type { feedbackRoutes } from '@svc/contract';
+import type { Handlers } from '../../deployment/handlers.ts';
+import { grantOf } from '../grant-of.ts';
+import type { FeedbackService } from './feedback-service.ts';
+
+export const feedbackHandlers = (feedback: FeedbackService): Handlers<typeof feedbackRoutes> => ({
+  createFeedback: ({ body }, call) => feedback.create(grantOf(call).tenant_id, body),
+
+  listFeedback: ({ query }, call) => feedback.list(grantOf(call).tenant_id, query),
+});

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FilterError } from './filter-error.ts';
+import { readFilter } from './read-filter.ts';
+
+const errorOf = (text: string): string => {
+  try {
+    readFilter(text);
+  } catch (error) {
+    if (error instanceof FilterError) return error.message;
+    throw error;
+  }
+  return 'none';
+};
+
+const nested = (depth: number): string => `${'not('.repeat(depth)}eq(name, "x")${')'.repeat(depth)}`;
+
+describe('a filter', () => {
+  it.each([
+    ['eq(run_type, "llm")', { is: 'text', field: 'run_type', test: { op: 'in', values: ['llm'] } }],
+    ["eq ( name,'it\\'s \\u00e9' ) ", { is: 'text', field: 'name', test: { op: 'in', values: ["it's é"] } }],
+    ['eq(error, null)', { is: 'empty', field: 'error' }],
+    ['neq(error, null)', { is: 'not', of: { is: 'empty', field: 'error' } }],
+    ['gt(latency, "5s")', { is: 'number', field: 'latency', test: { op: 'gt', number: '5' } }],
+    ['gt(latency, "250ms")', { is: 'number', field: 'latency', test: { op: 'gt', number: '0.25' } }],
+    [
+      'lt(start_time, 2026-01-01)',
+      { is: 'time', field: 'start_time', op: 'lt', time: '2026-01-01T00:00:00.000000Z' },
+    ],
+    [
+      'gte(start_time, "2026-01-01T00:00:00.5+02:00")',
+      { is: 'time', field: 'start_time', op: 'gte', time: '2026-01-01T00:00:00.500000+02:00' },
+    ],
+    ['has(tags, "prod")', { is: 'tag', tag: 'prod' }],
+    ['has(metadata, \'{"a": {"b": [1]}}\')', { is: 'metadata', has: { a: { b: [1] } } }],
+    ['lt(total_cost, 1e-3)', { is: 'number', field: 'total_cost', test: { op: 'lt', number: '0.001' } }],
+  ])('is read from %s', (text, condition) => {
+    expect(readFilter(text)).toEqual(condition);
+  });
+
+  it('says of a key and a value side by side that they are of one entry', () => {
+    const keys = ['session_id', 'thread_id'];
+    const entry = { is: 'entry', of: 'metadata', keys, tests: [{ op: 'in', values: ['7'] }] };
+    const text = `in(metadata_key, ["session_id", "thread_id"]), eq(metadata_value, "7")`;
+    expect(readFilter(`and(eq(name, "x"), ${text})`)).toMatchObject({ of: [{ is: 'text' }, entry] });
+    const apart = {
+      of: [
+        { keys, tests: [] },
+        { keys: null, tests: entry.tests },
+      ],
+    };
+    expect(readFilter(`or(${text})`)).toMatchObject(apart);
+  });
+
+  it('says with neq on a key that no entry has it', () => {
+    expect(readFilter('and(neq(metadata_key, "a"), eq(metadata_value, "v"))')).toMatchObject({
+      of: [
+        { is: 'not', of: { keys: ['a'] } },
+        { keys: null, tests: [{ values: ['v'] }] },
+      ],
+    });
+  });
+
+  it.each([
+    ['', 'It ends too early, at character 1'],
+    ['eq(name, "x"', '"," or ")" is wanted, at character 13'],
+    ['eq(name, "x', 'A text does not end, at character 10'],
+    ['eq(name, "x") or', 'Something follows its end, at character 15'],
+    ['equal(name, "x")', 'There is no equal(), at character 1'],
+    ['eq(nam, "x")', 'The name of a field is wanted, at character 4'],
+    ['eq(name)', 'eq() takes 2 values, at character 1'],
+    ['not()', 'not() takes one value, at character 1'],
+    ['gt(name, "x")', 'gt() is not for name, at character 1'],
+    ['eq(total_tokens, "many")', 'A number is wanted, at character 18'],
+    ['and(eq(name, "x"), eq(id, "7"))', 'A UUID in quotes is wanted, at character 27'],
+    ['gt(start_time, "yesterday")', 'A time such as "2026-11-21T08:00:00Z" is wanted, at character 16'],
+    ['has(metadata, "[1]")', 'A JSON object in quotes is wanted, at character 15'],
+    ['in(name, "x")', 'A list in brackets is wanted, at character 10'],
+    ['"x"', 'A call such as eq(name, "x") is wanted, at character 1'],
+    ['eq(name; "x")', '";" begins no word, at character 8'],
+    ['eq(total_tokens, 1e999)', 'The number is too long, at character 18'],
+  ])('that is %j says what is wrong, and where', (text, message) => {
+    expect(errorOf(text)).toBe(message);
+  });
+
+  it('with two keys for one entry says how to write it', () => {
+    expect(errorOf('and(eq(metadata_key, "a"), eq(metadata_key, "b"))')).toContain('an and() of its own');
+  });
+
+  it('may be nested, and not for ever', () => {
+    expect(errorOf(nested(60))).toBe('none');
+    expect(errorOf(nested(1_000))).toBe('It is nested deeper than 64 levels, at character 257');
+    expect(errorOf('['.repeat(15_000))).toContain('nested deeper');
+    expect(errorOf(`eq(name, "${'x'.repeat(20_000)}")`)).toContain('longer than 16384 characters');
+  });
+
+  it('is refused or read, and nothing else, whatever is written', () => {
+    const piece = fc.constantFrom(
+      ...Array.from('()[],"\'\\ '),
+      'and',
+      'eq',
+      'name',
+      'null',
+      '1',
+      '2026-01-01',
+      'é',
+      '\u0000',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(piece).map((all) => all.join('')),
+        ),
+        (text) => {
+          expect(typeof errorOf(text)).toBe('string');
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,297 @@
+// Filters in SQL against the same filters in memory, on runs and filters that are made at random.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EvaluatedRun, holds } from '../../src/platform/filter/evaluate.ts';
+import { readFilter } from '../../src/platform/filter/read-filter.ts';
+import type { RunCondition } from '../../src/storage/run-condition.ts';
+import { toExactJson, toExactText } from '../../src/storage/exact-text.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+let traces: TraceStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  traces = traceStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Few of each, so that filters meet runs; some of them awkward. */
+const word = fc.constantFrom(
+  'a',
+  'A',
+  'ab',
+  'b c',
+  '%',
+  '_',
+  '5',
+  '5.0',
+  'true',
+  'é',
+  '"',
+  '\\',
+  '\0',
+  '𝒳',
+  '',
+);
+const key = fc.constantFrom('a', 'b', 'thread_id', 'k"', 'ключ');
+const ids = Array.from({ length: 4 }, (_, index) => `00000000-0000-4000-8000-00000000000${index}`);
+const id = fc.constantFrom(...ids);
+const runType = fc.constantFrom('llm', 'chain', 'tool');
+const count = fc.constantFrom(0, 1, 5, 1_000);
+const cost = fc.constantFrom('0', '0.1', '0.10000000000000000001', '5');
+const times = ['2026-11-19T08:00:00.000000Z', '2026-11-19T08:00:05.000000Z', '2026-11-19T08:00:05.000001Z'];
+const time = fc.constantFrom(...times);
+const scalar = fc.oneof(word, count, fc.constantFrom(-1.5, 0.1), fc.boolean(), fc.constant(null));
+const json = fc.oneof(
+  { weight: 4, arbitrary: scalar },
+  { weight: 1, arbitrary: fc.array(scalar, { maxLength: 2 }) },
+  { weight: 1, arbitrary: fc.dictionary(key, scalar, { maxKeys: 2 }) },
+);
+const entries = fc.dictionary(key, json, { maxKeys: 3 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { nil: null });
+const payload = maybe(fc.oneof(entries, json)).map((value) =>
+  value === null ? null : JSON.stringify(value),
+);
+
+const run = fc.record({
+  trace_id: id,
+  parent_run_id: maybe(id),
+  reference_example_id: maybe(id),
+  name: maybe(word),
+  run_type: maybe(runType),
+  error: maybe(word),
+  model: maybe(word),
+  inputs: payload,
+  outputs: payload,
+  start_time: time,
+  end_time: maybe(time),
+  first_token_time: maybe(time),
+  prompt_tokens: maybe(count),
+  completion_tokens: maybe(count),
+  total_tokens: maybe(count),
+  prompt_cost: maybe(cost),
+  completion_cost: maybe(cost),
+  total_cost: maybe(cost),
+  tags: maybe(fc.array(word, { maxLength: 2 })),
+  metadata: entries,
+  feedback: fc.array(fc.record({ key, score: maybe(cost), value: maybe(json) }), { maxLength: 2 }),
+});
+
+type MadeRun = EvaluatedRun & { id: string; start_time: string };
+
+const threadOf = (metadata: Record<string, unknown>): string | null => {
+  const value = metadata['thread_id'];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+};
+
+const toRun = (made: Omit<MadeRun, 'id' | 'status' | 'thread_id'>): MadeRun => ({
+  ...made,
+  id: randomUUID(),
+  thread_id: threadOf(made.metadata),
+  status: made.error !== null ? 'error' : made.end_time !== null ? 'success' : 'pending',
+});
+
+const asText = (value: string | number | null): string | null =>
+  value === null ? null : toExactText(String(value));
+
+const toWrite = (made: MadeRun): RunWrite => {
+  const {
+    id: run_id,
+    start_time,
+    metadata,
+    tags,
+    feedback: _,
+    status,
+    thread_id,
+    inputs,
+    outputs,
+    ...rest
+  } = made;
+  expect(status).toBeDefined();
+  expect(thread_id).not.toBeUndefined();
+  return {
+    id: run_id,
+    rank: 0,
+    patched: 0,
+    writes: ['1'],
+    start_time,
+    metadata: toExactJson(metadata),
+    fields: {
+      ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, asText(value)])),
+      session_id: ids[0] ?? null,
+      inputs,
+      outputs,
+      tags: tags === null ? null : toExactJson(tags),
+    },
+  };
+};
+
+const quoted = (text: string): string => JSON.stringify(text);
+const order = fc.constantFrom('eq', 'neq', 'gt', 'gte', 'lt', 'lte');
+const equality = fc.constantFrom('eq', 'neq');
+const call = (op: string, ...of: string[]): string => `${op}(${of.join(', ')})`;
+const list = (of: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.array(of, { maxLength: 3 }).map((values) => `[${values.join(', ')}]`);
+
+const nullable = fc.constantFrom(
+  'name',
+  'error',
+  'model',
+  'end_time',
+  'first_token_time',
+  'latency',
+  'total_tokens',
+  'total_cost',
+  'inputs',
+  'thread_id',
+  'parent_run_id',
+  'reference_example',
+);
+const literal = fc.oneof(
+  word.map(quoted),
+  count.map(String),
+  fc.constantFrom('true', 'false', '-1.5', '0.1'),
+);
+const textField = fc.constantFrom('name', 'error', 'model', 'thread_id', 'run_type', 'status');
+const idField = fc.constantFrom('id', 'trace_id', 'parent_run_id', 'reference_example');
+const numberField = fc.constantFrom('prompt_tokens', 'total_tokens', 'prompt_cost', 'total_cost');
+const timeField = fc.constantFrom('start_time', 'end_time', 'first_token_time');
+const textValue = fc.oneof(word, runType, fc.constantFrom('error', 'success', 'pending')).map(quoted);
+const pattern = fc
+  .array(fc.constantFrom('a', 'b', ' ', '%', '_', '\\', 'é'), { maxLength: 4 })
+  .map((all) => quoted(all.join('')));
+
+const keyTest = (name: string): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.tuple(equality, key).map(([op, value]) => call(op, name, quoted(value))),
+    list(key.map(quoted)).map((values) => call('in', name, values)),
+  );
+const valueTest = (name: string): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.tuple(equality, literal).map(([op, value]) => call(op, name, value)),
+    list(literal).map((values) => call('in', name, values)),
+    pattern.map((value) => call('like', name, value)),
+    word.map((value) => call('search', name, quoted(value))),
+    fc
+      .tuple(fc.constantFrom('gt', 'gte', 'lt', 'lte'), count)
+      .map(([op, value]) => call(op, name, String(value))),
+  );
+const scoreTest = fc
+  .tuple(fc.constantFrom('eq', 'gt', 'gte', 'lt', 'lte'), cost)
+  .map(([op, value]) => call(op, 'feedback_score', value));
+
+const family = fc.constantFrom('metadata', 'input', 'output', 'feedback').chain((name) =>
+  fc.oneof(
+    keyTest(`${name}_key`),
+    valueTest(`${name}_value`),
+    fc
+      .tuple(keyTest(`${name}_key`), valueTest(`${name}_value`), ...(name === 'feedback' ? [scoreTest] : []))
+      .map((parts) => call('and', ...parts)),
+  ),
+);
+
+const leaf = fc.oneof(
+  fc.tuple(equality, nullable).map(([op, field]) => call(op, field, 'null')),
+  nullable.map((field) => call('exists', field)),
+  fc.tuple(equality, textField, textValue).map((parts) => call(...parts)),
+  fc.tuple(textField, list(textValue)).map(([field, values]) => call('in', field, values)),
+  fc.tuple(textField, pattern).map(([field, value]) => call('like', field, value)),
+  fc
+    .tuple(fc.constantFrom('search', 'contain'), fc.constantFrom('name', 'error', 'inputs', 'outputs'), word)
+    .map(([op, field, value]) => call(op, field, quoted(value))),
+  word.map((value) => call('search', quoted(value))),
+  fc.tuple(equality, idField, id).map(([op, field, value]) => call(op, field, quoted(value))),
+  fc.tuple(idField, list(id.map(quoted))).map(([field, values]) => call('in', field, values)),
+  fc.tuple(order, numberField, cost).map((parts) => call(...parts)),
+  fc
+    .tuple(order, fc.constant('latency'), fc.constantFrom('5', '"5s"', '"1us"', '0', '-1', '"5000ms"'))
+    .map((parts) => call(...parts)),
+  fc.tuple(order, timeField, time).map(([op, field, value]) => call(op, field, quoted(value))),
+  fc.tuple(equality, fc.constantFrom('true', 'false')).map(([op, value]) => call(op, 'is_root', value)),
+  fc.constantFrom('eq(error, true)', 'neq(error, true)', 'eq(execution_order, 1)', 'and()', 'or()'),
+  word.map((value) => call('has', 'tags', quoted(value))),
+  entries.map((value) => call('has', 'metadata', quoted(JSON.stringify(value)))),
+  family,
+);
+
+const { filter } = fc.letrec<{ filter: string }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    { weight: 3, arbitrary: leaf },
+    { weight: 1, arbitrary: fc.array(tie('filter'), { maxLength: 3 }).map((of) => call('or', ...of)) },
+    { weight: 1, arbitrary: tie('filter').map((of) => call('not', of)) },
+    // Pairs in an `and` of their own: what stands beside them would be about the same entry.
+    {
+      weight: 1,
+      arbitrary: fc
+        .array(tie('filter'), { maxLength: 3 })
+        .map((of) => call('and', ...of.map((inner) => call('or', inner)))),
+    },
+  ),
+}));
+
+const found = async (tenant_id: string, condition: RunCondition): Promise<string[]> => {
+  const rows = await traces.list({
+    tenant_id,
+    session_ids: null,
+    trace_id: null,
+    is_root: null,
+    since: null,
+    until: null,
+    filter: condition,
+    trace_filter: null,
+    tree_filter: null,
+    order: 'asc',
+    after: null,
+    limit: 1_000,
+    columns: new Set(),
+  });
+  return rows.map((row) => row.id).toSorted();
+};
+
+const addFeedback = {
+  name: 'test_feedback',
+  text: `insert into feedback (tenant_id, id, run_id, key, score, value, feedback_source)
+    values ($1, gen_random_uuid(), $2, $3, $4, $5, '{}')`,
+};
+
+describe('a filter', () => {
+  it('finds in the store what it finds in memory', async () => {
+    let hits = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(run, { minLength: 1, maxLength: 8 }),
+        fc.array(filter, { minLength: 1, maxLength: 25 }),
+        async (made, filters) => {
+          const tenant_id = randomUUID();
+          await database.query(
+            { name: 'test_workspace', text: `insert into workspaces (id, display_name) values ($1, 'test')` },
+            [tenant_id],
+          );
+          const runs = made.map(toRun);
+          await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
+          for (const one of runs)
+            for (const { key: about, score, value } of one.feedback)
+              await database.query(addFeedback, [
+                tenant_id,
+                one.id,
+                about,
+                score,
+                value === null ? null : toExactJson(value),
+              ]);
+          for (const text of filters) {
+            const condition = readFilter(text);
+            const wanted = runs.filter((one) => holds(condition, one)).map((one) => one.id);
+            expect(await found(tenant_id, condition), text).toEqual(wanted.toSorted());
+            if (wanted.length > 0 && wanted.length < runs.length) hits++;
+          }
+        },
+      ),
+      { numRuns: Number(process.env['SVC_FILTER_ROUNDS'] ?? 60) },
+    );
+    // Filters that hold always or never would show nothing.
+    expect(hits).toBeGreaterThan(50);
+  }, 300_000);
+});

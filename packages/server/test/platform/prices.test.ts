@@ -1,0 +1,103 @@
+// What models cost, from the price table to the runs.
+import { randomUUID } from 'node:crypto';
+import type { ModelPrice } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const used = (ls_model_name: string, usage: object, more: object = {}): object => ({
+  name: 'model',
+  run_type: 'llm',
+  start_time: '2026-11-20T00:00:00Z',
+  outputs: { usage_metadata: { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100, ...usage } },
+  extra: { metadata: { ls_model_name, ls_provider: 'house' } },
+  ...more,
+});
+
+const costs = async (run: object): Promise<unknown> => {
+  const id = randomUUID();
+  expect((await platform.call('POST', '/runs', { json: { id, ...run } })).status).toBe(202);
+  return (await platform.call('GET', `/runs/${id}`)).body;
+};
+
+const create = async (price: object): Promise<ModelPrice> => {
+  const { status, body } = await platform.call('POST', '/model-prices', { json: price });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body as ModelPrice;
+};
+
+const ours = { name: 'ours', match_pattern: '^ours-', prompt_cost: '0.0000011', completion_cost: 0.000_002 };
+
+describe('a run of a model', () => {
+  it('costs what the model does', async () => {
+    const usage = { input_token_details: { cache_read: 400 } };
+    expect(await costs(used('gpt-4o-2024-08-06', usage))).toMatchObject({
+      prompt_cost: '0.002',
+      completion_cost: '0.001',
+      total_cost: '0.003',
+      prompt_cost_details: { cache_read: '0.0005' },
+    });
+    expect(await costs(used('gpt-4o-audio', {}))).toMatchObject({ total_cost: null });
+    expect(await costs(used('gpt-4o', {}, { run_type: 'chain' }))).toMatchObject({ total_cost: null });
+  });
+
+  it('costs what it says itself, when it does', async () => {
+    expect(await costs(used('gpt-4o', { total_cost: 0.5 }))).toMatchObject({ total_cost: '0.5' });
+  });
+
+  it('is priced when its end tells the tokens', async () => {
+    const id = randomUUID();
+    const { outputs, extra, ...start } = used('gpt-4o', {}) as Record<string, unknown>;
+    await platform.call('POST', '/runs', { json: { id, ...start } });
+    const end = { outputs, extra, end_time: '2026-11-20T00:00:01Z' };
+    await platform.call('PATCH', `/runs/${id}`, { json: end });
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ total_cost: '0.0035' });
+  });
+
+  it('costs the newest price that held when it started, and keeps it', async () => {
+    const price = await create({ ...ours, provider: 'house' });
+    await create({ ...ours, prompt_cost: '1', start_time: '2026-11-21T00:00:00Z' });
+    const first = await costs(used('ours-1', {}));
+    expect(first).toMatchObject({ prompt_cost: '0.0011', completion_cost: '0.0002', total_cost: '0.0013' });
+    const replaced = { ...ours, provider: 'house', completion_cost: '0' };
+    const answer = await platform.call('PUT', `/model-prices/${price.id}`, { json: replaced });
+    expect(answer.body).toMatchObject({ id: price.id, completion_cost: '0' });
+    expect(await costs(used('ours-1', {}))).toMatchObject({ total_cost: '0.0011' });
+    const { id } = first as { id: string };
+    expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ total_cost: '0.0013' });
+  });
+});
+
+describe('the price table', () => {
+  it('comes with prices, which stay as they are', async () => {
+    const { body } = await platform.call('GET', '/model-prices');
+    const shipped = (body as ModelPrice[]).find((price) => price.name === 'gpt-4o');
+    expect(shipped).toMatchObject({ is_default: true, prompt_cost: '0.0000025' });
+    const path = `/model-prices/${shipped?.id}`;
+    expect((await platform.call('DELETE', path)).status).toBe(404);
+    expect((await platform.call('PUT', path, { json: ours })).status).toBe(404);
+  });
+
+  it('lets prices go', async () => {
+    const price = await create({ ...ours, match_pattern: '^gone-' });
+    expect(await costs(used('gone-1', {}))).toMatchObject({ total_cost: '0.0013' });
+    expect((await platform.call('DELETE', `/model-prices/${price.id}`)).status).toBe(204);
+    expect(await costs(used('gone-1', {}))).toMatchObject({ total_cost: null });
+  });
+
+  it.each([
+    ['a pattern that is none', { match_pattern: '(' }, 'no regular expression'],
+    ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not refer back'],
+    ['a price that is none', { prompt_cost: 'much' }, 'must be a decimal'],
+    ['a price below nothing', { prompt_cost: -1 }, 'prompt_cost'],
+  ])('refuses %s', async (_, wrong, message) => {
+    const { status, body } = await platform.call('POST', '/model-prices', { json: { ...ours, ...wrong } });
+    expect(status).toBe(422);
+    expect(JSON.stringify(body)).toContain(message);
+  });
+});

@@ -1,0 +1,273 @@
+// Conversations, as runs tell of them.
+import { randomUUID } from 'node:crypto';
+import type { Project, RunStats, RunTree, TraceThread } from '@svc/contract';
+import { Client } from 'langsmith';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let client: Client;
+beforeAll(async () => {
+  platform = await startPlatform();
+  client = new Client({ apiUrl: platform.apiUrl, apiKey: platform.key });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const startMs = Date.now() - 3_600_000;
+const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
+
+interface Turn {
+  project: string;
+  thread_id: string | null;
+  /** When it begins, in seconds. */
+  from: number;
+  ask?: string;
+  answer?: string;
+  error?: string;
+  /** Whether its model says which thread it is of. */
+  isWhole?: boolean;
+}
+
+const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120, total_cost: 0.000_1 };
+
+/** A root, a model below it, and below that the model that it wraps, which reports the same tokens. */
+const send = async (turn: Turn): Promise<string> => {
+  const {
+    project: session_name,
+    thread_id,
+    from,
+    ask = 'hello',
+    answer = 'hi',
+    error,
+    isWhole = true,
+  } = turn;
+  const [root, model, wrapped] = [randomUUID(), randomUUID(), randomUUID()];
+  const extra = thread_id === null ? {} : { metadata: { thread_id } };
+  const common = { session_name, trace_id: root };
+  const order = (id: string): string => `${at(from).replaceAll(/[-:.]/g, '').replace('Z', '')}000Z${id}`;
+  const paths = [
+    order(root),
+    `${order(root)}.${order(model)}`,
+    `${order(root)}.${order(model)}.${order(wrapped)}`,
+  ];
+  const [rootOrder, modelOrder, wrappedOrder] = paths;
+  const outputs = { usage_metadata: usage };
+  const post = [
+    {
+      ...common,
+      id: root,
+      dotted_order: rootOrder,
+      name: 'agent',
+      run_type: 'chain',
+      extra,
+      error,
+      start_time: at(from),
+      end_time: at(from + 10),
+      inputs: {
+        messages: [
+          { role: 'system', content: 'be kind' },
+          { role: 'user', content: ask },
+        ],
+      },
+      outputs: { messages: [[{ lc: 1, type: 'constructor', kwargs: { content: answer } }]] },
+    },
+    {
+      ...common,
+      id: model,
+      parent_run_id: root,
+      dotted_order: modelOrder,
+      name: 'model',
+      run_type: 'llm',
+      outputs,
+      start_time: at(from),
+      end_time: at(from + 4),
+      extra: isWhole ? extra : {},
+    },
+    {
+      ...common,
+      id: wrapped,
+      parent_run_id: model,
+      dotted_order: wrappedOrder,
+      name: 'wrapped',
+      run_type: 'llm',
+      outputs,
+      start_time: at(from),
+      end_time: at(from + 3),
+      extra: isWhole ? extra : {},
+    },
+  ];
+  const answered = await platform.call('POST', '/runs/batch', { json: { post } });
+  expect(answered.status, JSON.stringify(answered.body)).toBe(202);
+  return root;
+};
+
+const projectOf = async (name: string): Promise<string> => {
+  const { body } = await platform.call('GET', `/sessions?name=${name}`);
+  return (body as Project[])[0]?.id ?? '';
+};
+
+interface Page {
+  items: TraceThread[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+const threads = async (project_id: string, more: object = {}): Promise<Page> => {
+  const response = await fetch(`${platform.server.url}/api/v2/threads/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': platform.key },
+    body: JSON.stringify({ project_id, ...more }),
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Page;
+};
+
+describe('a thread', () => {
+  it('has turns, messages, times and errors, and each token once', async () => {
+    const first = await send({ project: 'one', thread_id: 't', from: 0, ask: 'why?' });
+    const last = await send({ project: 'one', thread_id: 't', from: 60, answer: 'because', error: 'Oh no' });
+    const { items, has_more } = await threads(await projectOf('one'));
+    expect(has_more).toBe(false);
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      thread_id: 't',
+      count: 2,
+      run_count: 6,
+      num_errored_turns: 1,
+      last_error: 'Oh no',
+      first_inputs: 'why?',
+      last_outputs: 'because',
+      first_trace_id: first,
+      last_trace_id: last,
+      latency_p50: 10,
+      min_start_time: at(0),
+      max_start_time: at(60),
+      prompt_tokens: 200,
+      completion_tokens: 40,
+      total_tokens: 240,
+      total_cost: '0.0002',
+      runs_without_thread_id: 0,
+      notice: null,
+    });
+  });
+
+  it('says how many runs of its traces lack its id, and does not count them', async () => {
+    await send({ project: 'lacking', thread_id: 't', from: 0, isWhole: false });
+    const [thread] = (await threads(await projectOf('lacking'))).items;
+    expect(thread).toMatchObject({
+      count: 1,
+      run_count: 1,
+      total_tokens: 0,
+      runs_without_thread_id: 2,
+      notice: '2 runs lack thread_id',
+    });
+  });
+
+  it('is listed by its newest run, once, whatever the pages', async () => {
+    for (const [from, thread_id] of ['a', 'b', 'c', 'a', 'd', 'b'].entries())
+      await send({ project: 'pages', thread_id, from: from * 10 });
+    await send({ project: 'pages', thread_id: null, from: 100 });
+    const project = await projectOf('pages');
+    for (const [more, wanted] of [
+      [{}, ['b', 'd', 'a', 'c']],
+      [{ max_start_time: at(35) }, ['a', 'c', 'b']],
+      [{ min_start_time: at(25) }, ['b', 'd', 'a']],
+      [{ filter: 'in(thread_id, ["a", "c"])' }, ['a', 'c']],
+      [{ filter: `lt(start_time, "${at(5)}")` }, ['a']],
+    ] as const) {
+      const found: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Page = await threads(project, { ...more, page_size: 1, cursor });
+        found.push(...page.items.map((item) => item.thread_id));
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      expect(found).toEqual(wanted);
+    }
+  });
+
+  it('has its runs, oldest first', async () => {
+    const root = await send({ project: 'runs', thread_id: 'a/b "c"', from: 0 });
+    const session = await projectOf('runs');
+    const path = `/runs/threads/${encodeURIComponent('a/b "c"')}?session_id=${session}`;
+    const runs = async (more: string): Promise<string[]> =>
+      ((await platform.call('GET', path + more)).body as { runs: { id: string }[] }).runs.map(
+        (run) => run.id,
+      );
+    expect(await runs('')).toHaveLength(3);
+    expect(await runs('&is_root=true')).toEqual([root]);
+  });
+
+  it('is read by the stock client', async () => {
+    await send({ project: 'stock', thread_id: 's', from: 0 });
+    const root = await send({ project: 'stock', thread_id: 's', from: 20 });
+    const listed = await client.listThreads({ projectName: 'stock' });
+    expect(listed).toMatchObject([{ thread_id: 's', count: 2 }]);
+    const read: string[] = [];
+    for await (const run of client.readThread({ threadId: 's', projectName: 'stock' })) read.push(run.id);
+    expect(read).toHaveLength(2);
+    expect(read[1]).toBe(root);
+    const page = await client.threads.query({ project_id: await projectOf('stock') });
+    expect(page.items).toMatchObject([{ thread_id: 's', count: 2, total_tokens: 240 }]);
+  });
+});
+
+describe('sums of runs', () => {
+  it('count each token once, and only what is asked for', async () => {
+    await send({ project: 'sums', thread_id: 't', from: 0, error: 'no' });
+    const project = await projectOf('sums');
+    const { body } = await platform.call('POST', '/runs/stats', { json: { session: [project] } });
+    expect(body as RunStats).toMatchObject({
+      run_count: 3,
+      error_count: 1,
+      latency_p50: 4,
+      total_tokens: 120,
+      total_cost: '0.0001',
+      last_run_start_time: at(0),
+    });
+    const stats = await client.getRunStats({ projectIds: [project], filter: 'eq(name, "agent")' } as never);
+    expect(stats).toMatchObject({ run_count: 1, error_rate: 1, total_tokens: 0 });
+    const none = await platform.call('POST', '/runs/stats', { json: { session: [randomUUID()] } });
+    expect(none.body).toMatchObject({ run_count: 0, error_rate: null, total_cost: null, latency_p50: null });
+  });
+});
+
+describe('a trace', () => {
+  it('is a tree', async () => {
+    const root = await send({ project: 'tree', thread_id: null, from: 0 });
+    const tree = (await platform.call('GET', `/traces/${root}`)).body as RunTree;
+    expect(tree).toMatchObject({
+      trace_id: root,
+      run_count: 3,
+      is_whole: true,
+      runs: [
+        { id: root, child_runs: [{ name: 'model', child_runs: [{ name: 'wrapped', child_runs: [] }] }] },
+      ],
+    });
+    expect((await platform.call('GET', `/traces/${randomUUID()}`)).status).toBe(404);
+    const run = await client.readRun(root, { loadChildRuns: true });
+    expect(run.child_runs).toMatchObject([{ name: 'model', child_runs: [{ name: 'wrapped' }] }]);
+  });
+});
+
+describe('feedback', () => {
+  it('is kept with its run, and found by it', async () => {
+    const run = await send({ project: 'feedback', thread_id: null, from: 0 });
+    const { id } = await client.createFeedback(run, 'kind', { score: true, comment: 'nice' });
+    await client.createFeedback(run, 'exact', { score: 0.25, value: { of: ['a'] } });
+    const listed = [];
+    for await (const one of client.listFeedback({ runIds: [run], feedbackKeys: ['kind'] })) listed.push(one);
+    expect(listed).toMatchObject([
+      { id, run_id: run, trace_id: run, key: 'kind', score: 1, comment: 'nice' },
+    ]);
+    const project = await projectOf('feedback');
+    const found: string[] = [];
+    const filter = 'and(eq(feedback_key, "exact"), lt(feedback_score, 0.3))';
+    for await (const one of client.listRuns({ projectId: project, filter })) found.push(one.id);
+    expect(found).toEqual([run]);
+    const replaced = { id, run_id: run, key: 'kind', score: 0 };
+    expect((await platform.call('POST', '/feedback', { json: replaced })).body).toMatchObject({ score: 0 });
+    const elsewhere = { ...replaced, run_id: randomUUID() };
+    expect((await platform.call('POST', '/feedback', { json: elsewhere })).status).toBe(409);
+  });
+});
