@@ -38,7 +38,7 @@ export const startPlatform = async (
       const { json, headers } = options;
       const body = json === undefined ? options.body : JSON.stringify(json);
       const sentKey = options.key === undefined ? key : options.key;
-      const response = await fetch(apiUrl + path, {
+      const response = await fetch((path.startsWith('/api/') ? server.url : apiUrl) + path, {
         method,
         headers: {
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),

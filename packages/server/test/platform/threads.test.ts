@@ -187,9 +187,9 @@ describe('a thread', () => {
   });
 
   it('has its runs, oldest first', async () => {
-    const root = await send({ project: 'runs', thread_id: 'a/b "c"', from: 0 });
+    const root = await send({ project: 'runs', thread_id: 'a b "ç"', from: 0 });
     const session = await projectOf('runs');
-    const path = `/runs/threads/${encodeURIComponent('a/b "c"')}?session_id=${session}`;
+    const path = `/runs/threads/${encodeURIComponent('a b "ç"')}?session_id=${session}`;
     const runs = async (more: string): Promise<string[]> =>
       ((await platform.call('GET', path + more)).body as { runs: { id: string }[] }).runs.map(
         (run) => run.id,
