@@ -45,7 +45,9 @@ export class IngestService {
 
   /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
   take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
-    return this.#parts.admission.admit(body, async (counted) => this.takeBatch(tenant_id, await read(counted)));
+    return this.#parts.admission.admit(body, async (counted) =>
+      this.takeBatch(tenant_id, await read(counted)),
+    );
   }
 
   /** Takes in what was read, or made here. */

@@ -6,6 +6,8 @@ import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { TracedRun } from './traced-run.ts';
 
+const hiddenTag = 'langsmith:hidden';
+
 interface BubbleUp {
   is_bubble_up: true;
   interrupts?: unknown[];
@@ -37,6 +39,8 @@ export class RunTracer extends BaseTracer {
   readonly #outbox: TraceOutbox;
   readonly #keys: Record<string, unknown>;
   readonly #open = new Map<string, TracedRun>();
+  /** Steps of the engine itself, which say nothing unless they fail, or have something below them. */
+  readonly #hidden = new Map<string, Run>();
   #root: TracedRun | undefined;
   #isClosed = false;
 
@@ -73,24 +77,16 @@ export class RunTracer extends BaseTracer {
 
   override onRunCreate(run: Run): void {
     if (this.#isClosed) return;
-    const traced: TracedRun = {
-      run,
-      keys: this.#keys,
-      project: this.#project,
-      inputs: traceText(run.inputs),
-      outputs: undefined,
-      isEnded: false,
-      isKnown: false,
-    };
-    lighten(run);
-    this.#open.set(run.id, traced);
-    if (run.id === this.#order.run_id) this.#root = traced;
-    this.#outbox.add(traced, false);
+    if (run.tags?.includes(hiddenTag)) this.#hidden.set(run.id, run);
+    else this.#begin(run);
   }
 
   override onRunUpdate(run: Run): void {
+    if (this.#isClosed) return;
+    if (run.error !== undefined) this.#show(run.id);
+    this.#hidden.delete(run.id);
     const traced = this.#open.get(run.id);
-    if (traced === undefined || this.#isClosed) return;
+    if (traced === undefined) return;
     if (run.inputs !== nothing) {
       traced.inputs = traceText(run.inputs);
       traced.isKnown = false;
@@ -123,12 +119,36 @@ export class RunTracer extends BaseTracer {
     return Promise.resolve(run as Run);
   }
 
-  override _addChildRun(): void {
-    // A parent would keep everything below it in memory until it ends.
+  /** It is not kept with its parent, which would hold everything below it in memory until it ends. */
+  override _addChildRun(parent: Run): void {
+    this.#show(parent.id);
   }
 
   protected persistRun(): Promise<void> {
     return Promise.resolve();
+  }
+
+  #begin(run: Run): void {
+    const traced: TracedRun = {
+      run,
+      keys: this.#keys,
+      project: this.#project,
+      inputs: traceText(run.inputs),
+      outputs: undefined,
+      isEnded: false,
+      isKnown: false,
+    };
+    lighten(run);
+    this.#open.set(run.id, traced);
+    if (run.id === this.#order.run_id) this.#root = traced;
+    this.#outbox.add(traced, false);
+  }
+
+  #show(id: string): void {
+    const run = this.#hidden.get(id);
+    if (run === undefined || this.#isClosed) return;
+    this.#hidden.delete(id);
+    this.#begin(run);
   }
 
   #end(traced: TracedRun, isLast: boolean): void {

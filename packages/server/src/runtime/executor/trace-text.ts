@@ -8,7 +8,8 @@ const privateKey = /^(?:__(?!interrupt__)|(?:svc|langgraph)_auth_)/;
 const hasPrivate = /"(?:__pregel_|(?:svc|langgraph)_auth_)/;
 
 /** What models are called with beside the prompt, and is nobody's business. */
-const secretName = /headers?$|authorization|api_?key|secret|password|credential|^configuration$|^client/i;
+const secretName =
+  /headers?$|authorization|api_?key|secret|password|credential|^configuration$|^client(?:config|options)?$/i;
 
 const depthMax = 200;
 
@@ -30,7 +31,19 @@ export const traceText = (value: unknown): string => {
 };
 
 /** What is known about a run and is no input: a copy that JSON can hold, without what may be secret. */
-export const traceFacts = (value: unknown): unknown => JSON.parse(plainText(value, isHarmless));
+export const traceFacts = (value: Record<string, unknown>): Record<string, unknown> =>
+  JSON.parse(plainText(value, isHarmless)) as Record<string, unknown>;
+
+/** The same for metadata, which every run has, and which is nearly always plain. */
+export const traceLabels = (metadata: Record<string, unknown>): Record<string, unknown> => {
+  const labels: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!isHarmless(key)) continue;
+    if (typeof value === 'string' || typeof value === 'number') labels[key] = value;
+    else Object.assign(labels, traceFacts({ [key]: value }));
+  }
+  return labels;
+};
 
 /** Slower than JSON itself, for what it refuses: circles, large integers, whatever throws while it is read. */
 const plainText = (value: unknown, isKept: Keep): string => {

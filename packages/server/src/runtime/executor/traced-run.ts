@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Run } from '@langchain/core/tracers/base';
 import type { SentRun } from '../../platform/traces/sent-run.ts';
-import { traceFacts } from './trace-text.ts';
+import { traceFacts, traceLabels } from './trace-text.ts';
 
 export interface TracedRun {
   run: Run;
@@ -25,8 +25,10 @@ export const sizeOf = ({ inputs, outputs }: TracedRun): number =>
 export const toSentRun = ({ run, keys, project, inputs, outputs, isEnded, isKnown }: TracedRun): SentRun => {
   const { id, trace_id, parent_run_id, dotted_order, name, run_type, tags, error, events } = run;
   const { metadata = {}, invocation_params, batch_size } = run.extra ?? {};
-  const facts = traceFacts({ metadata, invocation_params, batch_size }) as { metadata: object };
-  const extra = { ...facts, metadata: { ...facts.metadata, ...keys } };
+  const extra = {
+    ...(invocation_params === undefined ? {} : traceFacts({ invocation_params, batch_size })),
+    metadata: { ...traceLabels(metadata as Record<string, unknown>), ...keys },
+  };
   const main = {
     trace_id,
     parent_run_id,
