@@ -34,12 +34,15 @@ export const traceText = (value: unknown): string => {
 export const traceFacts = (value: Record<string, unknown>): Record<string, unknown> =>
   JSON.parse(plainText(value, isHarmless)) as Record<string, unknown>;
 
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+
 /** The same for metadata, which every run has, and which is nearly always plain. */
 export const traceLabels = (metadata: Record<string, unknown>): Record<string, unknown> => {
   const labels: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(metadata)) {
     if (!isHarmless(key)) continue;
-    if (typeof value === 'string' || typeof value === 'number') labels[key] = value;
+    if (isPlain(value) || (Array.isArray(value) && value.every(isPlain))) labels[key] = value;
     else Object.assign(labels, traceFacts({ [key]: value }));
   }
   return labels;
