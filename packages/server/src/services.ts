@@ -48,6 +48,7 @@ import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
 import { createPlatform, type Platform } from './platform/platform.ts';
 import { traceDuties } from './platform/traces/trace-duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
+import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
 import { checkSchema } from './storage/migrate.ts';
@@ -121,7 +122,12 @@ const createRuntime = async (
     // A node that only answers requests still looks at graphs, and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
     jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
-    setup: { database: databaseOptions, graphs: [...project.graphs], env: project.env },
+    setup: {
+      database: databaseOptions,
+      graphs: [...project.graphs],
+      env: project.env,
+      ...tracingOf(settings),
+    },
   });
   stack.push(dispatcher);
   await bell.open(database);
@@ -130,6 +136,11 @@ const createRuntime = async (
   if (reporter) stack.push(reporter);
   return { streams, bell, tail, dispatcher, reporter, pollMs };
 };
+
+const tracingOf = ({
+  platform: { tracingProject: project, traceDaysKept: daysKept },
+}: Settings): Pick<ExecutorSetup, 'tracing'> =>
+  project === undefined ? {} : { tracing: { project, daysKept } };
 
 type Runtime = Awaited<ReturnType<typeof createRuntime>>;
 

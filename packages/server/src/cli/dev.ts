@@ -11,7 +11,8 @@ import { exitOnUncaught, stopSignals } from './stop-signal.ts';
 import { openWatcher } from './watcher.ts';
 
 /** Serves, and again after every change; a change that breaks the config leaves what was served before. */
-export async function dev(sources: ConfigSources): Promise<void> {
+export async function dev(given: ConfigSources): Promise<void> {
+  const sources = { ...given, develops: true };
   let config = loadConfig(sources);
   const { stop: stopped } = stopSignals();
   const logger = createLogger(config.settings.log);

@@ -14,6 +14,8 @@ export interface ConfigSources {
   flags?: Partial<Record<SettingKey, string>>;
   /** `--config`: a file, or the folder that holds one. */
   configPath?: string;
+  /** Whether it is `svc dev` that asks. */
+  develops?: boolean;
 }
 
 export interface Config {
@@ -38,7 +40,7 @@ export function loadSettings(sources: ConfigSources): { settings: Settings; proj
 }
 
 function readConfig(
-  { cwd, env, flags = {}, configPath }: ConfigSources,
+  { cwd, env, flags = {}, configPath, develops = false }: ConfigSources,
   fileRequired: boolean,
 ): { settings: Settings | undefined; project: SvcJson | undefined; mistakes: Mistake[] } {
   const path = findConfigFile(cwd, configPath);
@@ -51,7 +53,13 @@ function readConfig(
     settings: project.settings,
     env: project.env,
   };
-  const { settings, mistakes } = readSettings({ env, flags, cwd, ...(file === undefined ? {} : { file }) });
+  const { settings, mistakes } = readSettings({
+    env,
+    flags,
+    cwd,
+    machine: { develops },
+    ...(file === undefined ? {} : { file }),
+  });
   return { settings, project, mistakes: [...missing, ...(read?.mistakes ?? []), ...mistakes] };
 }
 

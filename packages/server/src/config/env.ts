@@ -24,6 +24,8 @@ export interface Machine {
   cores: number;
   /** Whether the log goes to a terminal. */
   terminal: boolean;
+  /** Whether it serves someone who develops (`svc dev`). */
+  develops: boolean;
   /** Where the config file is. */
   dir: string;
 }
@@ -217,6 +219,19 @@ export const settingDefinitions = {
     type: duration({ minMs: 1, maxMs: 30 * day }),
     default: '120s',
     doc: 'How long the events of a finished run can be replayed.',
+  }),
+  tracing: setting({
+    variable: 'SVC_TRACING',
+    type: oneOf(['on', 'off']),
+    default: ({ develops }) => (develops ? 'on' : 'off'),
+    defaultDoc: 'on in `svc dev`, else off',
+    doc: 'Whether the runs of this server are traced, into the workspace `default`; see [traces](traces.md).',
+  }),
+  tracingProject: setting({
+    variable: 'SVC_TRACING_PROJECT',
+    type: text('name'),
+    default: 'default',
+    doc: 'The project of those traces.',
   }),
   traceRetention: setting({
     variable: 'SVC_TRACE_RETENTION',

@@ -50,6 +50,8 @@ export interface Settings {
   readonly platform: {
     readonly traceDaysKept: number;
     readonly ingestLimitBytes: number;
+    /** The project of the runs of this server; undefined when they are not traced. */
+    readonly tracingProject: string | undefined;
     /** Undefined: made at the first start. */
     readonly bootstrapApiKey: Secret | undefined;
     readonly bootstrapWorkspaceId: string | undefined;
@@ -119,6 +121,7 @@ export function readSettings(sources: SettingSources): {
   const machine: Machine = {
     cores: availableParallelism(),
     terminal: process.stderr.isTTY,
+    develops: false,
     dir: sources.file?.dir ?? sources.cwd,
     ...sources.machine,
   };
@@ -237,6 +240,7 @@ function group(
     platform: Object.freeze({
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
       ingestLimitBytes: values.ingestLimit,
+      tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,
     }),

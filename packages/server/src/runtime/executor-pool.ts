@@ -100,7 +100,7 @@ export class ExecutorPool {
     const executor: ExecutorProcess = new ExecutorProcess(setup, {
       onRun: (message) => {
         events.onRun(message);
-        if (message.kind !== 'events') executor.kill();
+        if (message.kind !== 'events') void executor.stop();
       },
       onExit: (running, reason, isDeliberate) => {
         this.#solitary.delete(executor);

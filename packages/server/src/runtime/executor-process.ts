@@ -1,5 +1,6 @@
 // The server process's side of one executor: fork, send orders, receive what comes back, notice its end.
 import { fork, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import { executorEnvironment } from '../config/env.ts';
@@ -31,6 +32,9 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** How long an executor that is stopped may take to store its traces. */
+const flushMsMax = 1_000;
+
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
 /** The same path from src/runtime and from dist/runtime. */
@@ -51,9 +55,11 @@ export class ExecutorProcess {
   #calls = 0;
   #gone = false;
   #isKilled = false;
+  readonly #isTracing: boolean;
 
   constructor(setup: ExecutorSetup, events: ExecutorEvents) {
     this.#events = events;
+    this.#isTracing = setup.tracing !== undefined;
     this.#child = fork(entry, [], {
       execArgv,
       env: executorEnvironment(),
@@ -116,7 +122,15 @@ export class ExecutorProcess {
     if (!this.#gone) this.#child.kill('SIGKILL');
   }
 
+  /** Ends the process once it has stored its traces, or has had its time for that. */
   async stop(): Promise<void> {
+    this.#isKilled = true;
+    if (this.#isTracing && this.isReady && !this.#gone) {
+      const timeout = new AbortController();
+      const late = sleep(flushMsMax, undefined, { signal: timeout.signal }).catch(() => undefined);
+      await Promise.race([this.#call((call) => ({ kind: 'flush', call })).catch(() => undefined), late]);
+      timeout.abort();
+    }
     this.kill();
     await this.#exited;
   }

@@ -85,6 +85,14 @@ export interface ExecutorSetup {
   graphs: [graph_id: string, source: { file: string; export: string }][];
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
+  /** How runs are traced; undefined when they are not. */
+  tracing?: TracingSetup;
+}
+
+export interface TracingSetup {
+  project: string;
+  /** Days for which traces are kept. */
+  daysKept: number;
 }
 
 export type ToExecutor =
@@ -94,7 +102,9 @@ export type ToExecutor =
   /** Someone reads the events from now on; somewhere else, if `logged`. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   | { kind: 'update'; call: number; order: UpdateOrder }
-  | { kind: 'introspect'; call: number; order: IntrospectOrder };
+  | { kind: 'introspect'; call: number; order: IntrospectOrder }
+  /** Answered when everything that has been traced is stored, or cannot be. */
+  | { kind: 'flush'; call: number };
 
 /** `lost`: the lease has gone; nothing that the attempt still does counts. */
 export type StopReason = 'cancelled' | 'timeout' | 'lost';

@@ -19,6 +19,10 @@ const statements = {
     reads: true,
     text: `select ${columns} from workspaces where $1::uuid[] is null or id = any ($1) order by created_at, id limit 1000`,
   },
+  oldest: {
+    name: 'workspaces_oldest',
+    text: `select ${columns} from workspaces where display_name = $1 order by created_at, id limit 1`,
+  },
   bind: {
     name: 'workspaces_bind',
     text: 'insert into api_key_workspaces (key_id, tenant_id) values ($1, $2) on conflict do nothing',
@@ -38,6 +42,10 @@ export const workspaceStorage = (db: Database) => ({
       if (row && key_id !== undefined) await tx.query(statements.bind, [key_id, id]);
       return row;
     }),
+
+  /** The oldest of this name. */
+  oldestNamed: async (display_name: string): Promise<WorkspaceRow | undefined> =>
+    (await db.query<WorkspaceRow>(statements.oldest, [display_name]))[0],
 
   /** The first thousand of those with these ids, or of all. */
   list: (ids: string[] | null): Promise<WorkspaceRow[]> => db.query<WorkspaceRow>(statements.list, [ids]),

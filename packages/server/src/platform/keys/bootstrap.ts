@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ApiKeyStorage } from '../../storage/api-keys.ts';
 import { toNewKey } from './key-service.ts';
 import { newKeyText } from './key-text.ts';
+import { defaultWorkspace } from '../workspaces/default-workspace.ts';
 
 export interface BootstrapOptions {
   dataDir: string;
@@ -20,7 +21,7 @@ export interface FirstKey {
   file: string;
 }
 
-const display_name = 'default';
+const display_name = defaultWorkspace;
 /** The workspace of a given key that names none; the same whenever it is asked for. */
 const givenWorkspace = '00000000-0000-4000-8000-000000000001';
 

@@ -45,10 +45,13 @@ export class IngestService {
 
   /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
   take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
-    return this.#parts.admission.admit(body, async (counted) => this.#take(tenant_id, await read(counted)));
+    return this.#parts.admission.admit(body, async (counted) =>
+      this.takeBatch(tenant_id, await read(counted)),
+    );
   }
 
-  async #take(tenant_id: string, batch: Batch): Promise<Taken> {
+  /** Takes in what was read, or made here. */
+  async takeBatch(tenant_id: string, batch: Batch): Promise<Taken> {
     const { admission, traces, daysKept } = this.#parts;
     const rejections = [...batch.rejections];
     const said: NewRunWrite[] = [];

@@ -23,6 +23,8 @@ export class Executor {
         return this.#running.get(keyOf(message))?.listen(message.logged);
       case 'update':
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
+      case 'flush':
+        return this.#answer(message.call, async () => this.#tools.tracing?.outbox.flush());
       case 'introspect':
         return this.#answer(message.call, () => this.#introspect(message.order));
     }

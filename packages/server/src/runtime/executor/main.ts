@@ -3,15 +3,17 @@ import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
+import { ownTraces } from '../../platform/traces/own-traces.ts';
 import { createCodec } from '../values/value-codec.ts';
-import { openDatabase } from '../../storage/database.ts';
+import { openDatabase, type Database } from '../../storage/database.ts';
 import { checkpointStorage } from '../../storage/checkpoints.ts';
 import { storeItemStorage } from '../../storage/store-items.ts';
 import { CommitQueue } from '../checkpoints/commit-queue.ts';
-import type { ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
+import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
 import { Executor } from './executor.ts';
 import { GraphRegistry } from './graph-registry.ts';
 import { SvcStore } from './svc-store.ts';
+import { TraceOutbox } from './trace-outbox.ts';
 
 const send = (message: FromExecutor, onSent?: () => void): void => {
   // Without a channel the server process is gone, and 'disconnect' ends this one.
@@ -29,7 +31,13 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database)),
     send,
+    tracing: setup.tracing && openTracing(setup.tracing, database),
   });
+};
+
+const openTracing = ({ project, daysKept }: TracingSetup, database: Database) => {
+  const warn = (text: string): void => void process.stderr.write(`executor: ${text}\n`);
+  return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };
 
 let executor: Promise<Executor> | undefined;

@@ -13,6 +13,8 @@ import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.t
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { errorOf } from './run-error.ts';
 import { RunEvents } from './run-events.ts';
+import { RunTracer } from './run-tracer.ts';
+import type { TraceOutbox } from './trace-outbox.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
 import { describeByState } from './state-shape.ts';
 import { engineModes } from './stream-modes.ts';
@@ -25,6 +27,8 @@ export interface RunTools {
   store: BaseStore;
   /** `onSent` is called when the message has left, or can never leave. */
   send: (message: FromExecutor, onSent?: () => void) => void;
+  /** Undefined when runs are not traced. */
+  tracing: { project: string; outbox: TraceOutbox } | undefined;
 }
 
 interface CallbackEvent {
@@ -42,6 +46,7 @@ export class RunExecution {
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
   readonly #events: RunEvents;
+  readonly #tracer: RunTracer | undefined;
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
   #isStreamed: boolean;
@@ -65,6 +70,8 @@ export class RunExecution {
       onFailure: (error) => this.#fail(error),
     });
     if (order.logged) this.#events.log();
+    const { tracing } = tools;
+    this.#tracer = tracing && new RunTracer(order, tracing.project, tracing.outbox);
     this.#chunks = new ChunkEvents(
       order.kwargs.stream_mode,
       order.kwargs.stream_subgraphs,
@@ -124,6 +131,7 @@ export class RunExecution {
       error,
       ...(values === undefined ? {} : { values }),
     });
+    this.#tracer?.close(error);
   }
 
   async #stream(): Promise<void> {
@@ -175,6 +183,7 @@ export class RunExecution {
         ...(order.context === undefined ? {} : { context: order.context }),
         configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
         metadata: order.metadata,
+        ...(this.#tracer ? { callbacks: [this.#tracer] } : {}),
         runId: order.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,
@@ -285,6 +294,7 @@ export class RunExecution {
     try {
       await this.#store('error', 'error', error, null, this.#detached());
       this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error });
+      this.#tracer?.close(error);
     } catch (again) {
       this.#lost(again);
     }
@@ -294,6 +304,7 @@ export class RunExecution {
     const { run_id, lease_token } = this.#order;
     const message = error instanceof Error ? error.message : String(error);
     this.#tools.send({ kind: 'lost', run_id, lease_token, message });
+    this.#tracer?.abandon();
   }
 }
 

@@ -1,0 +1,62 @@
+import type { Run } from '@langchain/core/tracers/base';
+import { describe, expect, it } from 'vitest';
+import { TraceOutbox } from './trace-outbox.ts';
+import type { TracedRun } from './traced-run.ts';
+
+const traced = (id: string, inputs = '{}'): TracedRun => ({
+  run: { id, events: [], extra: {} } as unknown as Run,
+  keys: {},
+  project: 'default',
+  inputs,
+  outputs: undefined,
+  isEnded: true,
+  isKnown: false,
+});
+
+const recorded = (bytesMax?: number) => {
+  const stored: string[] = [];
+  const warnings: string[] = [];
+  const state = { isAway: false };
+  const outbox = new TraceOutbox({
+    store: (runs) => {
+      if (state.isAway) return Promise.reject(new Error('away'));
+      stored.push(...runs.map(({ id }) => id));
+      return Promise.resolve();
+    },
+    warn: (text) => void warnings.push(text),
+    ...(bytesMax === undefined ? {} : { bytesMax }),
+  });
+  return { outbox, stored, warnings, state };
+};
+
+describe('an outbox of traces', () => {
+  it('stores a run once, however often something about it is new', async () => {
+    const { outbox, stored } = recorded();
+    const one = traced('a');
+    outbox.add(one, false);
+    outbox.add(one, true);
+    await outbox.flush();
+    await outbox.flush();
+    expect(stored).toEqual(['a']);
+  });
+
+  it('keeps what cannot be stored, in its order, and says so', async () => {
+    const { outbox, stored, warnings, state } = recorded();
+    state.isAway = true;
+    outbox.add(traced('a'), true);
+    await outbox.flush();
+    outbox.add(traced('b'), true);
+    state.isAway = false;
+    await outbox.flush();
+    expect(stored).toEqual(['a', 'b']);
+    expect(warnings).toEqual(['traces could not be stored, and wait: Error: away']);
+  });
+
+  it('lets the oldest go when there is too much, and counts them', async () => {
+    const { outbox, stored, warnings } = recorded(5_000);
+    for (const id of ['a', 'b', 'c', 'd']) outbox.add(traced(id, 'x'.repeat(1_000)), false);
+    await outbox.flush();
+    expect(stored).toEqual(['c', 'd']);
+    expect(warnings).toEqual(['1 runs are missing from traces so far']);
+  });
+});

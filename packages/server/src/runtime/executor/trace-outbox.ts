@@ -1,0 +1,125 @@
+// Traced runs that wait to be stored, of all runs of this process. It never fails: what cannot be stored is tried again
+// until there is too much of it; then the oldest go, and are counted.
+import type { SentRun } from '../../platform/traces/sent-run.ts';
+import { sizeOf, toSentRun, type TracedRun } from './traced-run.ts';
+
+export interface OutboxOptions {
+  /** Resolves when they are stored, as far as they can be. */
+  store: (runs: SentRun[]) => Promise<void>;
+  /** Told about what got lost. */
+  warn: (text: string) => void;
+  /** Of what waits; without it enough for minutes. */
+  bytesMax?: number;
+}
+
+const bytesMaxDefault = 64_000_000;
+const batchRuns = 100;
+const batchBytes = 4_000_000;
+/** Runs that are under way are shown so often. */
+const everyMs = 1_000;
+/** So that what ends together is stored together. */
+const soonMs = 20;
+const warnEveryMs = 60_000;
+
+export class TraceOutbox {
+  readonly #options: Required<OutboxOptions>;
+  /** In the order in which they came. */
+  #due = new Map<TracedRun, number>();
+  #bytes = 0;
+  #dropped = 0;
+  #warnedAtMs = -warnEveryMs;
+  #timer: NodeJS.Timeout | undefined;
+  #timerMs = Infinity;
+  #flushing: Promise<void> | undefined;
+  #flushedAtMs = -everyMs;
+
+  constructor(options: OutboxOptions) {
+    this.#options = { bytesMax: bytesMaxDefault, ...options };
+  }
+
+  /** Something about the run is new. `isLast`: nothing more is to come of its trace. */
+  add(run: TracedRun, isLast: boolean): void {
+    this.#forget(run);
+    const bytes = sizeOf(run);
+    this.#due.set(run, bytes);
+    this.#bytes += bytes;
+    this.#makeRoom();
+    // At once where little happens; where much does, a statement for many runs costs little more than one for each.
+    const sinceMs = performance.now() - this.#flushedAtMs;
+    this.#schedule(isLast ? Math.max(soonMs, everyMs - sinceMs) : everyMs);
+  }
+
+  /** Resolves when everything is stored that was added before, or could not be. */
+  async flush(): Promise<void> {
+    await this.#flushing;
+    await (this.#flushing ??= this.#storeAll().finally(() => (this.#flushing = undefined)));
+  }
+
+  #schedule(ms: number): void {
+    if (this.#timerMs <= ms) return;
+    clearTimeout(this.#timer);
+    this.#timerMs = ms;
+    this.#timer = setTimeout(() => {
+      this.#timerMs = Infinity;
+      this.#flushedAtMs = performance.now();
+      void this.flush();
+    }, ms);
+  }
+
+  async #storeAll(): Promise<void> {
+    while (this.#due.size > 0) {
+      const batch = this.#take();
+      try {
+        await this.#options.store(batch.map(toSentRun));
+        for (const run of batch) run.isKnown = true;
+      } catch (error) {
+        this.#putBack(batch);
+        this.#warn(`traces could not be stored, and wait: ${String(error)}`);
+        return this.#schedule(everyMs);
+      }
+    }
+  }
+
+  #take(): TracedRun[] {
+    const batch: TracedRun[] = [];
+    const before = this.#bytes;
+    for (const run of this.#due.keys()) {
+      if (batch.length === batchRuns || before - this.#bytes > batchBytes) break;
+      batch.push(run);
+      this.#forget(run);
+    }
+    return batch;
+  }
+
+  /** In front of what came meanwhile. */
+  #putBack(batch: TracedRun[]): void {
+    const later = this.#due;
+    this.#due = new Map(batch.map((run) => [run, sizeOf(run)]));
+    for (const [run, bytes] of later) this.#due.set(run, bytes);
+    this.#bytes = 0;
+    for (const bytes of this.#due.values()) this.#bytes += bytes;
+    this.#makeRoom();
+  }
+
+  #forget(run: TracedRun): void {
+    this.#bytes -= this.#due.get(run) ?? 0;
+    this.#due.delete(run);
+  }
+
+  #makeRoom(): void {
+    for (const run of this.#due.keys()) {
+      if (this.#bytes <= this.#options.bytesMax) return;
+      this.#forget(run);
+      this.#dropped += 1;
+      this.#warn('');
+    }
+  }
+
+  #warn(text: string): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#warnedAtMs < warnEveryMs) return;
+    this.#warnedAtMs = nowMs;
+    const lost = this.#dropped === 0 ? [] : [`${this.#dropped} runs are missing from traces so far`];
+    this.#options.warn([...(text === '' ? [] : [text]), ...lost].join('; '));
+  }
+}

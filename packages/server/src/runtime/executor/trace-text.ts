@@ -1,0 +1,69 @@
+// What a graph made, as the JSON text of a trace. It never throws, and holds nothing of whom a run acts for.
+
+/** Characters of one payload; a longer one is said to be long, and left out. */
+const charsMax = 10_000_000;
+
+/** Keys of a config that are the engine's own, or say whom the run acts for: a user may carry tokens. */
+const privateKey = /^(?:__(?!interrupt__)|(?:svc|langgraph)_auth_)/;
+const hasPrivate = /"(?:__pregel_|(?:svc|langgraph)_auth_)/;
+
+/** What models are called with beside the prompt, and is nobody's business. */
+const secretName =
+  /headers?$|authorization|api_?key|secret|password|credential|^configuration$|^client(?:config|options)?$/i;
+
+const depthMax = 200;
+
+type Keep = (key: string) => boolean;
+
+const isShown: Keep = (key) => !privateKey.test(key);
+const isHarmless: Keep = (key) => isShown(key) && !secretName.test(key);
+
+/** JSON of inputs and outputs, messages and the like in their serialised form. */
+export const traceText = (value: unknown): string => {
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? 'null';
+    if (hasPrivate.test(text)) text = plainText(value, isShown);
+  } catch {
+    text = plainText(value, isShown);
+  }
+  return text.length > charsMax ? `{"omitted":"${text.length} characters"}` : text;
+};
+
+/** What is known about a run and is no input: a copy that JSON can hold, without what may be secret. */
+export const traceFacts = (value: Record<string, unknown>): Record<string, unknown> =>
+  JSON.parse(plainText(value, isHarmless)) as Record<string, unknown>;
+
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+
+/** The same for metadata, which every run has, and which is nearly always plain. */
+export const traceLabels = (metadata: Record<string, unknown>): Record<string, unknown> => {
+  const labels: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!isHarmless(key)) continue;
+    if (isPlain(value) || (Array.isArray(value) && value.every(isPlain))) labels[key] = value;
+    else Object.assign(labels, traceFacts({ [key]: value }));
+  }
+  return labels;
+};
+
+/** Slower than JSON itself, for what it refuses: circles, large integers, whatever throws while it is read. */
+const plainText = (value: unknown, isKept: Keep): string => {
+  const above: unknown[] = [];
+  const replace = function (this: unknown, key: string, item: unknown): unknown {
+    if (!Array.isArray(this) && !isKept(key)) return undefined;
+    if (typeof item === 'bigint') return String(item);
+    if (typeof item !== 'object' || item === null) return item;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(item)) return '[Circular]';
+    if (above.length > depthMax) return '[Deep]';
+    above.push(item);
+    return item;
+  };
+  try {
+    return JSON.stringify(value, replace) ?? 'null';
+  } catch (error) {
+    return JSON.stringify({ unreadable: String(error) });
+  }
+};
