@@ -32,7 +32,8 @@ const soon = { sweep_interval_minutes: 0.001 };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-expiry-'));
   sweeping = await projectOf('svc.json', { checkpointer: { ttl: soon }, store: { ttl: soon } });
-  server = await startTestServer({ project: sweeping });
+  // A run that had to wait for a slot has a log, and stays as long as that.
+  server = await startTestServer({ project: sweeping, settings: { streamTtl: '1s' } });
   client = createClient({ apiUrl: server.url });
   stock = new StockClient({ apiUrl: server.url });
 });
