@@ -119,8 +119,11 @@ export class Cluster implements AsyncDisposable {
   /** Leaves no thread and no run of what was, for the next scenario on the same nodes. */
   async clear(): Promise<void> {
     const tables = await this.query<{ name: string }>(
-      `select distinct table_schema || '.' || table_name as name from information_schema.columns
-       where table_schema in ('svc', 'faults') and column_name in ('thread_id', 'run_id', 'space')`,
+      // Traces are not what these scenarios are about, and name runs of other servers too.
+      `select distinct c.table_schema || '.' || c.table_name as name
+       from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+       where c.table_schema in ('svc', 'faults') and c.column_name in ('thread_id', 'run_id', 'space')
+         and t.table_type = 'BASE TABLE' and c.table_name !~ '^(trace|feedback)'`,
     );
     await this.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
   }
