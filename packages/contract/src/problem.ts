@@ -21,6 +21,12 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+const codes = Object.keys(problems) as ProblemCode[];
+
+/** The code that travels with a status; undefined when none does. */
+export const codeOfStatus = (status: number): ProblemCode | undefined =>
+  codes.find((code) => problems[code].status === status);
+
 /** One fault of a validated request: where it is, what is wrong, and its kind. */
 export interface Fault {
   loc: (string | number)[];

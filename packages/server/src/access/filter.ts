@@ -7,7 +7,7 @@
 //
 // Compiled to a jsonpath of strict mode: lax mode would look into lists where equality is asked for. A missing key is
 // an error there, which the operator @@ makes "unknown", and unknown is not true.
-import type { RowFilter } from '../storage/row-filter.ts';
+import { everyRow, type RowFilter } from '../storage/row-filter.ts';
 
 type Scalar = string | number | boolean;
 
@@ -33,7 +33,7 @@ export class Filter implements RowFilter {
 
   private constructor(condition: Condition | undefined) {
     this.#condition = condition;
-    this.jsonpath = `strict ${condition === undefined ? '1 == 1' : toPath(condition)}`;
+    this.jsonpath = condition === undefined ? everyRow.jsonpath : `strict ${toPath(condition)}`;
   }
 
   get isEverything(): boolean {

@@ -1,16 +1,12 @@
 // What an auth handler said instead of an answer, passed on as it said it.
-import { Problem, type ProblemCode, problems } from '@svc/contract/problem';
-
-const codeByStatus = new Map<number, ProblemCode>(
-  (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
-);
+import { codeOfStatus, Problem } from '@svc/contract/problem';
 
 export class Refusal extends Problem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, headers: Record<string, string>, cause: unknown) {
-    super(codeByStatus.get(status) ?? (status < 500 ? 'forbidden' : 'internal'), message, { cause });
+    super(codeOfStatus(status) ?? (status < 500 ? 'forbidden' : 'internal'), message, { cause });
     this.status = status;
     this.headers = headers;
   }

@@ -1,6 +1,6 @@
 // The only place that turns errors into responses.
 import { HTTPException } from 'hono/http-exception';
-import { Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
+import { codeOfStatus, Problem, type ProblemBody, problems } from '@svc/contract/problem';
 import { Refusal } from '../access/refusal.ts';
 import { jsonHeaders } from './headers.ts';
 
@@ -13,15 +13,11 @@ export interface HttpLogger {
 /** Seconds after which a client may try again when the database is away, or there is too much to do. */
 const retrySeconds = 2;
 
-const codeByStatus = new Map<number, ProblemCode>(
-  (Object.keys(problems) as ProblemCode[]).map((code) => [problems[code].status, code]),
-);
-
 /** Any thrown value as a Problem; what we do not know is `internal` and says nothing about itself. */
 export const toProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof HTTPException) {
-    const code = codeByStatus.get(error.status) ?? (error.status < 500 ? 'bad_request' : 'internal');
+    const code = codeOfStatus(error.status) ?? (error.status < 500 ? 'bad_request' : 'internal');
     return new Problem(code, error.message || problems[code].title, { cause: error });
   }
   return new Problem('internal', 'The server made a mistake; its log has the details.', { cause: error });

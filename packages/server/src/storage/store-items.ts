@@ -53,8 +53,8 @@ const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as
 /** An item whose time is over is not there, whether it has been swept or not. */
 const present = '(expires_at is null or expires_at > now())';
 /** What a filter sees of an item: its value, with where it lies. */
-const passes = (item: string, parameter: string): string =>
-  `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key)) @@ ${parameter}::jsonpath`;
+const seen = (item = ''): string =>
+  `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key))`;
 
 /** A read writes only when a tenth of the time has passed since it was last counted anew. */
 const refreshDue = (asked: string): string =>
@@ -77,14 +77,14 @@ const statements = {
     name: 'items_get',
     reads: true,
     text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
-      where namespace = $1 and key = $2 and ${present} and ${passes('', '$4')}`,
+      where namespace = $1 and key = $2 and ${present} and ${seen()} @@ $4::jsonpath`,
   },
   put: {
     name: 'items_put',
     text: `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
       values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
       on conflict (namespace, key) ${replace}
-      where i.expires_at <= now() or ${passes('i.', '$5')} returning key`,
+      where i.expires_at <= now() or ${seen('i.')} @@ $5::jsonpath returning key`,
   },
   // In one order for everybody, and only rows that nobody holds: who holds one writes or refreshes it.
   refresh: {
@@ -99,7 +99,7 @@ const statements = {
   },
   delete: {
     name: 'items_delete',
-    text: `delete from store_items where namespace = $1 and key = $2 and ${passes('', '$3')}`,
+    text: `delete from store_items where namespace = $1 and key = $2 and ${seen()} @@ $3::jsonpath`,
   },
   // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
   // not do, since those to come cannot be locked.
@@ -262,11 +262,7 @@ const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<b
 };
 
 const passing = (access: RowFilter): Expression<SqlBool>[] =>
-  access.isEverything
-    ? []
-    : [
-        sql<SqlBool>`(value || jsonb_build_object('namespace', to_jsonb(namespace), 'key', key)) @@ ${access.jsonpath}::jsonpath`,
-      ];
+  access.isEverything ? [] : [sql<SqlBool>`${sql.raw(seen())} @@ ${access.jsonpath}::jsonpath`];
 
 export const storeItemStorage = (db: Database) => ({
   /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
+import { databaseText } from './database-text.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
@@ -26,34 +27,6 @@ const alice = {
   token: secret,
 };
 const keys = { svc_auth_user: alice, svc_auth_user_id: 'alice', svc_auth_permissions: ['chat'] };
-
-/** Every text of every column of every table. */
-const everythingStored = async (): Promise<string> => {
-  const { database } = server;
-  const tables = await database.query<{ name: string }>(
-    {
-      name: 'all_tables',
-      text: `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
-        where schemaname not in ('pg_catalog', 'information_schema')`,
-    },
-    [],
-  );
-  const texts = await Promise.all(
-    tables.map(({ name }) =>
-      database.query<{ text: string }>(
-        {
-          name: `dump_${name}`,
-          text: `select coalesce(string_agg(t::text, ' '), '') as text from ${name} t`,
-        },
-        [],
-      ),
-    ),
-  );
-  return texts
-    .flat()
-    .map(({ text }) => text)
-    .join('\n');
-};
 
 const count = async (table: string): Promise<number> => {
   const statement = { name: `count_${table}`, text: `select count(*)::int as count from ${table}` };
@@ -80,7 +53,7 @@ describe('the secrets of a user', () => {
       });
     });
     expect(await count('run_users')).toBe(before + 1);
-    const during = await everythingStored();
+    const during = await databaseText(server.database);
     expect(during).toContain(run_id);
     expect(during).not.toContain(secret);
     await call('alice', 'POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
@@ -99,7 +72,7 @@ describe('the secrets of a user', () => {
     const paths = ['', '/state', '/history', '/runs'].map((path) => `/threads/${thread_id}${path}`);
     const answers = await Promise.all(paths.map((path) => call('alice', 'GET', path)));
     expect(JSON.stringify([events, answers])).not.toContain(secret);
-    expect(await everythingStored()).not.toContain(secret);
+    expect(await databaseText(server.database)).not.toContain(secret);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Access } from '../../access/access.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import { EventFeed, Reply, type Call, type Handlers } from '../handlers.ts';
+import { mayRead } from '../threads/may-read.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
@@ -25,9 +26,6 @@ interface RunPath {
   thread_id?: string | undefined;
   run_id?: string | undefined;
 }
-
-const mayRead = async (access: Access, { thread_id, run_id }: RunPath): Promise<RowFilter> =>
-  (await access.ask('threads:read', { thread_id, run_id })).filter;
 
 export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   const { runs, follower, canceller, watch } = parts;

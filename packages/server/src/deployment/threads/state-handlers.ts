@@ -1,7 +1,7 @@
 import type { threadRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
 import type { Handlers } from '../handlers.ts';
+import { mayRead } from './may-read.ts';
 import type { StateService, Updater } from './state-service.ts';
 
 interface Holder {
@@ -12,10 +12,6 @@ interface Holder {
 /** The checkpoint that a client names, by its id or by a config that holds it. */
 const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
-
-/** Which threads may be read. */
-export const mayRead = async (access: Access, { thread_id }: { thread_id: string }): Promise<RowFilter> =>
-  (await access.ask('threads:read', { thread_id, run_id: undefined })).filter;
 
 type StateRoutes = Pick<
   typeof threadRoutes,

@@ -6,7 +6,8 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { Reply, type Handlers } from '../handlers.ts';
 import { paginated } from '../pagination.ts';
 import type { PruneService } from './prune-service.ts';
-import { mayRead, stateHandlers } from './state-handlers.ts';
+import { mayRead } from './may-read.ts';
+import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
 

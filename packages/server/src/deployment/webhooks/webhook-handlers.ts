@@ -1,10 +1,9 @@
 import type { webhookRoutes } from '@svc/contract';
 import type { Handlers } from '../handlers.ts';
+import { mayRead } from '../threads/may-read.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 export const webhookHandlers = (webhooks: WebhookService): Handlers<typeof webhookRoutes> => ({
-  listRunWebhooks: async ({ params }, { access }) => {
-    const { filter } = await access.ask('threads:read', params);
-    return webhooks.list(params.thread_id, params.run_id, filter);
-  },
+  listRunWebhooks: async ({ params }, { access }) =>
+    webhooks.list(params.thread_id, params.run_id, await mayRead(access, params)),
 });

@@ -1,0 +1,8 @@
+import type { Access } from '../../access/access.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
+
+/** Which threads may be read, and so their runs. */
+export const mayRead = async (
+  access: Access,
+  { thread_id, run_id }: { thread_id?: string | undefined; run_id?: string | undefined },
+): Promise<RowFilter> => (await access.ask('threads:read', { thread_id, run_id })).filter;
