@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
 import { openAccess, type Access } from '../access/access.ts';
 import { anybody, type Authenticate, type Caller } from '../access/caller.ts';
-import type { Handlers } from '../deployment/handlers.ts';
+import type { Handlers } from '../api/handlers.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
 import { mount, type MountOptions, type Observe } from './mount.ts';

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { openAccess, type Access } from '../access/access.ts';
 import { anybody, type Caller, type Credentials } from '../access/caller.ts';
-import type { Call } from '../deployment/handlers.ts';
+import type { Call } from '../api/handlers.ts';
 
 /** Node's own request and response; absent where a test calls `app.request()`. */
 export interface HttpEnv {

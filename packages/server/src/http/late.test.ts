@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { Late, Reply } from '../deployment/handlers.ts';
+import { Late, Reply } from '../api/handlers.ts';
 import { deferred, startTestApp } from './test-app.ts';
 
 const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: 'POST' });

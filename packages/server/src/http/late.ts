@@ -1,7 +1,7 @@
 // JSON that comes when a run ends. What comes soon is an ordinary response; what does not gets its head early and
 // newlines, blanks in front of JSON, so that no proxy takes the connection for dead.
 import type { ServerResponse } from 'node:http';
-import type { Late } from '../deployment/handlers.ts';
+import type { Late } from '../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from './problem.ts';
 
 export interface LateOptions {

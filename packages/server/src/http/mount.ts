@@ -6,7 +6,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { Access } from '../access/access.ts';
 import type { Authenticate, Caller } from '../access/caller.ts';
-import type { Call, Handlers } from '../deployment/handlers.ts';
+import type { Call, Handlers } from '../api/handlers.ts';
 import type { BodyLimits } from './body.ts';
 import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';

@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { RouteShape } from '@svc/contract';
-import { type Late, RawBytes, RawJson, Reply, type SseBody } from '../deployment/handlers.ts';
+import { type Late, RawBytes, RawJson, Reply, type SseBody } from '../api/handlers.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from './headers.ts';
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { EventFeed, Reply, type StreamEvent } from '../deployment/handlers.ts';
+import { EventFeed, Reply, type StreamEvent } from '../api/handlers.ts';
 import { createApp } from './app.ts';
 import { toFrame } from './sse.ts';
 import { deferred, startTestApp, type TestApp, testFeed, testRoutes } from './test-app.ts';

@@ -3,7 +3,7 @@
 // its connection.
 import { PassThrough, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EventFeed, type EventSink, type SseBody, type StreamEvent } from '../deployment/handlers.ts';
+import { EventFeed, type EventSink, type SseBody, type StreamEvent } from '../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from './problem.ts';
 
 export interface SseOptions {

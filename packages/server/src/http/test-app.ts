@@ -9,7 +9,7 @@ import {
   RawJson,
   Reply,
   type SseBody,
-} from '../deployment/handlers.ts';
+} from '../api/handlers.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { listen, type Listening } from './listen.ts';
 

@@ -1,5 +1,5 @@
 import type { Grant } from '../access/caller.ts';
-import type { Call } from '../deployment/handlers.ts';
+import type { Call } from '../api/handlers.ts';
 
 /** What the caller may do, and where. Routes of the platform are reached with a grant only. */
 export const grantOf = ({ caller }: Call): Grant => {

@@ -4,8 +4,8 @@ import { invalid } from '@svc/contract/problem';
 import type { Access } from '../../access/access.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { AssistantRow } from '../../storage/assistants.ts';
-import type { Handlers } from '../handlers.ts';
-import { paginated } from '../pagination.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { paginated } from '../../api/pagination.ts';
 import type { AssistantRequest, AssistantService } from './assistant-service.ts';
 import type { IntrospectionService } from './introspection-service.ts';
 

@@ -1,8 +1,8 @@
 import { CronPatch, type Cron, type CronCreate, type cronRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
 import { checked } from '../../access/changed-request.ts';
-import type { Handlers } from '../handlers.ts';
-import { paginated } from '../pagination.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { paginated } from '../../api/pagination.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { CronGranter } from './cron-grant.ts';
 import { payloadOf, type CronService } from './cron-service.ts';

@@ -1,6 +1,6 @@
 // What requests about runs say in headers.
 import { invalid } from '@svc/contract/problem';
-import type { Call } from '../handlers.ts';
+import type { Call } from '../../api/handlers.ts';
 
 /** Garbage is no position, and a position that is none reads like no header: live events only. */
 export const lastEventId = (call: Call): number | undefined => {

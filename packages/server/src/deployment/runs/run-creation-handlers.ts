@@ -2,7 +2,7 @@
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
-import { Late, Reply, type Call, type Handlers } from '../handlers.ts';
+import { Late, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runFeed } from './run-feed.ts';

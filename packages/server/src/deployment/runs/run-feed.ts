@@ -1,6 +1,6 @@
 // The events of a run as a stream for one client.
 import { readRun, type Reading } from '../../events/run-reading.ts';
-import { EventFeed } from '../handlers.ts';
+import { EventFeed } from '../../api/handlers.ts';
 
 /** Only events of the stream modes asked for, if any are. */
 export const runFeed = (reading: Reading, asked: string[] = []): EventFeed =>

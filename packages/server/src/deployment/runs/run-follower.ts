@@ -8,7 +8,7 @@ import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Late } from '../handlers.ts';
+import { Late } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';
 
 export class RunFollower {

@@ -2,7 +2,7 @@ import type { runRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
-import { EventFeed, Reply, type Call, type Handlers } from '../handlers.ts';
+import { EventFeed, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { mayRead } from '../threads/may-read.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';

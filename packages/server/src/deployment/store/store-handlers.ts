@@ -1,5 +1,5 @@
 import type { storeRoutes } from '@svc/contract';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import type { StoreService } from './store-service.ts';
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({

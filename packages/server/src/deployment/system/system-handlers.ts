@@ -1,6 +1,6 @@
 import type { systemRoutes } from '@svc/contract';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { RawJson, type Handlers } from '../handlers.ts';
+import { RawJson, type Handlers } from '../../api/handlers.ts';
 import type { Readiness } from './readiness.ts';
 
 /** What the server says of itself. */

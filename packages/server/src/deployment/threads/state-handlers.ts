@@ -1,6 +1,6 @@
 import type { threadRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { mayRead } from './may-read.ts';
 import type { StateService, Updater } from './state-service.ts';
 

@@ -7,7 +7,7 @@ import { readRun } from '../../events/run-reading.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { PlacedRun, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
-import type { EventSink } from '../handlers.ts';
+import type { EventSink } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunFollower } from '../runs/run-follower.ts';
 

@@ -1,5 +1,5 @@
 import type { webhookRoutes } from '@svc/contract';
-import type { Handlers } from '../handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { mayRead } from '../threads/may-read.ts';
 import type { WebhookService } from './webhook-service.ts';
 

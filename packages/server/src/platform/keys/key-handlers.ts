@@ -1,6 +1,6 @@
 import type { keyRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import type { Handlers } from '../../deployment/handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { KeyService } from './key-service.ts';
 

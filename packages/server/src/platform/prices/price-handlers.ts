@@ -1,5 +1,5 @@
 import type { modelPriceRoutes } from '@svc/contract';
-import type { Handlers } from '../../deployment/handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { PriceService } from './price-service.ts';
 

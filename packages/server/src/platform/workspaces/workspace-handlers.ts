@@ -1,5 +1,5 @@
 import type { workspaceRoutes } from '@svc/contract';
-import type { Handlers } from '../../deployment/handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { KeyGate } from '../keys/key-gate.ts';
 import type { WorkspaceService } from './workspace-service.ts';
