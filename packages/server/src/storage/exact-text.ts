@@ -1,7 +1,8 @@
 // Texts that PostgreSQL cannot hold, as texts that it can: NUL and halves of surrogate pairs are written as U+10FFFF, which no
 // text has in earnest, and four hexadecimal digits. What is looked for is written in the same way, so it is found.
 
-const mark = '\u{10FFFF}';
+/** In every text that is not as it was. */
+export const exactMark = '\u{10FFFF}';
 const unstorable = /[\0\u{10FFFF}]|\p{Surrogate}/u;
 const everyUnstorable = /[\0\u{10FFFF}]|\p{Surrogate}/gu;
 const everyMarked = /\u{10FFFF}([0-9a-f]{4})/gu;
@@ -11,14 +12,15 @@ export const toExactText = (text: string): string =>
   unstorable.test(text)
     ? text.replaceAll(
         everyUnstorable,
-        (found) => mark + (found === mark ? markCode : found.charCodeAt(0).toString(16).padStart(4, '0')),
+        (found) =>
+          exactMark + (found === exactMark ? markCode : found.charCodeAt(0).toString(16).padStart(4, '0')),
       )
     : text;
 
 export const fromExactText = (text: string): string =>
-  text.includes(mark)
+  text.includes(exactMark)
     ? text.replaceAll(everyMarked, (_, code: string) =>
-        code === markCode ? mark : String.fromCharCode(Number.parseInt(code, 16)),
+        code === markCode ? exactMark : String.fromCharCode(Number.parseInt(code, 16)),
       )
     : text;
 
@@ -36,7 +38,7 @@ export const mapTexts = (value: unknown, change: (text: string) => string): unkn
 export const toExactJson = (value: unknown): string => {
   const text = JSON.stringify(value);
   // Only what JSON writes with an escape, or the mark itself, can be in need of one.
-  if (!text.includes('\\u') && !text.includes(mark)) return text;
+  if (!text.includes('\\u') && !text.includes(exactMark)) return text;
   return JSON.stringify(mapTexts(value, toExactText));
 };
 

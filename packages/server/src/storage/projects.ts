@@ -30,13 +30,16 @@ const statements = {
   },
   create: {
     name: 'projects_create',
-    text: `insert into projects (tenant_id, id, name, description, extra) values ($1, $2, $3, $4, $5)
+    text: `insert into projects (tenant_id, id, name, description, extra) select $1, $2, $3, $4, $5
+      where not exists (select from trace_deletions d where d.tenant_id = $1 and d.session_id = $2)
       on conflict do nothing returning ${columns}`,
   },
   list: {
     name: 'projects_list',
     text: `select ${columns} from projects where tenant_id = $1 order by start_time desc, id desc limit $2 offset $3`,
   },
+  delete: { name: 'projects_delete', text: 'select delete_project($1, $2) as was_there' },
+  sweep: { name: 'projects_sweep', text: 'select sweep_projects($1, $2) as count' },
   find: { name: 'projects_find', text: `select ${columns} from projects where tenant_id = $1 and id = $2` },
 };
 
@@ -54,7 +57,7 @@ export const projectStorage = (db: Database) => ({
       return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
     }),
 
-  /** Undefined when its id or its name is taken. */
+  /** Undefined when its name is taken, or its id, also by one whose runs are still swept. */
   create: (project: Omit<ProjectRow, 'start_time'>): Promise<ProjectRow | undefined> =>
     asTenant(db, project.tenant_id, async (tx) => {
       const { tenant_id, id, name, description, extra } = project;
@@ -68,6 +71,17 @@ export const projectStorage = (db: Database) => ({
       const [row] = await tx.query<ProjectRow>(statements.named, [tenant_id, [toExactText(name)]]);
       return row && toProject(row);
     }),
+
+  /** Whether it was there. Its runs are left to be swept. */
+  async delete(tenant_id: string, id: string): Promise<boolean> {
+    const values = [tenant_id, id];
+    return (await db.query<{ was_there: boolean }>(statements.delete, values))[0]?.was_there === true;
+  },
+
+  /** Deletes at most so many runs of projects that were deleted, in this workspace or, when it is null, in any. How many. */
+  async sweep(tenant_id: string | null, limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.sweep, [tenant_id, limit]))[0]?.count ?? 0;
+  },
 
   /** Newest first. */
   list: (tenant_id: string, limit: number, offset: number): Promise<ProjectRow[]> =>

@@ -51,7 +51,7 @@ const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Stat
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const isUp = filter.order === 'asc';
-  const { conditions, shape } = scopeSql(filter, bind);
+  const { tenant, joins, conditions, shape } = scopeSql(filter, bind);
   if (filter.after)
     conditions.push(
       `(r.start_time, r.id) ${isUp ? '>' : '<'} (${bind(filter.after.start_time)}::timestamptz, ${bind(filter.after.id)}::uuid)`,
@@ -74,8 +74,14 @@ const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Stat
     ...(first === '' ? [] : [`r.start_time >= ${first}::date`]),
     ...(end === '' ? [] : [`r.start_time < ${end}::date`]),
   ];
-  const part = (days: string[]): string =>
-    `(select * from tenant_runs r where ${days.join(' and ')} and ${all} ${order})`;
+  const part = (days: string[]): string => {
+    const found = (what: string): string =>
+      `(select ${what} from tenant_runs r ${joins} where ${days.join(' and ')} and ${all} ${order})`;
+    if (joins === '') return found('*');
+    // Many are looked at, and few are read: what the index on time has of them is enough to tell.
+    return `(select r.* from ${found('r.id, r.day')} found cross join lateral (
+      select * from tenant_runs r where r.tenant_id = ${tenant} and r.id = found.id and r.day = found.day and ${days.join(' and ')} limit 1) r)`;
+  };
   const text = `select ${runColumns(filter.columns)} from (${part(near)} union all ${part(far)}) r ${order}`;
   // Only a few shapes are worth a plan that is kept; a filter's comes once.
   const isPlain = shape !== undefined && filter.columns === null;

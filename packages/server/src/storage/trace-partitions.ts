@@ -1,4 +1,4 @@
-// The days of traces: partitions made ahead, and let go with all that is in them.
+// The days of traces: partitions made ahead, swept, and let go with all that is in them.
 import type { Database } from './database.ts';
 
 const statements = {
@@ -13,6 +13,10 @@ const statements = {
   drop: { name: 'trace_partitions_drop', text: 'select drop_trace_day($1)' },
   delete: { name: 'trace_partitions_delete', text: 'select delete_old_traces($1, $2) as count' },
   adopt: { name: 'trace_partitions_adopt', text: 'select adopt_late_orphans($1) as count' },
+  endLost: {
+    name: 'trace_partitions_end_lost',
+    text: `select end_lost_traces($1 * interval '1 ms', $2) as count`,
+  },
 };
 
 export type TracePartitionStorage = ReturnType<typeof tracePartitionStorage>;
@@ -38,5 +42,10 @@ export const tracePartitionStorage = (db: Database) => ({
   /** Gives paths to runs whose parents have come unnoticed. How many. */
   async adoptLate(limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.adopt, [limit]))[0]?.count ?? 0;
+  },
+
+  /** Ends what is pending in traces of runs of this server that are over, when nothing was heard of it for so long. How many. */
+  async endLost(quietMs: number, limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.endLost, [quietMs, limit]))[0]?.count ?? 0;
   },
 });

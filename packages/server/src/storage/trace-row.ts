@@ -1,3 +1,5 @@
+import { exactTime } from './exact-time.ts';
+
 /** A run as it is stored. Texts are in their exact form, payloads JSON text, times ISO 8601 with microseconds. */
 export interface TraceRow {
   id: string;
@@ -33,17 +35,13 @@ export interface TraceRow {
   usage_details: Record<string, unknown> | null;
 }
 
-/** JavaScript's dates have no microseconds, so these leave PostgreSQL as text. */
-const micros = (column: string): string =>
-  `to_char(r.${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 const plain = (column: string): [string, string] => [column, `r.${column}`];
 
 const sources = new Map<string, string>([
   ...['id', 'session_id', 'trace_id', 'parent_run_id', 'name', 'run_type', 'dotted_order'].map(plain),
   ...['start_time', 'end_time', 'first_token_time'].map((column): [string, string] => [
     column,
-    micros(column),
+    exactTime(`r.${column}`),
   ]),
   ...['status', 'error', 'inputs', 'outputs', 'events', 'serialized', 'extra'].map(plain),
   ['metadata', 'r.metadata::text'],

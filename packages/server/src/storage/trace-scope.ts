@@ -18,14 +18,20 @@ export interface RunScope {
   tree_filter: RunCondition | null;
 }
 
+export interface ScopeSql {
+  /** Its place in the statement. */
+  tenant: string;
+  /** What else is read for each run; most often empty. */
+  joins: string;
+  conditions: string[];
+  shape: string | undefined;
+}
+
 /**
  * Only the conditions that are asked for, so that each combination is a statement with a plan of its own. `shape` names
  * the combination; undefined when there is no end of them. The run is `r`.
  */
-export const scopeSql = (
-  scope: RunScope,
-  bind: Bind,
-): { conditions: string[]; shape: string | undefined } => {
+export const scopeSql = (scope: RunScope, bind: Bind): ScopeSql => {
   const { session_ids, trace_id, is_root, since, until, filter, trace_filter, tree_filter } = scope;
   const tenant = bind(scope.tenant_id);
   let shape = '';
@@ -41,16 +47,28 @@ export const scopeSql = (
   if (since !== null) add('s', `r.start_time >= ${bind(since)}`);
   if (until !== null) add('u', `r.start_time <= ${bind(until)}`);
   if (filter) conditions.push(conditionSql(filter, bind, 'r'));
-  // The offsets keep these look-ups for each run, in the order of the list, which ends early: joined, they would read whole days first.
-  if (trace_filter)
-    conditions.push(`exists (select from trace_run_days d
-      cross join lateral (select from tenant_runs root where root.tenant_id = ${tenant} and root.id = d.id and root.day = d.day
-        and ${conditionSql(trace_filter, bind, 'root')} limit 1) found
-      where d.tenant_id = ${tenant} and d.id = r.trace_id offset 0)`);
-  if (tree_filter)
-    conditions.push(`exists (select from (select coalesce(
-        (select d.day from trace_run_days d where d.tenant_id = ${tenant} and d.id = r.trace_id and isfinite(d.day)), '1000-01-01') as day offset 0) d
-      cross join lateral (select from tenant_runs t where t.tenant_id = ${tenant} and t.trace_id = r.trace_id
-        and (t.day = '-infinity' or t.day >= d.day - 1) and ${conditionSql(tree_filter, bind, 't')} limit 1) found offset 0)`);
-  return { conditions, shape: filter || trace_filter || tree_filter ? undefined : shape };
+  const joins = [
+    ...(trace_filter ? [rootSql(trace_filter, tenant, bind)] : []),
+    ...(tree_filter ? [treeSql(tree_filter, tenant, bind)] : []),
+  ];
+  return {
+    tenant,
+    joins: joins.join(' '),
+    conditions,
+    shape: filter || trace_filter || tree_filter ? undefined : shape,
+  };
 };
+
+// Look-ups for each run, in the order of the list, which ends early; not conditions, since of joins PostgreSQL remembers what it found for
+// the other runs of the trace. The limits keep it from turning them around: it would read whole days first.
+const rootSql = (condition: RunCondition, tenant: string, bind: Bind): string => `cross join lateral (
+    select from trace_run_days d
+    cross join lateral (select from tenant_runs root where root.tenant_id = ${tenant} and root.id = d.id and root.day = d.day
+      and ${conditionSql(condition, bind, 'root')} limit 1) found
+    where d.tenant_id = ${tenant} and d.id = r.trace_id limit 1) root`;
+
+const treeSql = (condition: RunCondition, tenant: string, bind: Bind): string => `cross join lateral (
+    select from (select coalesce(
+      (select d.day from trace_run_days d where d.tenant_id = ${tenant} and d.id = r.trace_id and isfinite(d.day)), '1000-01-01') as day offset 0) d
+    cross join lateral (select from tenant_runs t where t.tenant_id = ${tenant} and t.trace_id = r.trace_id
+      and (t.day = '-infinity' or t.day >= d.day - 1) and ${conditionSql(condition, bind, 't')} limit 1) found limit 1) tree`;

@@ -3,7 +3,11 @@ import type { Database } from './database.ts';
 import { fromExactText, toExactText } from './exact-text.ts';
 import { asTenant } from './tenant.ts';
 import type { Bind } from './trace-conditions.ts';
+import { isByHour, sumHours } from './trace-hours.ts';
 import { type RunScope, scopeSql } from './trace-scope.ts';
+
+/** Sums of more runs than this add up hours, where they can. */
+const exactRunsMax = 10_000;
 
 export interface RunSums {
   run_count: number;
@@ -68,18 +72,17 @@ const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
   )
   .join(', ');
 
-/** A model that calls this one, and has counted its tokens. It began on the same day, or the day before. */
-const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and r.run_type = 'llm' and p.run_type = 'llm'
-  and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity')`;
+/** A model of the project that calls this one, and has counted its tokens; as count_trace_runs() has it. */
+const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and p.session_id = r.session_id and r.run_type = 'llm'
+  and p.run_type = 'llm' and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity')
+  and r.start_time between trace_calls_from(p.start_time) and trace_calls_until(p.start_time, p.end_time)`;
 
 const counted = `r.run_type = 'llm' and p.id is null`;
 
 const toSumStatement = (scope: RunScope): { text: string; name: string; values: unknown[] } => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { conditions, shape } = scopeSql(scope, bind);
-  const [days, callerDays] = daysOf(scope, bind);
-  const project = scope.session_ids ? ` and p.session_id = any (${bind(scope.session_ids)}::uuid[])` : '';
+  const { joins, conditions, shape } = scopeSql(scope, bind);
   const text = `select count(*) as run_count, count(*) filter (where is_error) as error_count,
       percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
       percentile_cont(array[0.5, 0.99]) within group (order by first_token) as first_token,
@@ -87,30 +90,36 @@ const toSumStatement = (scope: RunScope): { text: string; name: string; values: 
     from (select r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
         ${seconds('r.start_time', 'r.first_token_time')} as first_token, r.prompt_tokens, r.completion_tokens, r.total_tokens,
         r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
-      from tenant_runs r left join tenant_runs p on ${isCaller}${project}${callerDays}
-      where ${conditions.join(' and ')} and r.start_time is not null${days}) runs`;
+      from tenant_runs r ${joins} left join tenant_runs p on ${isCaller}${callersOf(scope, bind)}
+      where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, bind)}) runs`;
   return { text, values, name: shape === undefined ? '' : `traces_sum_${shape}` };
 };
 
-/** The partitions that can have what starts then; and of models that call others, those that do: any other is not summed here. */
-const daysOf = ({ since, until }: RunScope, bind: Bind): [string, string] => {
-  if (since === null && until === null) return ['', ''];
-  const within = (run: string): [string, string] => {
-    const times: string[] = [];
-    const days: string[] = [];
-    for (const [edge, order] of [
-      [since, '>='],
-      [until, '<='],
-    ] as const) {
-      if (edge === null) continue;
-      const time = `${bind(edge)}::timestamptz`;
-      times.push(`${run}.start_time ${order} ${time}`);
-      days.push(`${run}.day ${order} (${time} at time zone 'utc')::date`);
-    }
-    const inDays = ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
-    return [inDays, `${inDays} and ${times.join(' and ')}`];
-  };
-  return [within('r')[0], within('p')[1]];
+/** The partitions that can have what starts then. */
+const daysOf = ({ since, until }: RunScope, bind: Bind): string => daySql('r', since, until, bind, 0);
+
+/** What is known of all callers, so that where there are many the rest is not read: those of the day before have to run still. */
+const callersOf = ({ session_ids, since, until }: RunScope, bind: Bind): string =>
+  [
+    session_ids ? ` and p.session_id = any (${bind(session_ids)}::uuid[])` : '',
+    since === null ? '' : ` and trace_calls_until(p.start_time, p.end_time) >= ${bind(since)}::timestamptz`,
+    daySql('p', since, until, bind, 1),
+  ].join('');
+
+const daySql = (
+  run: string,
+  since: string | null,
+  until: string | null,
+  bind: Bind,
+  daysBefore: number,
+): string => {
+  const days = [
+    ...(since === null
+      ? []
+      : [`${run}.day >= (${bind(since)}::timestamptz at time zone 'utc')::date - ${daysBefore}`]),
+    ...(until === null ? [] : [`${run}.day <= (${bind(until)}::timestamptz at time zone 'utc')::date`]),
+  ];
+  return days.length === 0 ? '' : ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
 };
 
 const ofThreads = {
@@ -152,6 +161,19 @@ const ofThreads = {
     order by s.max_start_time desc, s.thread_id`,
 };
 
+/** Percentiles are exact. */
+export const sumRuns = async (db: Database, scope: RunScope): Promise<RunSums> => {
+  const { values, ...statement } = toSumStatement(scope);
+  const [row] = await asTenant(db, scope.tenant_id, (tx) =>
+    tx.query<RunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
+  );
+  if (row === undefined) throw new Error('A sum has no row');
+  const { latency, first_token, ...sums } = row;
+  const [latency_p50, latency_p99] = latency ?? none;
+  const [first_token_p50, first_token_p99] = first_token ?? none;
+  return { ...sums, latency_p50, latency_p99, first_token_p50, first_token_p99 };
+};
+
 export interface ThreadSpan {
   tenant_id: string;
   session_id: string;
@@ -160,19 +182,11 @@ export interface ThreadSpan {
 }
 
 export const traceSums = (db: Database) => ({
-  sum: (scope: RunScope): Promise<RunSums | undefined> =>
-    asTenant(db, scope.tenant_id, async (tx) => {
-      const { values, ...statement } = toSumStatement(scope);
-      const [row] = await tx.query<RunSums & { latency: Percentiles; first_token: Percentiles }>(
-        statement,
-        values,
-      );
-      if (row === undefined) return undefined;
-      const { latency, first_token, ...sums } = row;
-      const [latency_p50, latency_p99] = latency ?? none;
-      const [first_token_p50, first_token_p99] = first_token ?? none;
-      return { ...sums, latency_p50, latency_p99, first_token_p50, first_token_p99 };
-    }),
+  /** Exact, save the percentiles of more runs than a few: these are within 1 %. */
+  async sum(scope: RunScope): Promise<RunSums> {
+    const byHour = isByHour(scope) ? await sumHours(db, scope) : undefined;
+    return byHour !== undefined && byHour.run_count > exactRunsMax ? byHour : sumRuns(db, scope);
+  },
 
   /** Texts are in their exact form. Newest first. */
   sumThreads: (span: ThreadSpan, thread_ids: string[]): Promise<ThreadSums[]> =>
@@ -191,13 +205,13 @@ export const traceSums = (db: Database) => ({
     asTenant(db, scope.tenant_id, async (tx) => {
       const values: unknown[] = [];
       const bind = (value: unknown): string => `$${values.push(value)}`;
-      const { conditions } = scopeSql(scope, bind);
+      const { joins, conditions } = scopeSql(scope, bind);
       conditions.push(
         `r.thread_id = any (${bind(thread_ids.map(toExactText))}::text[])`,
         `(r.start_time, r.id) >= (${bind(place.start_time)}::timestamptz, ${bind(place.id)}::uuid)`,
         `(r.day = '-infinity' or r.day >= (${bind(place.start_time)}::timestamptz at time zone 'utc')::date)`,
       );
-      const text = `select distinct r.thread_id from tenant_runs r where ${conditions.join(' and ')}`;
+      const text = `select distinct r.thread_id from tenant_runs r ${joins} where ${conditions.join(' and ')}`;
       const rows = await tx.query<{ thread_id: string }>({ name: '', text }, values);
       return rows.map((row) => fromExactText(row.thread_id));
     }),

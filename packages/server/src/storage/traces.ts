@@ -6,6 +6,8 @@ import { asTenant } from './tenant.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
 import { traceLists } from './trace-lists.ts';
 import { traceSums } from './trace-sums.ts';
+import { traceTotals } from './trace-totals.ts';
+import { unpricedRuns } from './unpriced-runs.ts';
 import { type TraceRow, traceColumns } from './trace-row.ts';
 
 /** What was said of a run. Payloads are JSON text, other texts in their exact form, times what PostgreSQL reads. */
@@ -66,6 +68,8 @@ export const traceStorage = (db: Database) => ({
   ...traceLists(db),
   ...otelTraces(db),
   ...traceSums(db),
+  ...traceTotals(db),
+  ...unpricedRuns(db),
 
   /**
    * Takes in a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or

@@ -1,5 +1,5 @@
 import type { projectRoutes } from '@svc/contract';
-import type { Handlers } from '../../deployment/handlers.ts';
+import type { Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { ProjectService } from './project-service.ts';
 
@@ -9,6 +9,11 @@ export const projectHandlers = (projects: ProjectService): Handlers<typeof proje
   createProject: ({ body, query }, call) => {
     const { id, name, description, extra } = body;
     return projects.create(grantOf(call).tenant_id, { id, name, description, extra }, query.upsert === true);
+  },
+
+  deleteProject: async ({ params }, call) => {
+    await projects.delete(grantOf(call).tenant_id, params.session_id);
+    return undefined;
   },
 
   getProject: ({ params }, call) => projects.get(grantOf(call).tenant_id, params.session_id),

@@ -5,6 +5,10 @@ import type { ProjectRow, ProjectStorage } from '../../storage/projects.ts';
 
 /** Of a name, so that the batches of a project ask once. */
 const namesMax = 10_000;
+/** How long another node's deletion may go unnoticed. */
+const freshMs = 30_000;
+/** Runs that go with their project at once; the others follow. */
+const sweptAtOnce = 5_000;
 
 export interface NewProject {
   id: string | undefined;
@@ -15,8 +19,8 @@ export interface NewProject {
 
 export class ProjectService {
   readonly #projects: ProjectStorage;
-  /** By workspace and name. Projects keep both for good. */
-  readonly #ids = new Map<string, string>();
+  /** By workspace and name. */
+  readonly #ids = new Map<string, { id: string; untilMs: number }>();
 
   constructor(projects: ProjectStorage) {
     this.#projects = projects;
@@ -27,15 +31,15 @@ export class ProjectService {
     const known = new Map<string, string>();
     const unknown: string[] = [];
     for (const name of names) {
-      const id = this.#ids.get(`${tenant_id}/${name}`);
-      if (id === undefined) unknown.push(name);
-      else known.set(name, id);
+      const found = this.#ids.get(`${tenant_id}/${name}`);
+      if (found === undefined || performance.now() > found.untilMs) unknown.push(name);
+      else known.set(name, found.id);
     }
     if (unknown.length === 0) return known;
     if (this.#ids.size > namesMax) this.#ids.clear();
     for (const [name, id] of await this.#projects.ensure(tenant_id, unknown)) {
       known.set(name, id);
-      this.#ids.set(`${tenant_id}/${name}`, id);
+      this.#ids.set(`${tenant_id}/${name}`, { id, untilMs: performance.now() + freshMs });
     }
     return known;
   }
@@ -66,7 +70,9 @@ export class ProjectService {
     if (found && upsert) return toProject(found);
     throw new Problem(
       'conflict',
-      found ? 'There is a project with this name' : 'There is a project with this id',
+      found
+        ? 'There is a project with this name'
+        : 'There is a project with this id, or there was until lately',
     );
   }
 
@@ -74,6 +80,14 @@ export class ProjectService {
     const row = await this.#projects.find(tenant_id, id);
     if (row === undefined) throw notFound('Project', id);
     return toProject(row);
+  }
+
+  /** With its runs and what is thought of them. */
+  async delete(tenant_id: string, id: string): Promise<void> {
+    const wasThere = await this.#projects.delete(tenant_id, id);
+    for (const [name, known] of this.#ids) if (known.id === id) this.#ids.delete(name);
+    if (!wasThere) throw notFound('Project', id);
+    await this.#projects.sweep(tenant_id, sweptAtOnce);
   }
 }
 

@@ -2,11 +2,13 @@
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
+import { latePrices } from '../prices/late-prices.ts';
 import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
 import { foldAll } from './fold.ts';
 import type { Batch } from './read-parts.ts';
+import { placeAll } from './place.ts';
 import { type NewRunWrite, toRunWrite } from './run-write.ts';
 import { type Rejection, RunRejected } from './sent-run.ts';
 
@@ -17,6 +19,14 @@ export interface IngestParts {
   admission: Admission;
   /** Days for which traces are kept. */
   daysKept: number;
+  observer?: IngestObserver;
+}
+
+export interface IngestObserver {
+  /** A body was taken in, in this time; `bytes`: unpacked. */
+  batchTaken(batch: { runs: number; rejected: number; bytes: number; ms: number }): void;
+  /** A body was not, for there was no room. */
+  batchRefused(): void;
 }
 
 /** How many errors are told: a batch may have thousands. */
@@ -44,10 +54,27 @@ export class IngestService {
   }
 
   /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
-  take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
-    return this.#parts.admission.admit(body, async (counted) =>
-      this.takeBatch(tenant_id, await read(counted)),
-    );
+  async take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
+    const { admission, observer } = this.#parts;
+    const startedMs = performance.now();
+    let bytes = 0;
+    const measured = async function* (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    try {
+      const taken = await admission.admit(body, async (counted) =>
+        this.takeBatch(tenant_id, await read(measured(counted))),
+      );
+      const ms = performance.now() - startedMs;
+      observer?.batchTaken({ runs: taken.stored, rejected: taken.rejections.length, bytes, ms });
+      return taken;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'rate_limited') observer?.batchRefused();
+      throw error;
+    }
   }
 
   /** Takes in what was read, or made here. */
@@ -65,13 +92,23 @@ export class IngestService {
     }
     const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
     const runs = foldAll(said);
+    placeAll(runs);
     await this.#name(tenant_id, runs);
     await this.#parts.prices.price(tenant_id, runs);
     const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
       admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
     const stored =
       runs.length + attachments.length > 0 ? await storeAll(runs, attachments, store, rejections) : 0;
+    await this.#priceLate(tenant_id, runs);
     return { stored, rejections };
+  }
+
+  async #priceLate(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
+    const { admission, traces, prices, daysKept } = this.#parts;
+    const find = (tenant: string, ids: string[]): ReturnType<TraceStorage['unpriced']> =>
+      traces.unpriced(tenant, ids);
+    const costs = await latePrices(tenant_id, runs, find, prices);
+    if (costs.length > 0) await admission.write(() => traces.ingest(tenant_id, costs, [], daysKept));
   }
 
   async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {

@@ -5,13 +5,16 @@ import { RunRejected } from './sent-run.ts';
 const depthMax = 512;
 
 /** Throws RunRejected for what is no JSON, or is nested so deep that reading it is a burden. */
-export const parseJson = (bytes: Uint8Array, what: string): unknown => {
+export const parseJson = (bytes: Uint8Array, what: string): unknown => readJson(bytes, what).value;
+
+/** The same, with the text that it was read from. */
+export const readJson = (bytes: Uint8Array, what: string): { text: string; value: unknown } => {
   if (!isUtf8(bytes)) throw new RunRejected(`${what} is not valid UTF-8`);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   // Before it is parsed: a million brackets are a gigabyte then.
   if (isTooDeep(text)) throw new RunRejected(`${what} is nested deeper than ${depthMax} levels`);
   try {
-    return JSON.parse(text);
+    return { text, value: JSON.parse(text) };
   } catch (cause) {
     const said = cause instanceof Error ? cause.message.slice(0, 200) : '';
     throw new RunRejected(`${what} is not valid JSON: ${said}`);

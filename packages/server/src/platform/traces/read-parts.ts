@@ -1,7 +1,8 @@
 // Runs from the parts of a multipart body, in whatever order those come.
 import { createHash } from 'node:crypto';
 import type { Attachment } from '../../storage/traces.ts';
-import { parseJson } from './json-text.ts';
+import { afterSpace, payloadsIn } from './json-slices.ts';
+import { parseJson, readJson } from './json-text.ts';
 import { MultipartReader, type Part } from './multipart.ts';
 import { type PayloadName, payloadNames, type Rejection, RunRejected, type SentRun } from './sent-run.ts';
 
@@ -95,21 +96,21 @@ export const isSameId = (said: unknown, id: string): boolean =>
 const toSentRun = ({ operation, id, main, payloads, fault }: Raw): SentRun => {
   if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
-  const fields = main === undefined ? {} : parseJson(main, 'the run');
+  const { text: mainText, value: fields } =
+    main === undefined ? { text: '{}', value: {} } : readJson(main, 'the run');
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new RunRejected('the run is not an object');
   const said = fields as Record<string, unknown>;
   if (!isSameId(said['id'], id)) throw new RunRejected('its id is not the one that its part names');
   if (main) hash.update(main);
-  const run: SentRun = { operation, id, main: said, payloads: {}, hash: '' };
+  const inMain = payloadsIn(said, mainText, afterSpace(mainText, 0));
+  const run: SentRun = { operation, id, main: said, payloads: inMain, hash: '' };
   for (const name of payloadNames) {
     // What is in its own part comes before what is among the other fields.
     const text = payloads.get(name);
     if (text !== undefined) {
       run.payloads[name] = { text, value: parseJson(text, name) };
       hash.update(name).update(text);
-    } else if (said[name] !== undefined) {
-      run.payloads[name] = { text: JSON.stringify(said[name]), value: said[name] };
     }
   }
   run.hash = hash.digest().readBigInt64LE().toString();

@@ -1,9 +1,16 @@
 // A stored run as JSON text: payloads are put in as they were sent, without being read again.
-import { fromExactJson, fromExactText } from '../../storage/exact-text.ts';
+import { exactMark, fromExactJson, fromExactText } from '../../storage/exact-text.ts';
 import type { TraceRow } from '../../storage/trace-row.ts';
 
+/** By key: how often, and the mean score. */
+export type FeedbackStats = Record<string, { n: number; avg: number | null }>;
+
 /** `select`: the fields that are wanted; all, when it is undefined. */
-export const toRunText = (row: TraceRow, select?: ReadonlySet<string>): string => {
+export const toRunText = (
+  row: TraceRow,
+  feedback_stats: FeedbackStats,
+  select?: ReadonlySet<string>,
+): string => {
   const { inputs, outputs, events, serialized, extra, metadata, usage_details, ...plain } = row;
   const ids = row.dotted_order?.split('.').map((segment) => segment.slice(-36)) ?? [];
   const fields = {
@@ -19,6 +26,7 @@ export const toRunText = (row: TraceRow, select?: ReadonlySet<string>): string =
     parent_run_ids: ids.slice(0, -1),
     is_root: row.parent_run_id === null,
     ...detailsOf(usage_details),
+    feedback_stats,
     app_path: `/projects/p/${row.session_id ?? 'none'}/r/${row.id}`,
   };
   const isWanted = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
@@ -45,11 +53,11 @@ const detailNames = [
 const detailsOf = (details: Record<string, unknown> | null): Record<string, unknown> =>
   Object.fromEntries(detailNames.map((name) => [name, fromExactJson(details?.[name] ?? null)]));
 
-const mark = '\u{10FFFF}';
 /** How the rest begins when it holds what of the metadata is too long for a label. */
-const withLong = '{"metadata":';
+export const withLong = '{"metadata":';
 
-const extraText = (rest: string | null, labels: string): string | null => {
+/** The payload with the labels that were taken out of it. */
+export const extraText = (rest: string | null, labels: string): string | null => {
   if (rest === null) return labels === '{}' ? null : `{"metadata":${exactLabels(labels)}}`;
   if (rest.startsWith(withLong)) {
     const value = JSON.parse(rest) as { metadata: object };
@@ -60,5 +68,6 @@ const extraText = (rest: string | null, labels: string): string | null => {
   return `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}"metadata":${exactLabels(labels)}}`;
 };
 
-const exactLabels = (labels: string): string =>
-  labels.includes(mark) ? JSON.stringify(fromExactJson(JSON.parse(labels))) : labels;
+/** JSON text whose texts are in their exact form. */
+export const exactLabels = (labels: string): string =>
+  labels.includes(exactMark) ? JSON.stringify(fromExactJson(JSON.parse(labels))) : labels;

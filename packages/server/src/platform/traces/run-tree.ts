@@ -2,7 +2,15 @@
 import type { TraceRow } from '../../storage/trace-row.ts';
 import { toRunText } from './run-text.ts';
 
-const hidden = new Set(['inputs', 'outputs', 'events', 'serialized', 'extra', 'parent_run_ids']);
+const hidden = new Set([
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'extra',
+  'parent_run_ids',
+  'feedback_stats',
+]);
 
 /** The runs are in the order of their starts. Those whose parents are not among them come first, beside the root. */
 export const treeText = (trace_id: string, rows: readonly TraceRow[], isWhole: boolean): string => {
@@ -41,7 +49,7 @@ const textsOf = (tops: readonly TraceRow[], children: ReadonlyMap<string, readon
 
 /** Its text without the closing brace. */
 const nodeText = (row: TraceRow): string => {
-  const fields = JSON.parse(toRunText(row)) as Record<string, unknown>;
+  const fields = JSON.parse(toRunText(row, {})) as Record<string, unknown>;
   for (const name of hidden) delete fields[name];
   return JSON.stringify(fields).slice(0, -1);
 };

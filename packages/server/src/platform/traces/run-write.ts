@@ -2,7 +2,7 @@
 import { toExactJson, toExactText } from '../../storage/exact-text.ts';
 import { startTimeBit, traceFieldNames, traceFields, type TraceField } from '../../storage/trace-columns.ts';
 import type { RunWrite } from '../../storage/traces.ts';
-import { parseDottedOrder, toSegment } from './dotted-order.ts';
+import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
 import { timeMs, toTime } from './time.ts';
 import { usageOf } from './usage.ts';
@@ -117,13 +117,11 @@ const placeOf = (main: Fields, id: string, start: string | null, operation: Sent
     const isRoot = operation === 'post' && parent_run_id === null;
     if (isRoot && trace_id !== null && trace_id !== id)
       throw new RunRejected('trace_id is not its id, and it has neither a parent nor a dotted_order');
-    const utc =
-      start === null ? null : new Date(timeMs(start)).toISOString().slice(0, 20) + start.slice(20, 26) + 'Z';
     return {
       fields: {
         trace_id: isRoot ? id : trace_id,
         parent_run_id,
-        dotted_order: isRoot && utc !== null ? toSegment(utc, id) : null,
+        dotted_order: isRoot && start !== null ? segmentOf(start, id) : null,
       },
       start_time: null,
     };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDottedOrder, toSegment } from './dotted-order.ts';
-import { timeMs, toTime } from './time.ts';
+import { parseDottedOrder, segmentOf } from './dotted-order.ts';
+import { microsOf, timeMs, timeOfMicros, toTime } from './time.ts';
 
 describe('a time', () => {
   it.each([
@@ -36,6 +36,15 @@ describe('a time', () => {
     expect(toTime(written)).toBeUndefined();
   });
 
+  it('comes back from its microseconds', () => {
+    const micros = fc.bigInt({ min: -62_000_000_000_000_000n, max: 253_000_000_000_000_000n });
+    fc.assert(
+      fc.property(micros, (at) => {
+        expect(microsOf(timeOfMicros(at))).toBe(at);
+      }),
+    );
+  });
+
   it('keeps its milliseconds', () => {
     fc.assert(
       fc.property(
@@ -64,7 +73,7 @@ describe('a dotted order', () => {
           },
         ),
         (path) => {
-          const segments = path.map(([id, date]) => toSegment(toTime(date.toISOString()) ?? '', id));
+          const segments = path.map(([id, date]) => segmentOf(toTime(date.toISOString()) ?? '', id));
           expect(parseDottedOrder(segments.join('.'))).toEqual({
             ids: path.map(([id]) => id),
             start_time: toTime(path.at(-1)?.[1].toISOString()),

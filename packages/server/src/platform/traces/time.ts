@@ -45,3 +45,9 @@ export const timeMs = (time: string): number => Date.parse(time.replace(/(\.\d{3
 
 /** Microseconds since 1970 of what `toTime` returned. */
 export const microsOf = (time: string): bigint => BigInt(timeMs(time)) * 1_000n + BigInt(time.slice(23, 26));
+
+/** The same, back as a time in UTC. */
+export const timeOfMicros = (micros: bigint): string => {
+  const ms = micros >= 0n || micros % 1_000n === 0n ? micros / 1_000n : micros / 1_000n - 1n;
+  return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(micros - ms * 1_000n).padStart(3, '0')}Z`;
+};

@@ -1,5 +1,5 @@
 import type { traceRoutes } from '@svc/contract';
-import { type Handlers, RawBytes, RawJson } from '../../deployment/handlers.ts';
+import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
 import type { IngestService } from './ingest-service.ts';
 import { boundaryOf } from './multipart.ts';

@@ -1,9 +1,11 @@
 import type { RunStats } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/traces.ts';
+import type { FeedbackStat, FeedbackStorage } from '../../storage/feedback.ts';
 import type { RunListFilter } from '../../storage/trace-lists.ts';
 import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/trace-row.ts';
-import { toRunText } from './run-text.ts';
+import type { TraceTotals } from '../../storage/trace-totals.ts';
+import { type FeedbackStats, toRunText } from './run-text.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from './time.ts';
@@ -22,16 +24,18 @@ const treeRunsMax = 10_000;
 
 export class TraceService {
   readonly #traces: TraceStorage;
+  readonly #feedback: FeedbackStorage;
 
-  constructor(traces: TraceStorage) {
+  constructor(traces: TraceStorage, feedback: FeedbackStorage) {
     this.#traces = traces;
+    this.#feedback = feedback;
   }
 
   /** JSON text. */
   async get(tenant_id: string, id: string): Promise<string> {
     const row = await this.#traces.find(tenant_id, id);
     if (row === undefined) throw notFound('Run', id);
-    return toRunText(row);
+    return (await this.#texts(tenant_id, [row], undefined))[0] ?? '';
   }
 
   async attachment(tenant_id: string, run_id: string, name: string): Promise<Omit<Attachment, 'run_id'>> {
@@ -47,7 +51,6 @@ export class TraceService {
 
   async stats(tenant_id: string, asked: RunsAsked): Promise<RunStats> {
     const sums = await this.#traces.sum(toScope(tenant_id, asked));
-    if (sums === undefined) throw new Error('A sum has no row');
     return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
   }
 
@@ -55,15 +58,22 @@ export class TraceService {
   async tree(tenant_id: string, trace_id: string): Promise<string> {
     const rows = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
     if (rows.length === 0) throw notFound('Trace', trace_id);
-    return treeText(trace_id, rows.slice(0, treeRunsMax), rows.length <= treeRunsMax);
+    const shown = rows.slice(0, treeRunsMax);
+    return treeText(
+      trace_id,
+      await this.#withTotals(tenant_id, shown, undefined),
+      rows.length <= treeRunsMax,
+    );
   }
 
   /** JSON text of a page. */
   async query(tenant_id: string, query: RunQuery): Promise<string> {
     const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
-    if (query.id)
-      return toPage(await this.#traces.listByIds(tenant_id, query.id, query.id.length), undefined, select);
+    if (query.id) {
+      const rows = await this.#traces.listByIds(tenant_id, query.id, query.id.length);
+      return toPage(await this.#texts(tenant_id, rows, select), undefined);
+    }
     const rows = await this.#traces.list({
       ...toScope(tenant_id, query),
       order: query.order,
@@ -71,9 +81,65 @@ export class TraceService {
       limit: limit + 1,
       columns: select ? columnsOf(select) : null,
     });
-    return toPage(rows.slice(0, limit), rows.length > limit ? rows[limit - 1] : undefined, select);
+    const texts = await this.#texts(tenant_id, rows.slice(0, limit), select);
+    return toPage(texts, rows.length > limit ? rows[limit - 1] : undefined);
+  }
+
+  async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {
+    const isJudged = rows.length > 0 && (select?.has('feedback_stats') ?? true);
+    const given = isJudged
+      ? await this.#feedback.ofRuns(
+          tenant_id,
+          rows.map(({ id }) => id),
+        )
+      : [];
+    const stats = byRun(given);
+    const summed = await this.#withTotals(tenant_id, rows, select);
+    return summed.map((row) => toRunText(row, stats.get(row.id) ?? {}, select));
+  }
+
+  /** Roots say what the whole of their traces has used. */
+  async #withTotals(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<TraceRow[]> {
+    const isAsked = select === undefined || totalNames.some((name) => select.has(name));
+    const roots = isAsked ? rows.filter((row) => row.parent_run_id === null) : [];
+    if (roots.length === 0) return [...rows];
+    const starts = roots.map((row) => row.start_time);
+    const since = starts.reduce((first, start) =>
+      first === null || start === null ? null : start < first ? start : first,
+    );
+    const ids = roots.map((row) => row.trace_id ?? row.id);
+    const totals = new Map(
+      (await this.#traces.totalsOf(tenant_id, ids, since)).map(({ trace_id, ...sums }) => [trace_id, sums]),
+    );
+    return rows.map((row) => {
+      const sums = row.parent_run_id === null ? totals.get(row.trace_id ?? row.id) : undefined;
+      return sums ? { ...row, ...said(sums) } : row;
+    });
   }
 }
+
+type Select = ReadonlySet<string> | undefined;
+
+const totalNames = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+] as const;
+
+const said = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRow> =>
+  Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== null));
+
+const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
+  const stats = new Map<string, FeedbackStats>();
+  for (const { run_id, key, n, avg } of given) {
+    const known = stats.get(run_id) ?? {};
+    stats.set(run_id, { ...known, [key]: { n, avg } });
+  }
+  return stats;
+};
 
 /** What of a run is read for these fields of it. */
 const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
@@ -81,13 +147,8 @@ const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
   return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const toPage = (
-  rows: readonly TraceRow[],
-  last: TraceRow | undefined,
-  select: ReadonlySet<string> | undefined,
-): string => {
+const toPage = (runs: readonly string[], last: TraceRow | undefined): string => {
   const next = last?.start_time ? toCursor({ start_time: last.start_time, id: last.id }) : null;
-  const runs = rows.map((row) => toRunText(row, select));
   return `{"runs":[${runs.join(',')}],"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 };
 

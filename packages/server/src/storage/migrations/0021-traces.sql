@@ -128,7 +128,8 @@ begin
   for v_day in select d from unnest(p_days) d where not exists (select from trace_days t where t.day = d) order by d loop
     foreach v_parent in array array['trace_runs', 'trace_attachments'] loop
       v_name := v_parent || to_char(v_day, '_YYYYMMDD');
-      execute format('create table %I (like %I including all)', v_name, v_parent);
+      -- Sums and searches of the root read indexes alone where all see a page: runs are seldom changed, and often added.
+      execute format('create table %I (like %I including all) with (autovacuum_vacuum_insert_scale_factor = 0.05)', v_name, v_parent);
       execute format('alter table %I attach partition %I for values from (%L) to (%L)', v_parent, v_name, v_day, v_day + 1);
     end loop;
     insert into trace_days values (v_day);
@@ -140,6 +141,10 @@ end $$;
 create function drop_trace_day(p_day date) returns void language plpgsql set lock_timeout = '500ms' as $$
 begin
   perform pg_advisory_xact_lock(7301955202);
+  -- Of the day after, too: what a run calls may have started after midnight.
+  insert into trace_hour_changes (tenant_id, session_id, hour)
+  select tenant_id, session_id, hour from trace_hours
+  where hour >= p_day::timestamp at time zone 'utc' and hour < (p_day + 2)::timestamp at time zone 'utc';
   execute format('drop table if exists %I', 'trace_runs' || to_char(p_day, '_YYYYMMDD'));
   execute format('drop table if exists %I', 'trace_attachments' || to_char(p_day, '_YYYYMMDD'));
   delete from trace_days where day = p_day;
@@ -152,8 +157,12 @@ declare
   v_more integer;
 begin
   with old as (
-    select tenant_id, id from trace_runs where day = '-infinity' and inserted_at < now() - p_days_kept * interval '1 day'
+    select tenant_id, id, session_id, run_type, start_time, end_time from trace_runs where day = '-infinity' and inserted_at < now() - p_days_kept * interval '1 day'
     order by inserted_at limit p_limit
+  ), called as (
+    insert into trace_hour_changes (tenant_id, session_id, hour)
+    select distinct old.tenant_id, old.session_id, h from old cross join lateral trace_hours_called(old.start_time, old.end_time) h
+    where old.session_id is not null and old.run_type = 'llm'
   ), files as (
     delete from trace_attachments a using old where a.tenant_id = old.tenant_id and a.run_id = old.id and a.day = '-infinity'
   ), days as (
