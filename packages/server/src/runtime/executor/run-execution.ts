@@ -11,6 +11,7 @@ import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
+import { callbacksOf } from './lean-callbacks.ts';
 import { errorOf } from './run-error.ts';
 import { RunEvents } from './run-events.ts';
 import { RunTracer } from './run-tracer.ts';
@@ -183,7 +184,7 @@ export class RunExecution {
         ...(order.context === undefined ? {} : { context: order.context }),
         configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
         metadata: order.metadata,
-        ...(this.#tracer ? { callbacks: [this.#tracer] } : {}),
+        ...(this.#tracer ? { callbacks: callbacksOf(graph, this.#tracer) } : {}),
         runId: order.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,

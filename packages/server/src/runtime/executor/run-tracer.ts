@@ -2,6 +2,7 @@
 // run has the id of the run, and ends with the outcome that was stored, so that an attempt which gave up says nothing of it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
 import type { RunError, RunOrder } from '../protocol.ts';
+import { MessageTexts } from './message-texts.ts';
 import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { TracedRun } from './traced-run.ts';
@@ -38,11 +39,14 @@ export class RunTracer extends BaseTracer {
   readonly #project: string;
   readonly #outbox: TraceOutbox;
   readonly #keys: Record<string, unknown>;
+  readonly #messages = new MessageTexts();
   readonly #open = new Map<string, TracedRun>();
   /** Steps of the engine itself, which say nothing unless they fail, or have something below them. */
   readonly #hidden = new Map<string, Run>();
   #root: TracedRun | undefined;
   #isClosed = false;
+  #clockMs = NaN;
+  #clockText = '';
 
   constructor(order: RunOrder, project: string, outbox: TraceOutbox) {
     // What a callback does here takes no time; a queue would, and see states that have changed meanwhile.
@@ -88,10 +92,10 @@ export class RunTracer extends BaseTracer {
     const traced = this.#open.get(run.id);
     if (traced === undefined) return;
     if (run.inputs !== nothing) {
-      traced.inputs = traceText(run.inputs);
+      traced.inputs = traceText(run.inputs, this.#messages);
       traced.isKnown = false;
     }
-    if (run.outputs !== undefined) traced.outputs = traceText(run.outputs);
+    if (run.outputs !== undefined) traced.outputs = traceText(run.outputs, this.#messages);
     lighten(run);
     if (run.run_type !== 'llm') delete run.outputs;
     if (traced === this.#root) {
@@ -119,9 +123,32 @@ export class RunTracer extends BaseTracer {
     return Promise.resolve(run as Run);
   }
 
-  /** It is not kept with its parent, which would hold everything below it in memory until it ends. */
-  override _addChildRun(parent: Run): void {
-    this.#show(parent.id);
+  /**
+   * Gives a run its place in the tree, as the stock tracer does, without its copies. It is not kept with its parent, which would hold
+   * everything below it in memory until it ends.
+   */
+  override _addRunToRunMap(run: Run): Run {
+    const { id, start_time, execution_order } = run;
+    const parent = run.parent_run_id === undefined ? undefined : this.runMap.get(run.parent_run_id);
+    const segment = `${this.#clock(start_time)}${String(execution_order).slice(0, 3).padStart(3, '0')}Z${id}`;
+    if (parent) {
+      this.#show(parent.id);
+      parent.child_execution_order = Math.max(parent.child_execution_order, run.child_execution_order);
+      Object.assign(run, { trace_id: parent.trace_id, dotted_order: `${parent.dotted_order}.${segment}` });
+    } else if (run.parent_run_id === undefined) Object.assign(run, { trace_id: id, dotted_order: segment });
+    else delete run.parent_run_id;
+    this.runMap.set(id, run);
+    return run;
+  }
+
+  /** The time as dotted orders have it, to the millisecond. Most runs start in the one in which the last did. */
+  #clock(time: Run['start_time']): string {
+    const ms = Number(time);
+    if (ms !== this.#clockMs) {
+      this.#clockMs = ms;
+      this.#clockText = new Date(ms).toISOString().slice(0, -1).replaceAll(/[-:.]/g, '');
+    }
+    return this.#clockText;
   }
 
   protected persistRun(): Promise<void> {
@@ -133,10 +160,11 @@ export class RunTracer extends BaseTracer {
       run,
       keys: this.#keys,
       project: this.#project,
-      inputs: traceText(run.inputs),
+      inputs: traceText(run.inputs, this.#messages),
       outputs: undefined,
       isEnded: false,
       isKnown: false,
+      write: '0',
     };
     lighten(run);
     this.#open.set(run.id, traced);

@@ -11,6 +11,7 @@ const traced = (id: string, inputs = '{}'): TracedRun => ({
   outputs: undefined,
   isEnded: true,
   isKnown: false,
+  write: '0',
 });
 
 const recorded = (bytesMax?: number) => {

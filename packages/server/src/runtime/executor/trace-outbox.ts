@@ -1,7 +1,7 @@
 // Traced runs that wait to be stored, of all runs of this process. It never fails: what cannot be stored is tried again
 // until there is too much of it; then the oldest go, and are counted.
 import type { SentRun } from '../../platform/traces/sent-run.ts';
-import { sizeOf, toSentRun, type TracedRun } from './traced-run.ts';
+import { sizeOf, toSentRun, type TracedRun, writeIds } from './traced-run.ts';
 
 export interface OutboxOptions {
   /** Resolves when they are stored, as far as they can be. */
@@ -32,6 +32,7 @@ export class TraceOutbox {
   #timerMs = Infinity;
   #flushing: Promise<void> | undefined;
   #flushedAtMs = -everyMs;
+  readonly #nextWrite = writeIds();
 
   constructor(options: OutboxOptions) {
     this.#options = { bytesMax: bytesMaxDefault, ...options };
@@ -40,6 +41,7 @@ export class TraceOutbox {
   /** Something about the run is new. `isLast`: nothing more is to come of its trace. */
   add(run: TracedRun, isLast: boolean): void {
     this.#forget(run);
+    run.write = this.#nextWrite();
     const bytes = sizeOf(run);
     this.#due.set(run, bytes);
     this.#bytes += bytes;

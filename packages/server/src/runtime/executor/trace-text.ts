@@ -1,4 +1,5 @@
 // What a graph made, as the JSON text of a trace. It never throws, and holds nothing of whom a run acts for.
+import type { MessageTexts } from './message-texts.ts';
 
 /** Characters of one payload; a longer one is said to be long, and left out. */
 const charsMax = 10_000_000;
@@ -19,10 +20,10 @@ const isShown: Keep = (key) => !privateKey.test(key);
 const isHarmless: Keep = (key) => isShown(key) && !secretName.test(key);
 
 /** JSON of inputs and outputs, messages and the like in their serialised form. */
-export const traceText = (value: unknown): string => {
+export const traceText = (value: unknown, messages: MessageTexts): string => {
   let text: string;
   try {
-    text = JSON.stringify(value) ?? 'null';
+    text = messages.textOf(value) ?? 'null';
     if (hasPrivate.test(text)) text = plainText(value, isShown);
   } catch {
     text = plainText(value, isShown);

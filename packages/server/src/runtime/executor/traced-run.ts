@@ -1,5 +1,5 @@
 // A run of a trace on its way to the store: what was said of it so far, as ingest takes it.
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Run } from '@langchain/core/tracers/base';
 import type { SentRun } from '../../platform/traces/sent-run.ts';
 import { traceFacts, traceLabels } from './trace-text.ts';
@@ -15,14 +15,31 @@ export interface TracedRun {
   isEnded: boolean;
   /** Whether the store has its inputs. */
   isKnown: boolean;
+  /** Of what was said last, 64 bits in decimal: so that what is stored again changes nothing. */
+  write: string;
 }
 
 /** About how much memory it takes. */
 export const sizeOf = ({ inputs, outputs }: TracedRun): number =>
   1_000 + inputs.length + (outputs?.length ?? 0);
 
+/** Different for each call, in whatever process. */
+export const writeIds = (): (() => string) => {
+  let last = randomBytes(8).readBigInt64LE();
+  return () => String((last = BigInt.asIntN(64, last + 1n)));
+};
+
 /** A run that has ended is told as a patch, whole when it is not known yet: then it has the last word on everything. */
-export const toSentRun = ({ run, keys, project, inputs, outputs, isEnded, isKnown }: TracedRun): SentRun => {
+export const toSentRun = ({
+  run,
+  keys,
+  project,
+  inputs,
+  outputs,
+  isEnded,
+  isKnown,
+  write,
+}: TracedRun): SentRun => {
   const { id, trace_id, parent_run_id, dotted_order, name, run_type, tags, error, events } = run;
   const { metadata = {}, invocation_params, batch_size } = run.extra ?? {};
   const extra = {
@@ -41,9 +58,6 @@ export const toSentRun = ({ run, keys, project, inputs, outputs, isEnded, isKnow
   };
   const operation = isEnded ? 'patch' : 'post';
   const texts = { events: JSON.stringify(events), extra: JSON.stringify(extra) };
-  const said = [JSON.stringify(main), texts.events, texts.extra, inputs, outputs ?? '', error ?? ''];
-  const hash = createHash('sha1').update(`${operation}.${id}`);
-  for (const text of said) hash.update(text);
   return {
     operation,
     id,
@@ -56,6 +70,6 @@ export const toSentRun = ({ run, keys, project, inputs, outputs, isEnded, isKnow
       events: { text: texts.events, value: events },
       extra: { text: texts.extra, value: extra },
     },
-    hash: hash.digest().readBigInt64LE().toString(),
+    hash: write,
   };
 };
