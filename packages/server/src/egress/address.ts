@@ -19,3 +19,21 @@ export const addressFault = (
   if (range !== 'unicast') return range;
   return address instanceof ipaddr.IPv6 && !address.match(global6) ? 'reserved' : undefined;
 };
+
+/** Where clouds tell a machine its own credentials: nothing that others ask for goes there, whatever an allow-list says. */
+const metadataAddresses = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+].map((text) => ipaddr.parse(text).toNormalizedString());
+
+/** Of an address, in brackets or without, also one of IPv4 inside one of IPv6; false for a name. */
+export const isMetadataAddress = (text: string): boolean => {
+  const literal = text.startsWith('[') ? text.slice(1, -1) : text;
+  return ipaddr.isValid(literal) && metadataAddresses.includes(ipaddr.process(literal).toNormalizedString());
+};

@@ -120,6 +120,21 @@ describe('a URL', () => {
     else expect(guardOf().check(text, rules).url).toBeInstanceOf(URL);
   });
 
+  it('of plain HTTP may have to be on the allow-list', () => {
+    const guard = guardOf('minio.local:9000');
+    const rules = { httpsUnlessAllowed: true };
+    expect(guard.check('http://minio.local:9000/', rules).url.port).toBe('9000');
+    expect(guard.check('https://example.com/', rules).url.hostname).toBe('example.com');
+    expect(() => guard.check('http://example.com/', rules)).toThrow(/SVC_EGRESS_ALLOW/);
+  });
+
+  it.each(['169.254.169.254', '169.254.170.2', '100.100.100.200', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]'])(
+    'of the metadata of a cloud (%s) is refused even on the allow-list',
+    (host) => {
+      expect(() => guardOf(host).check(`http://${host}/`)).toThrow(/private or reserved/);
+    },
+  );
+
   it('passes on the allow-list, on that host and port only', () => {
     const guard = guardOf('minio.local:9000,127.0.0.1:8080,10.0.0.7,[::1]:81,localhost.');
     for (const good of [
@@ -231,5 +246,7 @@ describe('a name', () => {
     expect(await look(open, false)).toBe('127.0.0.1');
     const inner = guardOf('minio', answers('10.0.0.1')).check('http://minio:9000/');
     expect(await look(inner, false)).toBe('10.0.0.1');
+    const metadata = guardOf('minio', answers('169.254.169.254')).check('http://minio:9000/');
+    await expect(look(metadata, false)).rejects.toThrow(EgressRefused);
   });
 });

@@ -4,12 +4,14 @@
 import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { addressFault } from './address.ts';
+import { addressFault, isMetadataAddress } from './address.ts';
 import type { AllowedHost } from './host-list.ts';
 
 /** What a use of the guard asks beyond the rules for everybody. */
 export interface EgressRules {
   readonly httpsOnly?: boolean;
+  /** http:// too, but only to hosts on the allow-list. */
+  readonly httpsUnlessAllowed?: boolean;
   /** Names, or `*.example.com` for whatever is below one. Absent: all. */
   readonly domains?: readonly string[];
   /** In place of the usual 80 and 443. */
@@ -65,7 +67,13 @@ export class EgressGuard {
       throw new EgressRefused('must not contain a user name or password');
     checkDomain(url.hostname, rules.domains);
     const isAllowed = this.#isAllowed(url);
+    if (rules.httpsUnlessAllowed === true && url.protocol === 'http:' && !isAllowed)
+      throw new EgressRefused(
+        'must begin with https://, for this host is not on the list of SVC_EGRESS_ALLOW',
+      );
     if (!isAllowed) checkHost(url, rules);
+    if (isMetadataAddress(url.hostname))
+      throw new EgressRefused('must not name a private or reserved address');
     return { url, lookup: this.#lookup(isAllowed ? undefined : rules) };
   }
 
@@ -83,7 +91,9 @@ export class EgressGuard {
         const [first, ...others] = await this.#resolve(hostname, { ...rest, all: true });
         if (first === undefined) throw new Error('The name has no address');
         // One bad address among good ones is enough: which one a connection would take is not ours to say.
-        if (rules && [first, ...others].some(({ address }) => addressFault(address, rules) !== undefined))
+        const isRefused = ({ address }: LookupAddress): boolean =>
+          isMetadataAddress(address) || (rules !== undefined && addressFault(address, rules) !== undefined);
+        if ([first, ...others].some(isRefused))
           throw new EgressRefused('resolves to an address that may not be called');
         return [first, ...others];
       };

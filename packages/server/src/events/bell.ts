@@ -2,8 +2,8 @@
 // Every ring is a hint. Whoever acts on one also looks for itself now and then, and when told that some were missed.
 import type { Database } from '../storage/database.ts';
 
-/** p: a run can be claimed. e: a run's log has grown, or it is gone. l: a run is followed elsewhere. c: a run shall stop. t: a watched thread has a new run. w: a webhook is to be sent. k: an API key was revoked. */
-export type BellKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k';
+/** p: a run can be claimed. e: a run's log has grown, or it is gone. l: a run is followed elsewhere. c: a run shall stop. t: a watched thread has a new run. w: a webhook is to be sent. k: an API key was revoked. x: an export was made, or shall stop. */
+export type BellKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k' | 'x';
 
 type Listener = (id: string) => void;
 

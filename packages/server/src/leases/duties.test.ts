@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../test/database.ts';
+import { eventually } from '../../test/eventually.ts';
 import { dutyStorage, type DutyStorage } from '../storage/duties.ts';
 import { Duties, type Duty } from './duties.ts';
 
@@ -16,7 +17,6 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 });
 const logger = pino({ level: 'silent' });
 const start = (duty: Partial<Duty> & Pick<Duty, 'work'>, leaseMs = 1_000, name = 'chore'): Duties => {
   const node = new Duties(storage, [{ name, everyMs: 1, ...duty }], { pollMs: 5, leaseMs, logger });
