@@ -6,6 +6,8 @@ import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
+import { destinationRoutes } from './platform/destinations.ts';
+import { exportRoutes } from './platform/exports.ts';
 import { feedbackRoutes } from './platform/feedback.ts';
 import { keyRoutes } from './platform/keys.ts';
 import { modelPriceRoutes } from './platform/model-prices.ts';
@@ -42,6 +44,8 @@ export const platformRoutes = {
   ...traceThreadRoutes,
   ...feedbackRoutes,
   ...modelPriceRoutes,
+  ...destinationRoutes,
+  ...exportRoutes,
 };
 
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
@@ -59,6 +63,29 @@ export {
   type ThreadTask,
 } from './deployment/threads.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
+export {
+  Destination,
+  DestinationCreate,
+  FileConfig,
+  type NewDestination,
+  Probe,
+  ProbeStep,
+  S3Config,
+  S3Credentials,
+} from './platform/destinations.ts';
+export { type ExportField, exportFields, usualExportFields } from './platform/export-fields.ts';
+export {
+  BulkExport,
+  Compression,
+  ExportCreate,
+  ExportEvent,
+  ExportPlan,
+  ExportProgress,
+  ExportStatus,
+  FormatVersion,
+} from './platform/bulk-export.ts';
+export { ExportManifest } from './platform/export-manifest.ts';
+export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export-run.ts';
 export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
@@ -67,6 +94,8 @@ export { TraceThread } from './platform/trace-threads.ts';
 export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
 export {
+  destinationRoutes,
+  exportRoutes,
   feedbackRoutes,
   keyRoutes,
   modelPriceRoutes,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, JsonObject, nullish, QueryBoolean, Time } from '../json.ts';
+import { Empty, Id, JsonObject, nullish, QueryBoolean, Time } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'Projects';
@@ -54,6 +54,17 @@ export const projectRoutes = {
     access: { permission: 'read' },
     params: z.object({ session_id: Id }),
     response: Project,
+    errors: ['not_found'],
+  }),
+  deleteProject: route({
+    method: 'delete',
+    path: '/api/v1/sessions/:session_id',
+    summary: 'Delete a project, with its runs and their feedback',
+    tag,
+    access: { permission: 'write' },
+    params: z.object({ session_id: Id }),
+    response: Empty,
+    status: 204,
     errors: ['not_found'],
   }),
 };

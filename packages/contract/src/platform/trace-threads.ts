@@ -34,6 +34,24 @@ export type TraceThread = z.output<typeof TraceThread>;
 
 const When = z.iso.datetime({ offset: true, local: true });
 
+const ThreadId = z.string().min(1).max(512);
+
+const threadRuns = {
+  query: z.object({
+    session_id: Id.describe('The project'),
+    is_root: z
+      .enum(['true', 'false'])
+      .transform((value) => value === 'true')
+      .optional(),
+    limit: z.coerce.number().int().min(1).max(100).default(100),
+    cursor: z.string().max(1_024).optional(),
+  }),
+  response: z.object({
+    runs: z.array(TraceRun),
+    cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
+  }),
+};
+
 export const traceThreadRoutes = {
   queryTraceThreads: route({
     method: 'post',
@@ -55,25 +73,22 @@ export const traceThreadRoutes = {
       next_cursor: z.string().nullable(),
     }),
   }),
+  listRunsOfTraceThread: route({
+    method: 'get',
+    path: '/api/v1/runs/threads',
+    summary: 'The same, for thread ids that no path can hold, such as those with a slash',
+    tag,
+    access: { permission: 'read' },
+    query: threadRuns.query.extend({ thread_id: ThreadId }),
+    response: threadRuns.response,
+  }),
   listTraceThreadRuns: route({
     method: 'get',
     path: '/api/v1/runs/threads/:thread_id',
     summary: 'Runs of a thread, oldest first',
     tag,
     access: { permission: 'read' },
-    params: z.object({ thread_id: z.string().min(1).max(512) }),
-    query: z.object({
-      session_id: Id.describe('The project'),
-      is_root: z
-        .enum(['true', 'false'])
-        .transform((value) => value === 'true')
-        .optional(),
-      limit: z.coerce.number().int().min(1).max(100).default(100),
-      cursor: z.string().max(1_024).optional(),
-    }),
-    response: z.object({
-      runs: z.array(TraceRun),
-      cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
-    }),
+    params: z.object({ thread_id: ThreadId }),
+    ...threadRuns,
   }),
 };

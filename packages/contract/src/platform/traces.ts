@@ -31,10 +31,14 @@ export const TraceRun = z
     reference_example_id: z.uuid().nullable(),
     prompt_tokens: z.int().nullable(),
     completion_tokens: z.int().nullable(),
-    total_tokens: z.int().nullable(),
+    total_tokens: z.int().nullable().describe('Of a root: what its whole trace has used, costs likewise'),
     prompt_cost: z.string().nullable(),
     completion_cost: z.string().nullable(),
     total_cost: z.string().nullable(),
+    feedback_stats: z
+      .record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))
+      .optional()
+      .describe('By key, how often and with which mean score'),
     app_path: z.string(),
   })
   .meta({ id: 'TraceRun', description: 'One step of what an agent did' });

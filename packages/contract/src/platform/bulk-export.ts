@@ -1,0 +1,139 @@
+// An export as clients ask for it, and as it is.
+import { z } from 'zod';
+import { Id, nullish, Time } from '../json.ts';
+import { exportFields } from './export-fields.ts';
+
+export const exportStatuses = [
+  'CREATED',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TIMEDOUT',
+  'INTERVALSCHEDULED',
+] as const;
+
+export const ExportStatus = z.enum(exportStatuses).meta({
+  id: 'ExportStatus',
+  description:
+    'INTERVALSCHEDULED is a schedule. In a project of stock spellings: Created, Running, TimedOut, …',
+});
+export type ExportStatus = z.output<typeof ExportStatus>;
+
+export const Compression = z.enum(['none', 'gzip', 'snappy', 'zstandard']).meta({ id: 'Compression' });
+export type Compression = z.output<typeof Compression>;
+
+export const FormatVersion = z.enum(['v1', 'v2_beta']).meta({
+  id: 'FormatVersion',
+  description: 'v2_beta: times with a time zone, lists as lists, and paths that Hive partitioning reads',
+});
+export type FormatVersion = z.output<typeof FormatVersion>;
+
+export const ExportTime = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
+
+export const ExportCreate = z
+  .strictObject({
+    bulk_export_destination_id: Id,
+    session_id: Id.describe('The project'),
+    all_experiments: nullish(z.literal(false, 'there are no experiments here: name a project in session_id')),
+    start_time: ExportTime.describe('Runs that started then or later'),
+    end_time: nullish(ExportTime).describe('… and before this; not for schedules'),
+    filter: nullish(z.string().min(1).max(16_384)).describe('In the language of /runs/query'),
+    format: nullish(z.literal('Parquet')),
+    format_version: nullish(FormatVersion),
+    compression: nullish(Compression),
+    interval_hours: nullish(z.int().min(1).max(168)).describe('Makes it a schedule'),
+    export_fields: nullish(
+      z
+        .array(z.enum(exportFields))
+        .min(1)
+        .refine((fields) => new Set(fields).size === fields.length, 'names a field twice')
+        .meta({ uniqueItems: true }),
+    ).describe('The usual ones when absent'),
+  })
+  .meta({ id: 'ExportCreate' });
+export type ExportCreate = z.output<typeof ExportCreate>;
+
+export const ExportProgress = z
+  .object({
+    runs_total: z.int(),
+    runs_completed: z.int(),
+    runs_running: z.int(),
+    runs_failed: z.int(),
+    rows_written: z.int(),
+    files: z.int(),
+    bytes_written: z.int().describe('Of the files'),
+    raw_bytes: z.int().describe('Of the rows, before they were compressed'),
+    percent: z.number().describe('Of the span of time'),
+    rows_per_second: z.number().nullable().describe('Since it started'),
+    heartbeat_at: Time.nullable().describe('When one of its workers was last heard of'),
+  })
+  .meta({ id: 'ExportProgress' });
+export type ExportProgress = z.output<typeof ExportProgress>;
+
+export const BulkExport = z
+  .object({
+    id: z.uuid(),
+    tenant_id: z.uuid(),
+    bulk_export_destination_id: z.uuid(),
+    session_id: z.uuid(),
+    all_experiments: z.literal(false),
+    start_time: Time,
+    end_time: Time.nullable(),
+    filter: z.string().nullable(),
+    format: z.literal('Parquet'),
+    format_version: FormatVersion,
+    compression: Compression,
+    interval_hours: z.int().nullable(),
+    export_fields: z.array(z.string()).nullable().describe('Null for the usual ones'),
+    source_bulk_export_id: z.uuid().nullable().describe('The schedule that it is of'),
+    status: ExportStatus,
+    error: z.string().nullable().describe('Why it failed'),
+    created_at: Time,
+    updated_at: Time,
+    started_at: Time.nullable(),
+    finished_at: Time.nullable(),
+    next_export_at: Time.nullable().describe('Of a schedule'),
+    progress: ExportProgress,
+  })
+  .meta({ id: 'BulkExport' });
+export type BulkExport = z.output<typeof BulkExport>;
+
+export const ExportPlan = z
+  .object({
+    partitions: z.array(z.object({ start_time: Time, end_time: Time })),
+    estimated_rows: z
+      .int()
+      .describe('Counted up to 100,000 rows; an estimate beyond, and where counting takes too long'),
+    is_exact: z.boolean(),
+  })
+  .meta({ id: 'ExportPlan', description: 'What an export would do' });
+export type ExportPlan = z.output<typeof ExportPlan>;
+
+export const exportEventTypes = [
+  'created',
+  'started',
+  'claimed',
+  'file_written',
+  'retry',
+  'requeued',
+  'run_completed',
+  'run_failed',
+  'completed',
+  'failed',
+  'cancelled',
+  'timed_out',
+  'spawned',
+  'paused',
+] as const;
+
+export const ExportEvent = z
+  .object({
+    id: z.int(),
+    at: Time,
+    type: z.enum(exportEventTypes),
+    run_id: z.uuid().nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'ExportEvent' });
+export type ExportEvent = z.output<typeof ExportEvent>;

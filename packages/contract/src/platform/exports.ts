@@ -1,0 +1,152 @@
+// Bulk exports: the runs of a project in a span of time, as Parquet files, one export run for each UTC day.
+import { z } from 'zod';
+import { Id, queryInteger, queryList } from '../json.ts';
+import { paginationHeaders } from '../page.ts';
+import { route } from '../route.ts';
+import {
+  BulkExport,
+  ExportCreate,
+  ExportEvent,
+  ExportPlan,
+  ExportStatus,
+  ExportTime,
+} from './bulk-export.ts';
+import { ExportManifest } from './export-manifest.ts';
+import { ExportRun, ExportRunStatus } from './export-run.ts';
+
+const tag = 'Bulk exports';
+
+const params = z.object({ export_id: Id });
+const page = {
+  limit: queryInteger(1, 1_000).optional(),
+  offset: queryInteger(0, 100_000).default(0),
+};
+/** In any case: stock clients have spellings of their own. */
+const inAnyCase = <T extends z.ZodType<string, string>>(status: T) =>
+  queryList(
+    z
+      .string()
+      .transform((text) => text.toUpperCase())
+      .pipe(status as unknown as z.ZodType<z.output<T>, string>),
+  );
+const path = '/api/v1/bulk-exports';
+
+export const exportRoutes = {
+  createExport: route({
+    method: 'post',
+    path,
+    summary: 'Export runs of a project, once or by a schedule',
+    tag,
+    access: { permission: 'admin' },
+    body: ExportCreate,
+    response: BulkExport,
+    errors: ['not_found', 'rate_limited'],
+  }),
+  listExports: route({
+    method: 'get',
+    path,
+    summary: 'The exports of the workspace, newest first; all of them without a limit',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({
+      ...page,
+      status: inAnyCase(ExportStatus),
+      session_id: Id.optional(),
+      bulk_export_destination_id: Id.optional(),
+      source_bulk_export_id: Id.optional(),
+      created_after: ExportTime.optional(),
+      created_before: ExportTime.optional(),
+    }),
+    response: z.array(BulkExport),
+    headers: paginationHeaders,
+  }),
+  validateExport: route({
+    method: 'post',
+    path: `${path}/validate`,
+    summary: 'What an export would do: its partitions, and about how many rows; nothing is made',
+    tag,
+    access: { permission: 'read' },
+    body: ExportCreate,
+    response: ExportPlan,
+    errors: ['not_found'],
+  }),
+  listScheduleRuns: route({
+    method: 'get',
+    path: `${path}/runs`,
+    summary: 'The export runs of all exports of a schedule, in the order of time',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({ ...page, source_bulk_export_id: Id, status: inAnyCase(ExportRunStatus) }),
+    response: z.array(ExportRun),
+    headers: paginationHeaders,
+    errors: ['not_found'],
+  }),
+  getExport: route({
+    method: 'get',
+    path: `${path}/:export_id`,
+    summary: 'Get an export and its progress',
+    tag,
+    access: { permission: 'read' },
+    params,
+    response: BulkExport,
+    errors: ['not_found'],
+  }),
+  changeExport: route({
+    method: 'patch',
+    path: `${path}/:export_id`,
+    summary: 'Cancel an export, for good',
+    tag,
+    access: { permission: 'admin' },
+    params,
+    body: z.strictObject({
+      status: z
+        .string()
+        .refine((status) => status.toLowerCase() === 'cancelled', 'can only be changed to Cancelled'),
+    }),
+    response: BulkExport,
+    errors: ['not_found', 'conflict'],
+  }),
+  listExportRuns: route({
+    method: 'get',
+    path: `${path}/:export_id/runs`,
+    summary: 'The export runs of an export, in the order of time; all of them without a limit',
+    tag,
+    access: { permission: 'read' },
+    params,
+    query: z.object({ ...page, status: inAnyCase(ExportRunStatus) }),
+    response: z.array(ExportRun),
+    headers: paginationHeaders,
+    errors: ['not_found'],
+  }),
+  getExportRun: route({
+    method: 'get',
+    path: `${path}/:export_id/runs/:run_id`,
+    summary: 'Get an export run',
+    tag,
+    access: { permission: 'read' },
+    params: params.extend({ run_id: Id }),
+    response: ExportRun,
+    errors: ['not_found'],
+  }),
+  listExportEvents: route({
+    method: 'get',
+    path: `${path}/:export_id/events`,
+    summary: 'What happened in an export, oldest first',
+    tag,
+    access: { permission: 'read' },
+    params,
+    query: z.object({ after: queryInteger(0, 1e15).default(0), limit: queryInteger(1, 1_000).default(100) }),
+    response: z.array(ExportEvent),
+    errors: ['not_found'],
+  }),
+  getExportManifest: route({
+    method: 'get',
+    path: `${path}/:export_id/manifest`,
+    summary: 'The manifest of a completed export, as it is in the destination',
+    tag,
+    access: { permission: 'read' },
+    params,
+    response: ExportManifest,
+    errors: ['not_found', 'conflict'],
+  }),
+};
