@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
+import { CopyOut, type OnRow } from './copy-out.ts';
 import { poolConfig, type DatabaseOptions } from './connection-options.ts';
 import { openListener } from './listener.ts';
 import { createKysely, type Execute } from './preparing-driver.ts';
@@ -26,6 +27,8 @@ export interface Statement {
 export interface Database extends AsyncDisposable {
   kysely: Kysely<Tables>;
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /** The rows of `copy … to stdout (format binary)`, which takes no parameters, as they arrive. When aborted the connection is given up. */
+  copyOut(text: string, onRow: OnRow, signal?: AbortSignal): Promise<void>;
   /** Several statements without parameters, as a migration has them; may take as long as it needs. */
   script(text: string): Promise<void>;
   /** Runs in one transaction on one connection; tried again when the database found it to conflict with another. */
@@ -120,6 +123,32 @@ const run = async <Row extends pg.QueryResultRow>(
   }
 };
 
+const copyRows = async (
+  borrowed: Borrowed,
+  text: string,
+  onRow: OnRow,
+  signal?: AbortSignal,
+): Promise<void> => {
+  signal?.throwIfAborted();
+  const giveUp = (): void => streamOf(borrowed.client).destroy();
+  const query = new CopyOut(text, onRow);
+  signal?.addEventListener('abort', giveUp);
+  try {
+    borrowed.client.query(query);
+    await query.done;
+  } catch (error) {
+    if (!leavesSound(error)) borrowed.isSound = false;
+    signal?.throwIfAborted();
+    throw translate(error);
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+  }
+};
+
+/** The driver's types keep it to themselves. */
+const streamOf = (client: pg.PoolClient): { destroy(): void } =>
+  (client as unknown as { connection: pg.Connection }).connection.stream;
+
 /** Nothing has been asked yet, so asking again is safe: a database that restarts is waited for. */
 const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
   const untilMs = performance.now() + reconnectMs.max;
@@ -171,6 +200,7 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
       ),
     ),
     transact: (work) => transact(lend, work),
+    copyOut: (text, onRow, signal) => lend((borrowed) => copyRows(borrowed, text, onRow, signal)),
     poolState: () => ({
       pool_total: pool.totalCount,
       pool_idle: pool.idleCount,
@@ -251,6 +281,10 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
   const tx: Database = {
     ...queries(execute),
     transact: (inner) => inner(tx),
+    copyOut(text, onRow, signal) {
+      if (!isOpen) throw new Error('The transaction of this handle has ended');
+      return copyRows(borrowed, text, onRow, signal);
+    },
     poolState: () => ({ pool_total: 1, pool_idle: 0, pool_waiting: 0 }),
     listen: () => Promise.reject(new Error('A transaction cannot listen')),
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -89,6 +89,88 @@ expiry_defaults.thread_ttl_minutes double precision
 expiry_defaults.thread_ttl_strategy text
 expiry_defaults.item_ttl_minutes double precision
 expiry_defaults.item_refresh_on_read boolean not null default true
+export_destinations.tenant_id uuid not null
+export_destinations.id uuid not null
+export_destinations.destination_type text not null
+export_destinations.display_name text not null
+export_destinations.config text not null
+export_destinations.credentials text
+export_destinations.credentials_keys text[] not null default '{}'::text[]
+export_destinations.aws_role_arn text
+export_destinations.abilities jsonb not null default '{}'::jsonb
+export_destinations.created_at timestamp with time zone not null default now()
+export_destinations.updated_at timestamp with time zone not null default now()
+export_events.tenant_id uuid not null
+export_events.export_id uuid not null
+export_events.id bigint not null
+export_events.at timestamp with time zone not null default now()
+export_events.type text not null
+export_events.run_id uuid
+export_events.message text not null
+export_files.tenant_id uuid not null
+export_files.run_id uuid not null
+export_files.number integer not null
+export_files.export_id uuid not null
+export_files.key text not null
+export_files.rows bigint not null
+export_files.bytes bigint not null
+export_files.raw_bytes bigint not null
+export_files.sha256 text not null
+export_files.min_start_time timestamp with time zone not null
+export_files.max_start_time timestamp with time zone not null
+export_files.written_at timestamp with time zone not null default now()
+export_runs.tenant_id uuid not null
+export_runs.id uuid not null
+export_runs.export_id uuid not null
+export_runs.window_start timestamp with time zone not null
+export_runs.window_end timestamp with time zone not null
+export_runs.status text not null default 'CREATED'::text
+export_runs.retry_number integer not null default 0
+export_runs.errors jsonb not null default '{}'::jsonb
+export_runs.not_before timestamp with time zone not null default now()
+export_runs.lease_token bigint not null default 0
+export_runs.lease_until timestamp with time zone
+export_runs.reclaims integer not null default 0
+export_runs.cursor text
+export_runs.rows_written bigint not null default 0
+export_runs.bytes_written bigint not null default 0
+export_runs.raw_bytes bigint not null default 0
+export_runs.pending_upload jsonb
+export_runs.created_at timestamp with time zone not null default now()
+export_runs.updated_at timestamp with time zone not null default now()
+export_runs.started_at timestamp with time zone
+export_runs.attempt_at timestamp with time zone
+export_runs.attempt_rows bigint not null default 0
+export_runs.heartbeat_at timestamp with time zone
+export_runs.finished_at timestamp with time zone
+exports.tenant_id uuid not null
+exports.id uuid not null
+exports.destination_id uuid not null
+exports.session_id uuid not null
+exports.window_start timestamp with time zone not null
+exports.window_end timestamp with time zone
+exports.filter text
+exports.format_version text not null
+exports.compression text not null
+exports.export_fields text[]
+exports.interval_hours integer
+exports.source_export_id uuid
+exports.status text not null
+exports.error text
+exports.next_window timestamp with time zone
+exports.failures integer not null default 0
+exports.manifest text
+exports.created_at timestamp with time zone not null default now()
+exports.updated_at timestamp with time zone not null default now()
+exports.started_at timestamp with time zone
+exports.finished_at timestamp with time zone
+exports.claimed_at timestamp with time zone
+exports.completing_at timestamp with time zone
+exports.lease_token bigint not null default 0
+exports.lease_until timestamp with time zone
+exports.retry_number integer not null default 0
+exports.not_before timestamp with time zone
+exports.reclaims integer not null default 0
 feedback.tenant_id uuid not null
 feedback.id uuid not null
 feedback.run_id uuid not null
@@ -222,6 +304,30 @@ trace_attachments.name text not null
 trace_attachments.content_type text not null
 trace_attachments.content bytea not null
 trace_days.day date not null
+trace_deletions.tenant_id uuid not null
+trace_deletions.session_id uuid not null
+trace_deletions.deleted_at timestamp with time zone not null default now()
+trace_hour_changes.id bigint not null
+trace_hour_changes.tenant_id uuid not null
+trace_hour_changes.session_id uuid not null
+trace_hour_changes.hour timestamp with time zone not null
+trace_hour_changes.changed_at timestamp with time zone not null default clock_timestamp()
+trace_hours.tenant_id uuid not null
+trace_hours.session_id uuid not null
+trace_hours.hour timestamp with time zone not null
+trace_hours.run_count bigint not null
+trace_hours.error_count bigint not null
+trace_hours.prompt_tokens bigint not null
+trace_hours.completion_tokens bigint not null
+trace_hours.total_tokens bigint not null
+trace_hours.prompt_cost numeric
+trace_hours.completion_cost numeric
+trace_hours.total_cost numeric
+trace_hours.last_run_start_time timestamp with time zone
+trace_hours.latency_steps smallint[] not null
+trace_hours.latency_runs integer[] not null
+trace_hours.first_token_steps smallint[] not null
+trace_hours.first_token_runs integer[] not null
 trace_orphans.tenant_id uuid not null
 trace_orphans.parent_run_id uuid not null
 trace_orphans.id uuid not null
@@ -320,6 +426,25 @@ encryption_keys PRIMARY KEY (only_row)
 expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
 expiry_defaults CHECK (only_row)
 expiry_defaults PRIMARY KEY (only_row)
+export_destinations CHECK ((destination_type = ANY (ARRAY['s3'::text, 'file'::text])))
+export_destinations FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+export_destinations PRIMARY KEY (tenant_id, id)
+export_events FOREIGN KEY (tenant_id, export_id) REFERENCES exports(tenant_id, id) ON DELETE CASCADE
+export_events PRIMARY KEY (tenant_id, export_id, id)
+export_files FOREIGN KEY (tenant_id, run_id) REFERENCES export_runs(tenant_id, id) ON DELETE CASCADE
+export_files PRIMARY KEY (tenant_id, run_id, number)
+export_runs CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text])))
+export_runs FOREIGN KEY (tenant_id, export_id) REFERENCES exports(tenant_id, id) ON DELETE CASCADE
+export_runs PRIMARY KEY (tenant_id, id)
+exports CHECK (((status <> 'INTERVALSCHEDULED'::text) OR (interval_hours IS NOT NULL)))
+exports CHECK ((compression = ANY (ARRAY['none'::text, 'gzip'::text, 'snappy'::text, 'zstandard'::text])))
+exports CHECK ((format_version = ANY (ARRAY['v1'::text, 'v2_beta'::text])))
+exports CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text, 'INTERVALSCHEDULED'::text])))
+exports CHECK ((window_end > window_start))
+exports FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+exports FOREIGN KEY (tenant_id, destination_id) REFERENCES export_destinations(tenant_id, id)
+exports FOREIGN KEY (tenant_id, session_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+exports PRIMARY KEY (tenant_id, id)
 feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 feedback PRIMARY KEY (tenant_id, id)
 model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -344,6 +469,10 @@ threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text]))
 threads PRIMARY KEY (thread_id)
 trace_attachments PRIMARY KEY (tenant_id, run_id, name, day)
 trace_days PRIMARY KEY (day)
+trace_deletions FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+trace_deletions PRIMARY KEY (tenant_id, session_id)
+trace_hour_changes PRIMARY KEY (id)
+trace_hours PRIMARY KEY (tenant_id, session_id, hour)
 trace_orphans PRIMARY KEY (tenant_id, parent_run_id, id)
 trace_run_days PRIMARY KEY (tenant_id, id)
 trace_runs PRIMARY KEY (tenant_id, id, day)
@@ -382,6 +511,24 @@ CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
+CREATE INDEX export_destinations_created ON svc.export_destinations USING btree (tenant_id, created_at, id)
+CREATE UNIQUE INDEX export_destinations_pkey ON svc.export_destinations USING btree (tenant_id, id)
+CREATE UNIQUE INDEX export_events_pkey ON svc.export_events USING btree (tenant_id, export_id, id)
+CREATE INDEX export_files_export ON svc.export_files USING btree (tenant_id, export_id, key)
+CREATE UNIQUE INDEX export_files_pkey ON svc.export_files USING btree (tenant_id, run_id, number)
+CREATE INDEX export_runs_due ON svc.export_runs USING btree (not_before) WHERE (status = 'CREATED'::text)
+CREATE INDEX export_runs_leased ON svc.export_runs USING btree (lease_until) WHERE (status = 'RUNNING'::text)
+CREATE UNIQUE INDEX export_runs_pkey ON svc.export_runs USING btree (tenant_id, id)
+CREATE INDEX export_runs_running ON svc.export_runs USING btree (tenant_id, export_id) WHERE (status = 'RUNNING'::text)
+CREATE INDEX export_runs_waiting ON svc.export_runs USING btree (tenant_id, export_id, window_start) WHERE (status = 'CREATED'::text)
+CREATE UNIQUE INDEX export_runs_window ON svc.export_runs USING btree (tenant_id, export_id, window_start)
+CREATE INDEX exports_active ON svc.exports USING btree (tenant_id, status, created_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'INTERVALSCHEDULED'::text]))
+CREATE INDEX exports_created ON svc.exports USING btree (tenant_id, created_at, id)
+CREATE INDEX exports_destination ON svc.exports USING btree (tenant_id, destination_id)
+CREATE UNIQUE INDEX exports_pkey ON svc.exports USING btree (tenant_id, id)
+CREATE INDEX exports_project ON svc.exports USING btree (tenant_id, session_id)
+CREATE INDEX exports_unfinished_children ON svc.exports USING btree (tenant_id, source_export_id) WHERE ((source_export_id IS NOT NULL) AND (status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text])))
+CREATE UNIQUE INDEX exports_window ON svc.exports USING btree (tenant_id, source_export_id, window_start) WHERE (source_export_id IS NOT NULL)
 CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
 CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
 CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
@@ -416,6 +563,11 @@ CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
 CREATE UNIQUE INDEX trace_attachments_far_pkey ON svc.trace_attachments_far USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_attachments_pkey ON ONLY svc.trace_attachments USING btree (tenant_id, run_id, name, day)
 CREATE UNIQUE INDEX trace_days_pkey ON svc.trace_days USING btree (day)
+CREATE UNIQUE INDEX trace_deletions_pkey ON svc.trace_deletions USING btree (tenant_id, session_id)
+CREATE INDEX trace_hour_changes_hour ON svc.trace_hour_changes USING btree (tenant_id, session_id, hour)
+CREATE UNIQUE INDEX trace_hour_changes_pkey ON svc.trace_hour_changes USING btree (id)
+CREATE INDEX trace_hours_hour ON svc.trace_hours USING btree (hour)
+CREATE UNIQUE INDEX trace_hours_pkey ON svc.trace_hours USING btree (tenant_id, session_id, hour)
 CREATE UNIQUE INDEX trace_orphans_pkey ON svc.trace_orphans USING btree (tenant_id, parent_run_id, id)
 CREATE INDEX trace_run_days_day ON svc.trace_run_days USING btree (day)
 CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenant_id, id)
@@ -425,7 +577,9 @@ CREATE UNIQUE INDEX trace_runs_far_pkey ON svc.trace_runs_far USING btree (tenan
 CREATE INDEX trace_runs_far_tenant_id_session_id_start_time_id_day_trace_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
 CREATE INDEX trace_runs_far_tenant_id_session_id_thread_id_start_time_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
 CREATE INDEX trace_runs_far_tenant_id_trace_id_idx ON svc.trace_runs_far USING btree (tenant_id, trace_id)
+CREATE INDEX trace_runs_far_updated_at_idx ON svc.trace_runs_far USING btree (updated_at) WHERE ((status = 'pending'::text) AND (metadata ? 'graph_id'::text) AND ((metadata ->> 'run_id'::text) = (trace_id)::text))
 CREATE INDEX trace_runs_labels ON ONLY svc.trace_runs USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
+CREATE INDEX trace_runs_own_pending ON ONLY svc.trace_runs USING btree (updated_at) WHERE ((status = 'pending'::text) AND (metadata ? 'graph_id'::text) AND ((metadata ->> 'run_id'::text) = (trace_id)::text))
 CREATE UNIQUE INDEX trace_runs_pkey ON ONLY svc.trace_runs USING btree (tenant_id, id, day)
 CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
 CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
@@ -440,25 +594,42 @@ CREATE INDEX workspaces_created ON svc.workspaces USING btree (created_at, id)
 CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
 
 -- policies
+export_destinations tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_events tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_files tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+exports tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 feedback tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 model_prices shipped for SELECT to svc_tenant using ((tenant_id IS NULL))
 model_prices tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_deletions tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_hour_changes tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_hours tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_run_days tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 
 -- functions
+add_export_event(p_tenant uuid, p_export uuid, p_type text, p_run uuid, p_message text) returns void
 add_trace_days(p_days date[]) returns void
 adopt_late_orphans(p_limit integer) returns integer
 adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
+begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) returns boolean
+cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
+claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
+claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
+commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) returns boolean
+complete_export(p_tenant uuid, p_export uuid, p_token bigint, p_manifest text) returns boolean
+complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath) returns text
+count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
 create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
@@ -466,29 +637,50 @@ default_thread_ttl_strategy() returns text
 delete_checkpoints(p_thread_id uuid) returns void
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
 delete_old_traces(p_days_kept integer, p_limit integer) returns integer
+delete_project(p_tenant uuid, p_id uuid) returns boolean
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 delete_thread(p_thread_id uuid, p_access jsonpath) returns boolean
 drop_trace_day(p_day date) returns void
+end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
+end_lost_traces(p_quiet interval, p_limit integer) returns integer
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
 enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean
+export_cursor_time(p_cursor text) returns timestamp with time zone
+export_span(p_start timestamp with time zone, p_end timestamp with time zone) returns text
+fail_export_attempt(p_tenant uuid, p_run uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
+fail_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
+fold_trace_hours(p_quiet interval, p_limit integer) returns integer
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 heads_mark(p_thread_id uuid) returns text
 ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]) returns date[]
 is_of_lone_run(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
+lock_export_runs(p_tenant uuid, p_export uuid) returns void
+note_moved_run() returns trigger
 note_removed_checkpoints() returns trigger
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
 release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
+requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
+requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 restore_thread(p_thread_id uuid, p_begun boolean) returns void
 set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
+skip_export_file(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
+spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+sweep_projects(p_tenant uuid, p_limit integer) returns integer
+time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
+trace_calls_from(p_start timestamp with time zone) returns timestamp with time zone
+trace_calls_until(p_start timestamp with time zone, p_end timestamp with time zone) returns timestamp with time zone
 trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
 trace_entries(p_payload text) returns jsonb
+trace_hour_of(p_time timestamp with time zone) returns timestamp with time zone
+trace_hours_called(p_start timestamp with time zone, p_end timestamp with time zone) returns SETOF timestamp with time zone
 trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
+trace_step(p_seconds double precision) returns smallint
 trace_thread_id(p_metadata jsonb) returns text

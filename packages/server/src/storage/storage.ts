@@ -4,11 +4,16 @@ import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
 import { cronStorage, type CronStorage } from './crons.ts';
 import type { Database } from './database.ts';
+import { exportEstimates } from './export-estimates.ts';
+import { exportLeaseStorage, type ExportLeaseStorage } from './export-leases.ts';
+import { exportRunStorage, type ExportRunStorage } from './export-runs.ts';
+import { exportStorage, type ExportStorage } from './exports.ts';
 import { feedbackStorage, type FeedbackStorage } from './feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './encryption-keys.ts';
+import { destinationStorage, type DestinationStorage } from './export-destinations.ts';
 import { expiryStorage, type ExpiryStorage } from './expiry.ts';
 import { modelPriceStorage, type ModelPriceStorage } from './model-prices.ts';
 import { pruningStorage, type PruningStorage } from './pruning.ts';
@@ -16,6 +21,7 @@ import { runStorage, type RunStorage } from './runs.ts';
 import { storeItemStorage, type StoreItemStorage } from './store-items.ts';
 import { threadStorage, type ThreadStorage } from './threads.ts';
 import { projectStorage, type ProjectStorage } from './projects.ts';
+import { type TraceHourStorage, traceHourStorage } from './trace-hours.ts';
 import { tracePartitionStorage, type TracePartitionStorage } from './trace-partitions.ts';
 import { traceStorage, type TraceStorage } from './traces.ts';
 import { workspaceStorage, type WorkspaceStorage } from './workspaces.ts';
@@ -31,6 +37,11 @@ export interface Storage {
   encryptionKeys: EncryptionKeyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
+  exports: ExportStorage;
+  exportRuns: ExportRunStorage;
+  exportEstimates: ReturnType<typeof exportEstimates>;
+  exportLeases: ExportLeaseStorage;
+  destinations: DestinationStorage;
   feedback: FeedbackStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
@@ -41,6 +52,7 @@ export interface Storage {
   threads: ThreadStorage;
   projects: ProjectStorage;
   traces: TraceStorage;
+  traceHours: TraceHourStorage;
   tracePartitions: TracePartitionStorage;
   workers: WorkerStorage;
   workspaces: WorkspaceStorage;
@@ -57,6 +69,11 @@ export const createStorage = (db: Database): Storage => ({
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),
+  exports: exportStorage(db),
+  exportRuns: exportRunStorage(db),
+  exportEstimates: exportEstimates(db),
+  exportLeases: exportLeaseStorage(db),
+  destinations: destinationStorage(db),
   feedback: feedbackStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
@@ -67,6 +84,7 @@ export const createStorage = (db: Database): Storage => ({
   threads: threadStorage(db),
   projects: projectStorage(db),
   traces: traceStorage(db),
+  traceHours: traceHourStorage(db),
   tracePartitions: tracePartitionStorage(db),
   workers: workerStorage(db),
   workspaces: workspaceStorage(db),
