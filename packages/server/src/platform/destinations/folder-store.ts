@@ -1,0 +1,228 @@
+// Files in a folder of the server. A file is written beside its place and moved there when it is whole and durable.
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  link,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  stat,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { DestinationError, StoreConflict } from './destination-error.ts';
+import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
+import { folderError } from './folder-error.ts';
+import { Folder } from './folder.ts';
+import { partsOfKey, pathPartFault } from './store-key.ts';
+
+const chunkBytes = 1_024 ** 2;
+const fileMode = 0o640;
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+/** Not even opened may something be that waits for another end, as a pipe does. */
+const oldFile = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** No file of an export ends in that, nor begins with a dot. */
+const draftEnd = '.svc-part';
+
+/** The root that a path is below, and the parts between the two; undefined when it is below none. */
+export const findFolder = (
+  path: string,
+  roots: readonly string[],
+): { root: string; parts: string[] } | undefined => {
+  const isPlain = path.split('/').every((part) => part === '' || pathPartFault(part) === undefined);
+  if (!isPlain) return undefined;
+  for (const root of isAbsolute(path) ? roots : roots.slice(0, 1)) {
+    const between = relative(root, resolve(root, path));
+    if (between === '..' || between.startsWith(`..${sep}`) || isAbsolute(between)) continue;
+    return { root, parts: between === '' ? [] : between.split(sep) };
+  }
+  return undefined;
+};
+
+export class FolderStore implements ProbedStore {
+  readonly root: string;
+  readonly assumeRole = undefined;
+  readonly #base: string;
+  readonly #parts: readonly string[];
+
+  /** Throws a DestinationError for a path that is below no root. */
+  constructor(path: string, roots: readonly string[]) {
+    const found = findFolder(path, roots);
+    if (found === undefined)
+      throw new DestinationError('The path is not below one of SVC_EXPORT_FILE_ROOTS.', {
+        code: 'InvalidPath',
+        isFinal: true,
+      });
+    this.#base = found.root;
+    this.#parts = found.parts;
+    this.root = join(found.root, ...found.parts);
+  }
+
+  async findAddress(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await translated(async () => {
+      await using folder = await this.#open([], { make: true });
+      await folder.sync();
+    });
+  }
+
+  async put(key: string, file: LocalFile, { ifAbsent, signal }: PutOptions): Promise<void> {
+    await using source = await open(file.path);
+    await this.#write(key, (draft) => copy(source, draft, file.bytes, signal), { ifAbsent, signal });
+  }
+
+  async putText(key: string, text: string, _contentType: string, signal: AbortSignal): Promise<void> {
+    await this.#write(key, (draft) => draft.writeFile(text), { ifAbsent: false, signal });
+  }
+
+  async createText(key: string, text: string, _contentType: string, signal: AbortSignal): Promise<void> {
+    await this.#write(key, (draft) => draft.writeFile(text), { ifAbsent: true, signal });
+  }
+
+  /** Reads it to its end: what was written is what is there. */
+  async head(key: string, signal: AbortSignal): Promise<StoredFile | undefined> {
+    return this.#ifThere(key, async (folder, name) => {
+      await using handle = await open(folder.pathOf(name), oldFile);
+      if (!(await handle.stat()).isFile())
+        throw new DestinationError('There is something else than a file under the name.', {
+          code: 'EISDIR',
+          isFinal: true,
+        });
+      return await digest(handle, signal);
+    });
+  }
+
+  async remove(key: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#ifThere(key, async (folder, name) => {
+      await unlink(folder.pathOf(name));
+      await folder.sync();
+    });
+  }
+
+  async removeUnfinished(key: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#ifThere(key, async (folder, name) => {
+      for (const entry of await readdir(folder.pathOf('.')))
+        if (entry.startsWith(`.${name}.`) && entry.endsWith(draftEnd))
+          await unlinkIfThere(folder.pathOf(entry));
+    });
+  }
+
+  async #write(
+    key: string,
+    fill: (draft: FileHandle) => Promise<void>,
+    { ifAbsent, signal }: PutOptions,
+  ): Promise<void> {
+    const parts = partsOfKey(key);
+    const name = parts.pop() ?? '';
+    signal.throwIfAborted();
+    await translated(async () => {
+      await using folder = await this.#open(parts, { make: true });
+      const draft = folder.pathOf(`.${name}.${randomBytes(6).toString('hex')}${draftEnd}`);
+      try {
+        await using handle = await open(draft, newFile, fileMode);
+        await fill(handle);
+        await handle.sync();
+        signal.throwIfAborted();
+        await (ifAbsent ? place(draft, folder.pathOf(name)) : rename(draft, folder.pathOf(name)));
+        await folder.sync();
+      } finally {
+        await unlinkIfThere(draft);
+      }
+    });
+  }
+
+  async #ifThere<T>(key: string, work: (folder: Folder, name: string) => Promise<T>): Promise<T | undefined> {
+    const parts = partsOfKey(key);
+    const name = parts.pop() ?? '';
+    return translated(async () => {
+      try {
+        await using folder = await this.#open(parts, { make: false });
+        return await work(folder, name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** The root is the operator's and may be a symbolic link; below it there are none. */
+  async #open(parts: readonly string[], how: { make: boolean }): Promise<Folder> {
+    if (how.make) await mkdir(this.#base, { recursive: true, mode: 0o750 });
+    await using root = await Folder.open(await realpath(this.#base));
+    return await root.descend([...this.#parts, ...parts], how);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Nothing is kept open between calls.
+  }
+}
+
+const translated = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw folderError(error);
+  }
+};
+
+const copy = async (from: FileHandle, to: FileHandle, bytes: number, signal: AbortSignal): Promise<void> => {
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  let copied = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await from.read(chunk, 0, chunkBytes, copied);
+    if (bytesRead === 0) break;
+    await to.writeFile(chunk.subarray(0, bytesRead));
+    copied += bytesRead;
+  }
+  if (copied !== bytes) throw new Error(`The local file has ${copied} bytes, and should have ${bytes}`);
+};
+
+const digest = async (handle: FileHandle, signal: AbortSignal): Promise<StoredFile> => {
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(chunk, 0, chunkBytes, bytes);
+    if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+    hash.update(chunk.subarray(0, bytesRead));
+    bytes += bytesRead;
+  }
+};
+
+/** Moves it unless there is something: as one step where the file system has links, else as well as can be. */
+const place = async (draft: string, path: string): Promise<void> => {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new StoreConflict('There is a file of this name', { cause: error });
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'EMLINK') throw error;
+    if (await isThere(path)) throw new StoreConflict('There is a file of this name', { cause: error });
+    await rename(draft, path);
+  }
+};
+
+const isThere = async (path: string): Promise<boolean> => {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+};
+
+const unlinkIfThere = async (path: string): Promise<void> => {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+};

@@ -1,0 +1,213 @@
+// Files in a bucket of any service that speaks S3.
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
+import { DestinationError, StoreConflict } from './destination-error.ts';
+import { withDeadline } from './deadline.ts';
+import { createS3Client, egressRules, type S3Surroundings } from './s3-client.ts';
+import { md5 } from './md5.ts';
+import { isConflict, toDestinationError } from './s3-error.ts';
+import { uploadOptions, type UploadOptions } from './s3-options.ts';
+import { s3Place, type S3Place } from './s3-place.ts';
+import { readSlice, S3Uploads } from './s3-uploads.ts';
+import { partsOfKey } from './store-key.ts';
+import type { S3Target } from './store-target.ts';
+
+/** A file up to this size goes in one request. */
+const singleBytesMax = 16 * 1_024 ** 2;
+const parquet = 'application/vnd.apache.parquet';
+
+/** An object on its way. */
+interface Sent {
+  body: Buffer;
+  sha256: string;
+  contentType: string;
+  ifAbsent: boolean;
+}
+
+export class S3Store implements ProbedStore {
+  readonly root: string;
+  readonly assumeRole: ProbedStore['assumeRole'];
+  readonly #client: S3Client;
+  readonly #place: S3Place;
+  readonly #options: UploadOptions;
+  readonly #bucket: string;
+  readonly #uploads: S3Uploads;
+  readonly #surroundings: S3Surroundings;
+  /** Whether it heeds If-None-Match. */
+  readonly #canRefuse: boolean;
+
+  /** Throws a DestinationError when there are no credentials that may be used. */
+  constructor(target: S3Target, surroundings: S3Surroundings) {
+    this.#place = s3Place(target.config);
+    this.#options = uploadOptions(target.config, this.#place);
+    this.#surroundings = surroundings;
+    this.#client = createS3Client(target, this.#place, surroundings);
+    // A client whose endpoint is the bucket itself takes its URL for the name.
+    const { endpoint, bucket, isBucketEndpoint } = this.#place;
+    this.#bucket = isBucketEndpoint && endpoint ? endpoint.href.replace(/\/$/, '') : bucket;
+    this.#canRefuse = target.abilities.can_put_if_none_match ?? false;
+    this.root = this.#place.root;
+    const assume = (signal: AbortSignal): Promise<void> =>
+      this.#call(signal, async () => void (await this.#client.config.credentials()));
+    this.assumeRole = target.aws_role_arn === null ? undefined : assume;
+    this.#uploads = new S3Uploads({
+      client: this.#client,
+      bucket: this.#bucket,
+      options: this.#options,
+      callMs: surroundings.limits.callMs,
+    });
+  }
+
+  async findAddress(signal: AbortSignal): Promise<void> {
+    const { endpoint, region } = this.#place;
+    const text = endpoint?.href ?? `https://s3.${region}.amazonaws.com/`;
+    const { guard, limits } = this.#surroundings;
+    await this.#call(signal, async () => {
+      const { url, lookup } = guard.check(text, egressRules);
+      await withDeadline(signal, limits.connectMs, () => lookUp(lookup, url.hostname));
+    });
+  }
+
+  async put(key: string, file: LocalFile, { ifAbsent, signal }: PutOptions): Promise<void> {
+    const name = this.#nameOf(key);
+    const conditional = ifAbsent && this.#canRefuse;
+    const look = (): Promise<void> => this.#refuseIfThere(key, signal);
+    await using source = await open(file.path);
+    if (file.bytes <= singleBytesMax) {
+      const body = await readSlice(source, 0, file.bytes);
+      if (ifAbsent && !conditional) await look();
+      const sent = { body, sha256: file.sha256, contentType: parquet, ifAbsent: conditional };
+      return await this.#putBytes(name, sent, signal);
+    }
+    const { bytes, sha256 } = file;
+    const upload = { name, source, contentType: parquet, bytes, sha256, ifAbsent: conditional };
+    // Where uploads in parts are concerned, not every service heeds the condition that it heeds otherwise.
+    const isWhole = await this.#uploads.send({ ...upload, ...(ifAbsent ? { beforeEnd: look } : {}) }, signal);
+    // The answer was lost on the way: what is there tells whether it had been done.
+    if (!isWhole) await this.#check(key, file, signal);
+  }
+
+  async putText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {
+    await this.#putBytes(this.#nameOf(key), { ...bytesOf(text), contentType, ifAbsent: false }, signal);
+  }
+
+  async createText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {
+    await this.#putBytes(this.#nameOf(key), { ...bytesOf(text), contentType, ifAbsent: true }, signal);
+  }
+
+  async head(key: string, signal: AbortSignal): Promise<StoredFile | 'unknown' | undefined> {
+    const command = new HeadObjectCommand({
+      Bucket: this.#bucket,
+      Key: this.#nameOf(key),
+      ...this.#options.every,
+    });
+    try {
+      return await withDeadline(signal, this.#surroundings.limits.callMs, async (abortSignal) => {
+        const found = await this.#client.send(command, { abortSignal });
+        return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (statusOf(error) === 404) return undefined;
+      if (isLookRefused(error)) return 'unknown';
+      throw toDestinationError(error);
+    }
+  }
+
+  async remove(key: string, signal: AbortSignal): Promise<void> {
+    const command = new DeleteObjectCommand({
+      Bucket: this.#bucket,
+      Key: this.#nameOf(key),
+      ...this.#options.every,
+    });
+    await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
+  }
+
+  async removeUnfinished(key: string, signal: AbortSignal): Promise<void> {
+    const name = this.#nameOf(key);
+    await this.#call(signal, async (abortSignal) => {
+      try {
+        await this.#uploads.abandonAll(name, abortSignal);
+      } catch (error) {
+        // Not everybody may list or abort, and not every service can; a rule of the bucket's lifecycle does it then.
+        if (!isLookRefused(error)) throw error;
+      }
+    });
+  }
+
+  async #putBytes(
+    name: string,
+    { body, sha256, contentType, ifAbsent }: Sent,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { start, every, metadata, checksum } = this.#options;
+    const command = new PutObjectCommand({
+      Bucket: this.#bucket,
+      Key: name,
+      Body: body,
+      ContentLength: body.length,
+      ContentType: contentType,
+      ...start,
+      ...every,
+      Metadata: { ...metadata, sha256 },
+      ...(checksum ? { ChecksumAlgorithm: checksum } : { ContentMD5: md5(body) }),
+      ...(ifAbsent ? { IfNoneMatch: '*' } : {}),
+    });
+    await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
+  }
+
+  async #check(key: string, file: LocalFile, signal: AbortSignal): Promise<void> {
+    const found = await this.head(key, signal);
+    if (typeof found === 'object' && found.bytes === file.bytes && found.sha256 === file.sha256) return;
+    throw new DestinationError('The upload was aborted by somebody else.', {
+      code: 'NoSuchUpload',
+      isFinal: false,
+    });
+  }
+
+  async #refuseIfThere(key: string, signal: AbortSignal): Promise<void> {
+    if (typeof (await this.head(key, signal)) === 'object')
+      throw new StoreConflict('There is an object under the key');
+  }
+
+  #nameOf(key: string): string {
+    return this.#place.prefix + partsOfKey(key).join('/');
+  }
+
+  async #call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(signal, this.#surroundings.limits.callMs, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw isConflict(error)
+        ? new StoreConflict('There is an object under the key')
+        : toDestinationError(error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.destroy();
+  }
+}
+
+/** An answer to HEAD has no body: its status is all there is. */
+const statusOf = (error: unknown): number | undefined =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+
+/** The place does not let us see what it has. */
+const isLookRefused = (error: unknown): boolean => [401, 403, 405, 501].includes(statusOf(error) ?? 0);
+
+const bytesOf = (text: string): Pick<Sent, 'body' | 'sha256'> => {
+  const body = Buffer.from(text);
+  return { body, sha256: createHash('sha256').update(body).digest('hex') };
+};
+
+const lookUp = (lookup: LookupFunction, hostname: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // A literal address has been checked by itself.
+    if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return resolve();
+    lookup(hostname, { all: true }, (error) => (error ? reject(error) : resolve()));
+  });
