@@ -12,7 +12,7 @@ import { type AddressOf, createAddressOf } from './access/client-address.ts';
 import { exposureOf, type AccessMode } from './config/exposure.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
-import type { Handlers } from './deployment/handlers.ts';
+import type { Handlers } from './api/handlers.ts';
 import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';

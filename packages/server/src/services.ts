@@ -8,7 +8,7 @@ import type { AuthDefinition } from './access/auth-definition.ts';
 import { ownerKey, type Access } from './access/access.ts';
 import { Filter } from './access/filter.ts';
 import { RunUsers } from './access/run-users.ts';
-import { assertSameKey, openSealer } from './secrets/encryption-key.ts';
+import { LazySealer } from './secrets/lazy-sealer.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import { assistantHandlers } from './deployment/assistants/assistant-handlers.ts';
@@ -18,7 +18,7 @@ import { cronHandlers } from './deployment/crons/cron-handlers.ts';
 import { CronScheduler } from './deployment/crons/cron-scheduler.ts';
 import { CronService } from './deployment/crons/cron-service.ts';
 import { expiryDefaults, expiryDuties } from './deployment/expiry.ts';
-import type { Handlers } from './deployment/handlers.ts';
+import type { Handlers } from './api/handlers.ts';
 import { RunCanceller } from './deployment/runs/run-canceller.ts';
 import { RunFollower } from './deployment/runs/run-follower.ts';
 import { runDuties } from './deployment/runs/run-duties.ts';
@@ -45,6 +45,9 @@ import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
 import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
+import { exportDuties } from './platform/exports/export-duties.ts';
+import type { ExportWorker } from './platform/exports/export-worker.ts';
+import { startExports } from './platform/exports/start-exports.ts';
 import { createPlatform, type Platform } from './platform/platform.ts';
 import { traceDuties } from './platform/traces/trace-duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
@@ -166,13 +169,12 @@ const watchRuntime = (
 /** A node without custom authentication may still execute runs that another one made for its users. */
 const createAuth = async (
   { settings, project, authDefinition, logger }: ServiceParts,
-  storage: Pick<Storage, 'encryptionKeys'>,
+  lazySealer: LazySealer,
 ) => {
   const { auth: config, compat } = project;
   const { encryptionKey } = settings.auth;
   const hasSecrets = config !== undefined || encryptionKey !== undefined;
-  const sealer = hasSecrets ? await openSealer(encryptionKey, settings.storage.dataDir) : undefined;
-  if (sealer) await assertSameKey(sealer, storage.encryptionKeys, settings.storage);
+  const sealer = hasSecrets ? await lazySealer.get() : undefined;
   const auth =
     config &&
     authDefinition &&
@@ -191,7 +193,11 @@ const updaterOf =
 /** A worker reports itself twice in the life of a lease. */
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
-const openPlatform = async ({ settings }: ServiceParts, storage: Storage, bell: Bell) => {
+const openPlatform = async (
+  { settings, project }: ServiceParts,
+  storage: Storage,
+  { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
+) => {
   const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept } = settings.platform;
   const firstKey =
     settings.role === 'worker'
@@ -201,9 +207,34 @@ const openPlatform = async ({ settings }: ServiceParts, storage: Storage, bell: 
           key: bootstrapApiKey?.reveal(),
           workspaceId: bootstrapWorkspaceId,
         });
-  const platform = createPlatform({ storage, bell, poolMax: settings.storage.poolMax, daysKept });
+  const { compression, scheduleLagMs, fileRoots, lendsCredentials } = settings.exports;
+  const [fileRoot = settings.storage.dataDir] = fileRoots;
+  const platform = createPlatform({
+    storage,
+    bell,
+    poolMax: settings.storage.poolMax,
+    daysKept,
+    observer: metrics,
+    exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
+    sealer,
+    stores: { guard, fileRoots, lendsCredentials },
+  });
   return { platform, firstKey };
 };
+
+const openExports = (
+  { databaseOptions: database, settings, logger }: ServiceParts,
+  storage: Storage,
+  { bell, platform }: { bell: Bell; platform: Platform },
+): Promise<ExportWorker> =>
+  startExports({
+    leases: storage.exportLeases,
+    targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
+    bell,
+    database,
+    settings,
+    logger,
+  });
 
 /** What a worker does beside executing runs. */
 const startChores = (
@@ -220,7 +251,11 @@ const startChores = (
   const chores = [
     ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
     ...runDuties(storage, settings.runs.streamTtlMs),
-    ...traceDuties(storage.tracePartitions, settings.platform.traceDaysKept),
+    ...traceDuties(
+      { partitions: storage.tracePartitions, hours: storage.traceHours, projects: storage.projects },
+      settings.platform.traceDaysKept,
+    ),
+    ...exportDuties(storage.exportLeases, settings.exports),
   ];
   stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
   stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
@@ -242,7 +277,12 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
   await assistants.syncDefaults();
-  const { auth, users } = await createAuth(parts, storage);
+  const sealer = new LazySealer({
+    encryptionKey: settings.auth.encryptionKey,
+    storage: settings.storage,
+    keys: storage.encryptionKeys,
+  });
+  const { auth, users } = await createAuth(parts, sealer);
   const stack: AsyncDisposable[] = [];
   const metrics = new Metrics();
   const runtime = await createRuntime(parts, storage, users, metrics, stack);
@@ -282,16 +322,25 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),
   };
+  const { platform, firstKey } = await openPlatform(parts, storage, { bell, guard, sealer, metrics });
+  const exporting =
+    settings.role === 'api' ? undefined : await openExports(parts, storage, { bell, platform });
+  if (exporting) stack.push(exporting);
+  metrics.watchExports({ queue: () => storage.exportLeases.state(), done: () => exporting?.figures() });
   return {
     handlers,
     auth,
-    ...(await openPlatform(parts, storage, bell)),
+    platform,
+    firstKey,
     dispatcher,
     metrics,
     drain: async (graceMs, hurry) => {
-      const drained = dispatcher.drain(graceMs, hurry);
+      const drained = [
+        dispatcher.drain(graceMs, hurry),
+        exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
+      ];
       reporter?.report();
-      await drained;
+      await Promise.all(drained);
     },
     async [Symbol.asyncDispose]() {
       for (let last = stack.pop(); last; last = stack.pop()) await last[Symbol.asyncDispose]();

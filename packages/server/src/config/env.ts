@@ -17,42 +17,8 @@ import {
   text,
   uuid,
 } from './setting-type.ts';
-import type { SettingType } from './setting-type.ts';
-
-/** What defaults may depend on. */
-export interface Machine {
-  cores: number;
-  /** Whether the log goes to a terminal. */
-  terminal: boolean;
-  /** Whether it serves someone who develops (`svc dev`). */
-  develops: boolean;
-  /** Where the config file is. */
-  dir: string;
-}
-
-export interface Alias {
-  name: string;
-  /** Appended to the value, for stock variables that carry their unit in the name. */
-  unit?: 's' | 'b';
-}
-
-export interface SettingDefinition<T> {
-  variable: `SVC_${string}`;
-  /** Stock spellings, read in this order when the variable is not set. */
-  aliases?: readonly Alias[];
-  /** Without a placeholder it takes no value: to name it is to say true. */
-  flag?: { name: `--${string}`; placeholder?: string; short?: string };
-  type: SettingType<T>;
-  /** In the text form a user would write; undefined is a value of its own ("none"). */
-  default: string | undefined | ((machine: Machine) => string);
-  /** For the table, where the default is computed or absent. */
-  defaultDoc?: string;
-  doc: string;
-}
-
-function setting<T>(definition: SettingDefinition<T>): SettingDefinition<T> {
-  return definition;
-}
+import { exportSettings } from './export-settings.ts';
+import { setting, type SettingDefinition } from './setting-definition.ts';
 
 const second = 1_000;
 const day = 86_400 * second;
@@ -259,6 +225,7 @@ export const settingDefinitions = {
     defaultDoc: 'one of its own',
     doc: 'The id of the workspace that the first key reaches.',
   }),
+  ...exportSettings,
   webhookSecret: setting({
     variable: 'SVC_WEBHOOK_SECRET',
     type: key({ min: 16 }),
@@ -338,8 +305,9 @@ export function exposeEnvironment(variables: Readonly<Record<string, string>>): 
 export function executorEnvironment(): Record<string, string> {
   const secrets = new Set<string>(
     settingKeys
-      .filter((key) => settingDefinitions[key].type.secret)
-      .map((key) => settingDefinitions[key].variable),
+      .map((key): SettingDefinition<unknown> => settingDefinitions[key])
+      .filter(({ type }) => type.secret)
+      .flatMap(({ variable, aliases = [] }) => [variable, ...aliases.map(({ name }) => name)]),
   );
   return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !secrets.has(name)));
 }

@@ -1,5 +1,5 @@
 // The kinds of value a setting can have: how its text is read, shown, and refused.
-
+import { isAbsolute } from 'node:path';
 import { formatCidrList, parseCidrList } from '../access/cidr-list.ts';
 import type { Cidr } from '../access/cidr-list.ts';
 import { formatHostList, parseHostList } from '../egress/host-list.ts';
@@ -246,5 +246,23 @@ export function uuid(): SettingType<string> {
         ? { value: given.toLowerCase() }
         : { problem: 'is not a UUID', remedy: 'Make one: uuidgen.' },
     format: (value) => value,
+  };
+}
+
+/** Absolute ones: a list has no place of its own that others could be relative to. */
+export function pathList(): SettingType<readonly string[]> {
+  return {
+    name: 'list of paths',
+    secret: false,
+    parse: (given) => {
+      const paths = given.split(',').map((path) => path.trim());
+      return paths.every((path) => isAbsolute(path) && !path.includes('\0'))
+        ? { value: paths }
+        : {
+            problem: 'is not a list of absolute paths',
+            remedy: 'Write them with commas between: /srv/exports,/data/out',
+          };
+    },
+    format: (value) => value.join(','),
   };
 }

@@ -1,5 +1,5 @@
 import { settingDefinitions, settingKeys } from './env.ts';
-import type { SettingDefinition } from './env.ts';
+import type { SettingDefinition } from './setting-definition.ts';
 
 const tableMarks = {
   start: '<!-- settings: npm run generate -->',

@@ -39,6 +39,21 @@ describe('settings', () => {
         ingestLimitBytes: 104_857_600,
         traceDaysKept: 400,
       },
+      exports: {
+        slots: 4,
+        timeoutMs: 259_200_000,
+        runTimeoutMs: 14_400_000,
+        retries: 20,
+        retryDelayMs: 30_000,
+        runsPerExport: 45,
+        exportsPerWorkspace: 15,
+        leaseMs: 60_000,
+        scheduleLagMs: 600_000,
+        compression: 'zstandard',
+        fileBytes: 104_857_600,
+        lendsCredentials: false,
+        fileRoots: ['/project/.svc/exports'],
+      },
       egress: { allow: [], webhookSecret: undefined },
       auth: { timeoutMs: 5000, studioKey: undefined, encryptionKey: undefined },
       log: { level: 'info', format: 'json' },
@@ -236,4 +251,12 @@ describe('the list of settings', () => {
     });
     expect(new Set(names).size).toBe(names.length);
   });
+});
+
+it.each([
+  [true, 'default'],
+  [false, undefined],
+])('Runs are traced by default for who develops, and for nobody else: %s', (develops, project) => {
+  const { platform } = resolveSettings({ ...base, file, machine: { ...base.machine, develops } });
+  expect(platform.tracingProject).toBe(project);
 });

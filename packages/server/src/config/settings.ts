@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import type { Cidr } from '../access/cidr-list.ts';
 import type { AllowedHost } from '../egress/host-list.ts';
 import { settingDefinitions, settingKeys } from './env.ts';
-import type { Alias, Machine, SettingDefinition, SettingKey, SettingValue } from './env.ts';
+import type { SettingKey, SettingValue } from './env.ts';
+import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { nearest } from './nearest.ts';
@@ -55,6 +56,24 @@ export interface Settings {
     /** Undefined: made at the first start. */
     readonly bootstrapApiKey: Secret | undefined;
     readonly bootstrapWorkspaceId: string | undefined;
+  };
+  readonly exports: {
+    readonly slots: number;
+    /** Of an export, from its start. */
+    readonly timeoutMs: number;
+    /** Of one attempt of an export run. */
+    readonly runTimeoutMs: number;
+    readonly retries: number;
+    readonly retryDelayMs: number;
+    readonly runsPerExport: number;
+    readonly exportsPerWorkspace: number;
+    readonly leaseMs: number;
+    readonly scheduleLagMs: number;
+    readonly compression: SettingValue<'exportCompression'>;
+    readonly fileBytes: number;
+    readonly lendsCredentials: boolean;
+    /** Not empty. */
+    readonly fileRoots: readonly string[];
   };
   readonly egress: {
     readonly allow: readonly AllowedHost[];
@@ -243,6 +262,21 @@ function group(
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,
+    }),
+    exports: Object.freeze({
+      slots: values.exportSlots,
+      timeoutMs: values.exportTimeout,
+      runTimeoutMs: values.exportRunTimeout,
+      retries: values.exportRetries,
+      retryDelayMs: values.exportRetryDelay,
+      runsPerExport: values.exportRunsPerExport,
+      exportsPerWorkspace: values.exportsPerWorkspace,
+      leaseMs: values.exportLease,
+      scheduleLagMs: values.exportScheduleLag,
+      compression: values.exportCompression,
+      fileBytes: values.exportFileSize,
+      lendsCredentials: values.exportAmbientCredentials,
+      fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
     }),
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     auth: Object.freeze({

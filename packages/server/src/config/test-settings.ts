@@ -2,9 +2,12 @@ import { resolveSettings } from './settings.ts';
 import type { SettingKey } from './env.ts';
 import type { Settings } from './settings.ts';
 
-/** Settings for a test, written as a user would write them: no variable of the environment, a free port, no log. */
+/**
+ * Settings for a test, written as a user would write them: no variable of the environment, a free port, no log, and no
+ * limit of requests per second, which a test on a fast machine may reach and one on a slow machine not.
+ */
 export function testSettings(given: Partial<Record<SettingKey, string>> & { dataDir: string }): Settings {
-  const defaults = { port: '0', executors: '1', logLevel: 'silent', logFormat: 'json' };
+  const defaults = { port: '0', executors: '1', logLevel: 'silent', logFormat: 'json', rateLimit: 'none' };
   return resolveSettings({
     env: {},
     flags: { ...defaults, ...given },

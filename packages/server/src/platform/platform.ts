@@ -1,9 +1,16 @@
 // The platform API, put together: what traces, projects, workspaces and keys need of each other.
 import type { platformRoutes } from '@svc/contract';
 import type { Authenticate } from '../access/caller.ts';
-import type { Handlers } from '../deployment/handlers.ts';
+import type { Handlers } from '../api/handlers.ts';
 import type { Bell } from '../events/bell.ts';
+import type { LazySealer } from '../secrets/lazy-sealer.ts';
 import type { Storage } from '../storage/storage.ts';
+import { CredentialVault } from './destinations/credential-vault.ts';
+import { destinationHandlers } from './destinations/destination-handlers.ts';
+import { DestinationService } from './destinations/destination-service.ts';
+import type { StoreParts } from './destinations/open-store.ts';
+import { exportHandlers } from './exports/export-handlers.ts';
+import { type ExportRules, ExportService } from './exports/export-service.ts';
 import { feedbackHandlers } from './feedback/feedback-handlers.ts';
 import { FeedbackService } from './feedback/feedback-service.ts';
 import { KeyGate } from './keys/key-gate.ts';
@@ -14,7 +21,7 @@ import { PriceService } from './prices/price-service.ts';
 import { projectHandlers } from './projects/project-handlers.ts';
 import { ProjectService } from './projects/project-service.ts';
 import { Admission } from './traces/admission.ts';
-import { IngestService } from './traces/ingest-service.ts';
+import { type IngestObserver, IngestService } from './traces/ingest-service.ts';
 import { traceThreadHandlers } from './threads/trace-thread-handlers.ts';
 import { TraceThreadService } from './threads/trace-thread-service.ts';
 import { traceHandlers } from './traces/trace-handlers.ts';
@@ -28,17 +35,24 @@ export interface PlatformParts {
   /** Connections that the whole process has. */
   poolMax: number;
   daysKept: number;
+  /** Told of what is taken in. */
+  observer: IngestObserver;
+  sealer: LazySealer;
+  stores: StoreParts;
+  exports: ExportRules;
 }
 
 export interface Platform {
   handlers: Handlers<typeof platformRoutes>;
   authenticate: Authenticate;
+  destinations: DestinationService;
 }
 
 const inFlightBytesMax = 256_000_000;
 const waitingMax = 500;
 
-export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformParts): Platform => {
+export const createPlatform = (parts: PlatformParts): Platform => {
+  const { storage, bell, poolMax, daysKept, observer, sealer, stores } = parts;
   const gate = new KeyGate(storage.apiKeys);
   bell.on('k', (key_id) => gate.forget(key_id));
   bell.onMissed(() => gate.forget());
@@ -47,10 +61,20 @@ export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformPar
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
   const admission = new Admission({ bytesMax: inFlightBytesMax, writersMax, waitingMax });
   const prices = new PriceService(storage.modelPrices);
-  const ingest = new IngestService({ traces: storage.traces, projects, prices, admission, daysKept });
-  const traces = new TraceService(storage.traces);
+  const ingest = new IngestService({
+    traces: storage.traces,
+    projects,
+    prices,
+    admission,
+    daysKept,
+    observer,
+  });
+  const traces = new TraceService(storage.traces, storage.feedback);
+  const vault = new CredentialVault(sealer);
+  const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {
     authenticate: gate.authenticate,
+    destinations,
     handlers: {
       ...workspaceHandlers(new WorkspaceService(storage.workspaces), gate),
       ...keyHandlers(new KeyService(storage.apiKeys)),
@@ -59,6 +83,8 @@ export const createPlatform = ({ storage, bell, poolMax, daysKept }: PlatformPar
       ...traceThreadHandlers(new TraceThreadService(storage.traces), traces),
       ...priceHandlers(prices),
       ...feedbackHandlers(new FeedbackService(storage.feedback)),
+      ...destinationHandlers(destinations),
+      ...exportHandlers(new ExportService(storage, parts.exports)),
     },
   };
 };

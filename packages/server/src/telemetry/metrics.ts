@@ -1,5 +1,6 @@
 // What this process measures, for Prometheus. Gauges of the queue are asked of the database when somebody looks.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type ExportGauges, exportMetrics } from './export-metrics.ts';
 
 /** What is read at the moment of the scrape. */
 export interface Gauges {
@@ -29,6 +30,10 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #eventLag: Histogram;
+  readonly #ingested: Counter<'outcome'>;
+  readonly #ingestedBytes: Counter;
+  readonly #ingestSeconds: Histogram;
+  readonly #ingestRefused: Counter;
   #read: () => Promise<void> = () => Promise.resolve();
 
   constructor() {
@@ -39,6 +44,28 @@ export class Metrics {
       help: 'Time until a response was complete',
       labelNames: ['method', 'route', 'status'],
       buckets: secondsBuckets,
+      registers,
+    });
+    this.#ingested = new Counter({
+      name: 'svc_ingest_runs_total',
+      help: 'Runs of traces that were sent here',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#ingestedBytes = new Counter({
+      name: 'svc_ingest_bytes_total',
+      help: 'Bytes of traces that were taken in, unpacked',
+      registers,
+    });
+    this.#ingestSeconds = new Histogram({
+      name: 'svc_ingest_batch_seconds',
+      help: 'Time until a batch of traces was stored',
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#ingestRefused = new Counter({
+      name: 'svc_ingest_refused_total',
+      help: 'Batches of traces that were told to come again (429)',
       registers,
     });
     this.#eventLag = new Histogram({
@@ -100,8 +127,39 @@ export class Metrics {
     };
   }
 
+  /** The same for exports: metrics that are filled when they are asked for. */
+  watchExports(gauges: ExportGauges): void {
+    const read = exportMetrics(this.#registry, gauges);
+    const before = this.#read;
+    this.#read = async () => {
+      await before();
+      await read();
+    };
+  }
+
   request(method: string, route: string, status: number, ms: number): void {
     this.#requests.observe({ method, route, status: String(status) }, ms / 1000);
+  }
+
+  batchTaken({
+    runs,
+    rejected,
+    bytes,
+    ms,
+  }: {
+    runs: number;
+    rejected: number;
+    bytes: number;
+    ms: number;
+  }): void {
+    this.#ingested.inc({ outcome: 'accepted' }, runs);
+    this.#ingested.inc({ outcome: 'rejected' }, rejected);
+    this.#ingestedBytes.inc(bytes);
+    this.#ingestSeconds.observe(ms / 1000);
+  }
+
+  batchRefused(): void {
+    this.#ingestRefused.inc();
   }
 
   eventLag(ms: number): void {

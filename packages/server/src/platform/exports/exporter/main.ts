@@ -1,0 +1,4 @@
+// Entry of an exporter process.
+import { serveExports } from './serve.ts';
+
+serveExports();

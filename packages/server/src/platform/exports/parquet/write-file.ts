@@ -1,0 +1,106 @@
+// Makes one file of an export run: rows from the store, page by page, into Parquet.
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import type { Database } from '../../../storage/database.ts';
+import { exportRows, type ExportPage } from '../../../storage/export-rows.ts';
+import type { FileOrder, RowPlace, WriteFile, WrittenFile } from './export-file.ts';
+import { fileColumns } from './file-schema.ts';
+import { ParquetFile } from './parquet-file.ts';
+
+type Pages = ReturnType<typeof exportRows>;
+
+interface Gathered {
+  rows: number;
+  raw_bytes: number;
+  first: RowPlace | null;
+  last: RowPlace | null;
+  is_last: boolean;
+}
+
+/** Rows until the file is full, or there are no more. */
+const gather = async (
+  pages: Pages,
+  file: ParquetFile,
+  { scope, shape, limits, after, upTo }: FileOrder,
+  signal: AbortSignal,
+): Promise<Gathered> => {
+  const gathered: Gathered = { rows: 0, raw_bytes: 0, first: null, last: null, is_last: false };
+  let next: RowPlace | null = after;
+  for (;;) {
+    const room = upTo === null ? limits.fileBytes - gathered.raw_bytes : limits.pageBytes;
+    const page: ExportPage = await pages.page(
+      {
+        scope,
+        fields: shape.fields,
+        after: next,
+        upTo,
+        limits: { rows: limits.pageRows, bytes: Math.min(limits.pageBytes, room) },
+      },
+      (row) => file.add(row),
+      signal,
+    );
+    gathered.rows += page.rows;
+    gathered.raw_bytes += page.raw_bytes;
+    gathered.first ??= page.first;
+    gathered.last = page.last ?? gathered.last;
+    next = page.next;
+    const isFull = upTo === null && gathered.raw_bytes >= limits.fileBytes;
+    if (next !== null && !isFull) continue;
+    gathered.is_last = upTo === null && next === null;
+    return gathered;
+  }
+};
+
+/** Makes the file durable. */
+const settle = async (path: string, signal: AbortSignal): Promise<{ bytes: number; sha256: string }> => {
+  await using handle = await open(path, 'r+');
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(1_024 ** 2);
+  let bytes = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(piece, 0, piece.length, bytes);
+    if (bytesRead === 0) break;
+    hash.update(piece.subarray(0, bytesRead));
+    bytes += bytesRead;
+  }
+  await handle.sync();
+  return { bytes, sha256: hash.digest('hex') };
+};
+
+export const fileWriter = (db: Database): WriteFile => {
+  const pages = exportRows(db);
+  return async (order, signal) => {
+    const { path, shape, limits } = order;
+    try {
+      return await write();
+    } catch (error) {
+      await rm(path, { force: true });
+      throw signal.aborted ? signal.reason : error;
+    }
+
+    async function write(): Promise<WrittenFile | undefined> {
+      signal.throwIfAborted();
+      await using file = await ParquetFile.create({
+        path,
+        columns: fileColumns(shape.fields, shape.format_version),
+        compression: shape.compression,
+        rowGroup: { rows: limits.rowGroupRows, bytes: limits.rowGroupBytes },
+      });
+      const { rows, raw_bytes, first, last, is_last } = await gather(pages, file, order, signal);
+      if (first === null || last === null) return undefined;
+      await file.write(signal);
+      const settled = await settle(path, signal);
+      return {
+        path,
+        rows,
+        ...settled,
+        raw_bytes,
+        min_start_time: first.start_time,
+        max_start_time: last.start_time,
+        last,
+        is_last,
+      };
+    }
+  };
+};
