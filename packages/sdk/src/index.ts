@@ -41,6 +41,14 @@ export const createClient = (options: ClientOptions): Client => {
 export { createPlatformClient, type PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 export { ApiError, RunError } from './api-error.ts';
 export type { RunOptions, RunStreamEvent, StartOptions } from './runs-client.ts';
+export {
+  ExportError,
+  type ExportQuery,
+  type ExportRunQuery,
+  type NewExport,
+  type WaitOptions,
+} from './exports-client.ts';
+export type { NewCredentials } from './destinations-client.ts';
 export type { RunPage, SentTraceRun, ThreadPage } from './traces-client.ts';
 export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread } from './threads-client.ts';
@@ -49,13 +57,21 @@ export { verifyWebhook } from './verify-webhook.ts';
 export type {
   ApiKey,
   Assistant,
+  BulkExport,
   Cron,
+  Destination,
+  ExportEvent,
+  ExportManifest,
+  ExportPlan,
+  ExportRun,
   Feedback,
   GraphSchemas,
   IngestAnswer,
   Item,
   ModelPrice,
   NewApiKey,
+  NewDestination,
+  Probe,
   Project,
   Run,
   RunStats,

@@ -1,4 +1,4 @@
-// The client of the platform API: workspaces, keys, projects and traces.
+// The client of the platform API: workspaces, keys, projects, traces and their exports.
 import type {
   ApiKey,
   CallInput,
@@ -10,6 +10,8 @@ import type {
   projectRoutes,
   Workspace,
 } from '@svc/contract';
+import { DestinationsClient } from './destinations-client.ts';
+import { ExportsClient } from './exports-client.ts';
 import { TracesClient } from './traces-client.ts';
 import { path, Transport, type CallOptions, type ClientOptions } from './transport.ts';
 
@@ -39,6 +41,8 @@ export interface PlatformClient {
     list(query?: ProjectQuery, options?: CallOptions): Promise<Project[]>;
     create(body: NewProjectBody, options?: CallOptions & { upsert?: boolean }): Promise<Project>;
     get(id: string, options?: CallOptions): Promise<Project>;
+    /** With its runs and their feedback. */
+    delete(id: string, options?: CallOptions): Promise<void>;
   };
   prices: {
     list(options?: CallOptions): Promise<ModelPrice[]>;
@@ -47,6 +51,9 @@ export interface PlatformClient {
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   traces: TracesClient;
+  exports: ExportsClient;
+  /** Where exports go. */
+  destinations: DestinationsClient;
 }
 
 /**
@@ -73,6 +80,7 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
       create: (body, { upsert, ...call } = {}) =>
         transport.json({ method: 'POST', path: '/api/v1/sessions', query: { upsert }, body, ...call }),
       get: (id, call) => transport.json({ method: 'GET', path: path`/api/v1/sessions/${id}`, ...call }),
+      delete: (id, call) => transport.json({ method: 'DELETE', path: path`/api/v1/sessions/${id}`, ...call }),
     },
     prices: {
       list: (call) => transport.json({ method: 'GET', path: '/api/v1/model-prices', ...call }),
@@ -83,5 +91,7 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
         transport.json({ method: 'DELETE', path: path`/api/v1/model-prices/${id}`, ...call }),
     },
     traces: new TracesClient(transport),
+    exports: new ExportsClient(transport),
+    destinations: new DestinationsClient(transport),
   };
 };

@@ -106,8 +106,8 @@ export class TracesClient {
     query: { session_id: string; is_root?: boolean; limit?: number; cursor?: string },
     options: CallOptions = {},
   ): Promise<RunPage> {
-    const where = path`/api/v1/runs/threads/${threadId}`;
-    return this.#transport.json({ method: 'GET', path: where, query, ...options });
+    const all = { ...query, thread_id: threadId };
+    return this.#transport.json({ method: 'GET', path: '/api/v1/runs/threads', query: all, ...options });
   }
 
   /** Says what is thought of a run; with the id of an earlier one, in its place. */

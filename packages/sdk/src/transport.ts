@@ -115,8 +115,8 @@ const isAbort = (error: unknown): boolean =>
 
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => (clearTimeout(timer), reject(signal.reason as Error)), {
-      once: true,
-    });
+    const stop = (): void => (clearTimeout(timer), reject(signal?.reason as Error));
+    const timer = setTimeout(() => (signal?.removeEventListener('abort', stop), resolve()), ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
   });

@@ -2,7 +2,8 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { ConfigSources } from '../config/config.ts';
 import { processEnvironment, settingDefinitions, settingKeys } from '../config/env.ts';
-import type { SettingDefinition, SettingKey } from '../config/env.ts';
+import type { SettingKey } from '../config/env.ts';
+import type { SettingDefinition } from '../config/setting-definition.ts';
 
 /** What commander hands to an action: flags by camel-cased name. */
 export type FlagValues = Record<string, unknown>;

@@ -1,6 +1,7 @@
 // The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
 
 import { Command } from 'commander';
+import { addDestinationCommands, addExportCommands } from './export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
 import type { FlagValues } from './flags.ts';
 import { productVersion } from './version.ts';
@@ -60,6 +61,8 @@ export function createProgram(): Command {
 
   addKeyCommands(program.command('keys').description('API keys of the platform'));
   addWorkspaceCommands(program.command('workspaces').description('workspaces of the platform'));
+  addExportCommands(program.command('exports').description('traces as Parquet files, by a server that runs'));
+  addDestinationCommands(program.command('destinations').description('where exports go'));
   return program;
 }
 

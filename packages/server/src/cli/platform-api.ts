@@ -1,0 +1,72 @@
+// The platform API of a server that runs, for commands that work by way of it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createPlatformClient, type PlatformClient } from '@svc/sdk';
+import { loadSettings } from '../config/config.ts';
+import { processEnvironment } from '../config/env.ts';
+import { ConfigError } from '../config/mistake.ts';
+import { type FlagValues, toSources } from './flags.ts';
+
+export interface PlatformApi {
+  client: PlatformClient;
+  url: string;
+}
+
+/** A flag beats a variable beats what a server with this configuration would have: its port, and the key of its first start. */
+export function connect(values: FlagValues): PlatformApi {
+  const env = processEnvironment();
+  const given = (flag: string, variable: string): string | undefined =>
+    typeof values[flag] === 'string' ? values[flag] : env[variable] || undefined;
+  const url = (given('url', 'SVC_API_URL') ?? localUrl(values)).replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
+    throw mistake('--url', url, 'Give the address of a server, such as http://127.0.0.1:2024.');
+  const apiKey = given('apiKey', 'SVC_API_KEY') ?? localKey(url, values);
+  const workspaceId = given('workspace', 'SVC_WORKSPACE_ID');
+  const fetcher: typeof fetch = async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (cause) {
+      if (init?.signal?.aborted === true) throw cause;
+      throw new Error(`The server at ${url} cannot be reached`, { cause });
+    }
+  };
+  const workspace = workspaceId === undefined ? {} : { workspaceId };
+  return { url, client: createPlatformClient({ apiUrl: url, apiKey, fetch: fetcher, ...workspace }) };
+}
+
+const localUrl = (values: FlagValues): string =>
+  `http://127.0.0.1:${loadSettings(toSources(values)).settings.http.port}`;
+
+/** It opens everything: it goes to no other machine. */
+const localKey = (url: string, values: FlagValues): string => {
+  const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
+  const file = isLocal
+    ? join(loadSettings(toSources(values)).settings.storage.dataDir, 'admin-key')
+    : undefined;
+  try {
+    if (file !== undefined) return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const found = file === undefined ? '' : ` (there is none in ${file})`;
+  throw mistake(
+    'SVC_API_KEY',
+    undefined,
+    `Set it to a key of the platform${found}: svc keys create --role admin.`,
+  );
+};
+
+/** A mistake in what was typed. */
+export function mistake(where: string, value: string | undefined, remedy: string): ConfigError {
+  const problem = value === undefined ? 'is missing' : 'is not right';
+  return new ConfigError([
+    { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
+  ]);
+}
+
+/** What others have written must not move the cursor of a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '?');
+}
+
+export const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

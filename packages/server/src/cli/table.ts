@@ -1,0 +1,11 @@
+/** Columns as wide as they need to be. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((name, at) => Math.max(name.length, ...rows.map((row) => (row[at] ?? '').length)));
+  for (const row of [head, ...rows])
+    console.log(
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
