@@ -1,5 +1,5 @@
-// Adds to package-lock.json the optional platform packages that the registry at hand may not carry (binaries of
-// development tools for other systems). `npm ci` insists on finding every one of them there, on every system.
+// Adds to package-lock.json the optional platform packages that the registry at hand may not carry (binaries for
+// other systems). `npm ci` insists on finding every one of them there, on every system.
 // Run it after changing dependencies: npm run lock
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ for (const entry of Object.values({ ...lock.packages })) {
     const key = `node_modules/${name}`;
     if (
       lock.packages[key] !== undefined ||
-      !/^@(oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|typescript)\//.test(name)
+      !/^@(duckdb|oxc-parser|oxc-resolver|oxfmt|oxlint|oxlint-tsgolint|typescript)\//.test(name)
     )
       continue;
     const os = first(systems, name) ?? 'linux';
