@@ -1,7 +1,8 @@
 // svc keys and svc workspaces, against a server that runs on the same database.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { createProject, runCli } from './cli-process.ts';
 
 it('makes, lists and revokes keys while the server runs', async () => {
@@ -28,7 +29,7 @@ it('makes, lists and revokes keys while the server runs', async () => {
   const line = listed.split('\n').find((one) => one.includes(key.slice(-4))) ?? '';
   expect(line).toMatch(/viewer .*used 20.*for \?\[31mreading/);
   expect((await svc('keys', 'revoke', line.slice(0, 36))).stdout).toContain('is revoked');
-  await vi.waitFor(async () => expect(await ask(key)).toBe(401));
+  await eventually(async () => expect(await ask(key)).toBe(401));
 
   const workspace = (await svc('workspaces', 'create', 'Second')).stdout.trim();
   expect((await svc('workspaces', 'list')).stdout).toContain(`${workspace}  20`);

@@ -1,13 +1,17 @@
 // Two workspaces on one server: what one sees does not depend on what the other has.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewApiKey, Workspace } from '@svc/contract';
+import { platformRoutes, type NewApiKey, type Workspace } from '@svc/contract';
+import { eventually } from '../eventually.ts';
 import { asTenant } from '../../src/storage/tenant.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
 let ours: string;
 let theirs: string;
+let theirAdmin: string;
+let theirProject: string;
+let ourKey: string;
 let ourWorkspace: string;
 let theirWorkspace: string;
 beforeAll(async () => {
@@ -15,14 +19,19 @@ beforeAll(async () => {
   ourWorkspace = platform.workspace_id;
   const made = await platform.call('POST', '/workspaces', { json: { display_name: 'theirs' } });
   theirWorkspace = (made.body as Workspace).id;
-  const newKey = async (tenant: string): Promise<string> => {
+  const newKey = async (tenant: string, role = 'editor'): Promise<string> => {
     const { body } = await platform.call('POST', '/api-key', {
-      json: {},
+      json: { role },
       headers: { 'x-tenant-id': tenant },
     });
-    return (body as NewApiKey).key;
+    const made = body as NewApiKey;
+    if (tenant === ourWorkspace) ourKey = made.id;
+    return made.key;
   };
   [ours, theirs] = [await newKey(ourWorkspace), await newKey(theirWorkspace)];
+  theirAdmin = await newKey(theirWorkspace, 'admin');
+  const project = await platform.call('POST', '/sessions', { key: theirs, json: { name: 'theirs' } });
+  theirProject = (project.body as { id: string }).id;
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
@@ -39,6 +48,185 @@ const send = async (key: string, run: object): Promise<Run> => {
   return (await platform.call('GET', `/runs/${id}`, { key })).body as Run;
 };
 
+/** What is ours, or nobody's. */
+interface Named {
+  id: string;
+  session_id: string;
+  price: string;
+  key_id: string;
+  destination: string;
+  bulk_export: string;
+  export_run: string;
+}
+
+interface Ask {
+  /** Asked with an admin's key: others may not, whatever it names. */
+  isForAdmins?: boolean;
+  path: string;
+  json?: unknown;
+  body?: string;
+  type?: string;
+}
+
+const priceBody = { name: 'secret', match_pattern: '^x', prompt_cost: 1, completion_cost: 1 };
+const query = (json: (named: Named) => object) => (named: Named) => ({
+  path: '/runs/query',
+  json: json(named),
+});
+const same = (path: string, json?: unknown) => (): Ask => ({ path, json });
+const asAdmin =
+  (ask: (named: Named) => Ask) =>
+  (named: Named): Ask => ({ ...ask(named), isForAdmins: true });
+const place = ({ destination }: Named): string => `/bulk-exports/destinations/${destination}`;
+const exported = ({ bulk_export }: Named): string => `/bulk-exports/${bulk_export}`;
+const exportOf = ({ session_id, destination }: Named) => ({
+  bulk_export_destination_id: destination,
+  session_id,
+  start_time: '2026-11-01T00:00:00Z',
+  end_time: '2026-11-02T00:00:00Z',
+});
+
+/** What of another workspace each route may be asked for. One that is not here does not compile. */
+const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
+  getIngestInfo: [same('/info')],
+  listWorkspaces: [same('/workspaces')],
+  getSettings: [same('/settings')],
+  // Only an admin may, and an editor's key is asked with.
+  createWorkspace: [same('/workspaces', { display_name: 'x' })],
+  listKeys: [same('/api-key')],
+  createKey: [({ session_id }) => ({ path: '/api-key', json: { workspaces: [session_id] } })],
+  revokeKey: [({ key_id }) => ({ path: `/api-key/${key_id}` })],
+  listProjects: [same('/sessions'), same(`/sessions?name=${encodeURIComponent('shared name')}`)],
+  getProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
+  getTraceRun: [({ id }) => ({ path: `/runs/${id}` })],
+  getTraceAttachment: [({ id }) => ({ path: `/runs/${id}/attachments/x` })],
+  getTrace: [({ id }) => ({ path: `/traces/${id}` })],
+  getRunStats: [
+    ({ session_id }) => ({ path: '/runs/stats', json: { session: [session_id] } }),
+    ({ id }) => ({ path: '/runs/stats', json: { id: [id] } }),
+    ({ id }) => ({ path: '/runs/stats', json: { trace: id } }),
+  ],
+  queryTraceRuns: [
+    query(({ id }) => ({ id: [id] })),
+    query(({ id }) => ({ trace: id })),
+    query(({ id }) => ({ parent_run: id })),
+    query(({ session_id }) => ({ session: [session_id] })),
+    query(({ id }) => ({ filter: `eq(id, "${id}")` })),
+    query(() => ({ filter: 'eq(name, "secret")' })),
+    query(() => ({ filter: 'eq(feedback_key, "secret")' })),
+    query(() => ({ filter: 'and(eq(metadata_key, "thread_id"), eq(metadata_value, "shared"))' })),
+    query(() => ({ trace_filter: 'eq(name, "secret")', tree_filter: 'eq(name, "secret")' })),
+  ],
+  queryTraceThreads: [
+    ({ session_id }) => ({ path: '/../v2/threads/query', json: { project_id: session_id } }),
+  ],
+  listTraceThreadRuns: [({ session_id }) => ({ path: `/runs/threads/shared?session_id=${session_id}` })],
+  listFeedback: [({ id }) => ({ path: `/feedback?run=${id}&key=secret` }), same('/feedback?key=secret')],
+  listModelPrices: [same('/model-prices')],
+  listRunsOfTraceThread: [
+    ({ session_id }) => ({ path: `/runs/threads?thread_id=shared&session_id=${session_id}` }),
+  ],
+  listDestinations: [same('/bulk-exports/destinations')],
+  getDestination: [(named) => ({ path: place(named) })],
+  testDestination: [asAdmin((named) => ({ path: `${place(named)}/test` }))],
+  listExports: [
+    same('/bulk-exports'),
+    ({ session_id }) => ({ path: `/bulk-exports?session_id=${session_id}` }),
+    ({ destination }) => ({ path: `/bulk-exports?bulk_export_destination_id=${destination}` }),
+  ],
+  getExport: [(named) => ({ path: exported(named) })],
+  listExportRuns: [(named) => ({ path: `${exported(named)}/runs` })],
+  getExportRun: [(named) => ({ path: `${exported(named)}/runs/${named.export_run}` })],
+  listExportEvents: [(named) => ({ path: `${exported(named)}/events` })],
+  getExportManifest: [(named) => ({ path: `${exported(named)}/manifest` })],
+  listScheduleRuns: [
+    ({ bulk_export }) => ({ path: `/bulk-exports/runs?source_bulk_export_id=${bulk_export}` }),
+  ],
+  validateExport: [
+    (named) => ({ path: '/bulk-exports/validate', json: exportOf(named) }),
+    (named) => ({ path: '/bulk-exports/validate', json: { ...exportOf(named), session_id: theirProject } }),
+  ],
+  // From here on something is written, and may be of the same name.
+  createExport: [
+    asAdmin((named) => ({ path: '/bulk-exports', json: exportOf(named) })),
+    asAdmin((named) => ({ path: '/bulk-exports', json: { ...exportOf(named), session_id: theirProject } })),
+  ],
+  changeExport: [asAdmin((named) => ({ path: exported(named), json: { status: 'Cancelled' } }))],
+  changeDestination: [
+    asAdmin((named) => ({
+      path: place(named),
+      json: { credentials: { access_key_id: 'x', secret_access_key: 'y' } },
+    })),
+  ],
+  deleteDestination: [asAdmin((named) => ({ path: place(named) }))],
+  // It names nothing of anybody's.
+  createDestination: [],
+  createFeedback: [
+    ({ id, price }) => ({ path: '/feedback', json: { id: price, run_id: id, key: 'theirs' } }),
+  ],
+  replaceModelPrice: [({ price }) => ({ path: `/model-prices/${price}`, json: priceBody })],
+  deleteModelPrice: [({ price }) => ({ path: `/model-prices/${price}` })],
+  // It names nothing of anybody's.
+  createModelPrice: [],
+  deleteProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
+  createProject: [
+    ({ session_id }) => ({ path: '/sessions?upsert=true', json: { id: session_id, name: session_id } }),
+  ],
+  ingestRun: [({ id }) => ({ path: '/runs', json: { id, name: 'theirs', parent_run_id: null } })],
+  ingestRunPatch: [({ id }) => ({ path: `/runs/${id}`, json: { error: 'theirs' } })],
+  ingestBatch: [
+    ({ id, session_id }) => ({ path: '/runs/batch', json: { patch: [{ id, session_id, error: 'x' }] } }),
+  ],
+  ingestMultipart: [
+    ({ id }) => ({
+      path: '/runs/multipart',
+      type: 'multipart/form-data; boundary=b',
+      body: `--b\r\nContent-Disposition: form-data; name="patch.${id}"\r\n\r\n{"error":"theirs"}\r\n--b--\r\n`,
+    }),
+  ],
+  ingestOtlp: [same('/otel/v1/traces', { resourceSpans: [] })],
+};
+
+/** An export that is over, of a day without runs. */
+const exportOurs = async ({
+  session_id,
+}: Run): Promise<Pick<Named, 'destination' | 'bulk_export' | 'export_run'>> => {
+  const admin = async (method: string, path: string, json?: unknown): Promise<unknown> =>
+    (await platform.call(method, `/bulk-exports${path}`, { json, headers: { 'x-tenant-id': ourWorkspace } }))
+      .body;
+  const made = await admin('POST', '/destinations', {
+    destination_type: 'file',
+    display_name: 'secret',
+    config: { path: 'ours' },
+  });
+  const destination = (made as { id: string }).id;
+  const body = { ...exportOf({ session_id, destination } as Named) };
+  const bulk_export = ((await admin('POST', '', body)) as { id: string }).id;
+  await eventually(
+    async () => expect(await admin('GET', `/${bulk_export}`)).toMatchObject({ status: 'COMPLETED' }),
+    30_000,
+  );
+  const [run] = (await admin('GET', `/${bulk_export}/runs`)) as { id: string }[];
+  return { destination, bulk_export, export_run: run?.id ?? '' };
+};
+
+/** What the owner sees of it. */
+const seen = async ({ id, session_id, destination, bulk_export }: Named): Promise<unknown[]> => {
+  const paths = [
+    `/runs/${id}`,
+    `/sessions/${session_id}`,
+    '/feedback',
+    '/sessions',
+    '/model-prices',
+    `/bulk-exports/destinations/${destination}`,
+    `/bulk-exports/${bulk_export}/manifest`,
+    '/bulk-exports',
+  ];
+  const bodies: unknown[] = [];
+  for (const path of paths) bodies.push((await platform.call('GET', path, { key: ours })).body);
+  return bodies;
+};
+
 describe('another workspace', () => {
   it('is not seen by id, by trace, by project, nor by anything else', async () => {
     const run = await send(ours, {
@@ -50,52 +238,59 @@ describe('another workspace', () => {
       key: ours,
       json: { run_id: run.id, key: 'secret', score: 1 },
     });
-    const priceBody = { name: 'secret', match_pattern: '^x', prompt_cost: 1, completion_cost: 1 };
     const made = await platform.call('POST', '/model-prices', { key: ours, json: priceBody });
     const price = (made.body as { id: string }).id;
-    const absent = randomUUID();
-    const reads = (id: string, session_id: string, price: string): [string, string, unknown?][] => [
-      ['GET', `/runs/${id}`],
-      ['GET', `/runs/${id}/attachments/x`],
-      ['GET', `/sessions/${session_id}`],
-      ['POST', '/runs/query', { id: [id] }],
-      ['POST', '/runs/query', { trace: id }],
-      ['POST', '/runs/query', { session: [session_id] }],
-      ['POST', '/runs/query', {}],
-      ['POST', '/runs/query', { filter: 'eq(name, "secret")' }],
-      ['POST', '/runs/query', { filter: 'eq(feedback_key, "secret")' }],
-      ['POST', '/runs/query', { filter: 'and(eq(metadata_key, "thread_id"), eq(metadata_value, "shared"))' }],
-      ['POST', '/runs/query', { trace_filter: 'eq(name, "secret")', tree_filter: 'eq(name, "secret")' }],
-      ['POST', '/runs/stats', {}],
-      ['POST', '/runs/stats', { session: [session_id] }],
-      ['POST', '/runs/stats', { id: [id] }],
-      ['GET', `/traces/${id}`],
-      ['POST', '/../v2/threads/query', { project_id: session_id }],
-      ['GET', `/runs/threads/shared?session_id=${session_id}`],
-      ['GET', '/feedback'],
-      ['GET', `/feedback?run=${id}`],
-      ['GET', '/model-prices'],
-      ['PUT', `/model-prices/${price}`, priceBody],
-      ['DELETE', `/model-prices/${price}`],
-      ['GET', '/sessions'],
-      ['GET', `/sessions?name=${encodeURIComponent('shared name')}`],
-    ];
-    const answers = async (id: string, session_id: string, price: string): Promise<string[]> => {
-      const all: string[] = [];
-      for (const [method, path, json] of reads(id, session_id, price)) {
-        const { status, body } = await platform.call(method, path, { key: theirs, json });
-        const text = JSON.stringify(body, (name, value: unknown) =>
-          name === 'request_id' ? undefined : value,
-        );
-        all.push(
-          `${method} ${status} ${text.replaceAll(id, 'ID').replaceAll(session_id, 'SESSION').replaceAll(price, 'PRICE')}`,
-        );
-      }
-      return all;
+    const mine = {
+      id: run.id,
+      session_id: run.session_id,
+      price,
+      key_id: ourKey,
+      ...(await exportOurs(run)),
     };
-    expect(await answers(run.id, run.session_id, price)).toEqual(
-      await answers(absent, randomUUID(), randomUUID()),
-    );
+    const before = await seen(mine);
+    for (const [name, asked] of Object.entries(cases)) {
+      const route = platformRoutes[name as keyof typeof platformRoutes];
+      for (const [at, ask] of asked.entries()) {
+        const answer = async (named: Named): Promise<string> => {
+          const { path, json, body, type, isForAdmins } = {
+            json: undefined,
+            body: undefined,
+            type: undefined,
+            isForAdmins: false,
+            ...ask(named),
+          };
+          const headers = type === undefined ? {} : { 'content-type': type };
+          const method = route.method.toUpperCase();
+          const given = body === undefined ? { json } : { body };
+          const { status, body: said } = await platform.call(method, path, {
+            key: isForAdmins ? theirAdmin : theirs,
+            headers,
+            ...given,
+          });
+          const text = JSON.stringify(said, (field, value: unknown) =>
+            ['request_id', 'created_at', 'modified_at', 'start_time', 'last_used_at'].includes(field)
+              ? undefined
+              : value,
+          );
+          const names = Object.entries(named).reduce(
+            (shown, [field, id]) => shown.replaceAll(id, field),
+            text,
+          );
+          return `${status} ${names}`;
+        };
+        const absent = {
+          id: randomUUID(),
+          session_id: randomUUID(),
+          price: randomUUID(),
+          key_id: randomUUID(),
+          destination: randomUUID(),
+          bulk_export: randomUUID(),
+          export_run: randomUUID(),
+        };
+        expect(await answer(mine), `${name} ${at}`).toBe(await answer(absent));
+      }
+    }
+    expect(await seen(mine)).toEqual(before);
   });
 
   it('may have runs with the same ids, which stay apart', async () => {

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { platformRoutes, type ApiKey, type NewApiKey, type RouteShape, type Workspace } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/platform/keys/bootstrap.ts';
 import { isMistyped, newKeyText } from '../../src/platform/keys/key-text.ts';
 import { apiKeyStorage } from '../../src/storage/api-keys.ts';
@@ -89,7 +90,7 @@ describe('a key', () => {
       (await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
     expect([await ask(platform.server.url), await ask(other.url)]).toEqual([200, 200]);
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 200, body: { id } });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect([await ask(platform.server.url), await ask(other.url)]).toEqual([401, 401]);
     });
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 404 });
@@ -98,9 +99,9 @@ describe('a key', () => {
   it('ends when it expires', async () => {
     const { key } = await newKey({ expires_at: new Date(Date.now() + 1_500).toISOString() });
     expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 200 });
-    await vi.waitFor(
+    await eventually(
       async () => expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 401 }),
-      { timeout: 5_000 },
+      5_000,
     );
   });
 

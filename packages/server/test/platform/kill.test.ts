@@ -12,7 +12,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { Client, RunTree } from 'langsmith';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
 
@@ -46,13 +46,11 @@ const sendUntilDeath = async (
   url: string,
   key: string,
   pending: Sent[],
-  until: Promise<void>,
+  onTaken: () => void,
 ): Promise<Sent[]> => {
   const all: Sent[] = [];
-  let isOver = false;
-  void until.then(() => (isOver = true));
   const sender = async (): Promise<void> => {
-    while (!isOver) {
+    for (;;) {
       const again = pending.splice(0, 10);
       const fresh = Array.from({ length: 10 }, () => ({
         id: randomUUID(),
@@ -69,11 +67,20 @@ const sendUntilDeath = async (
       }));
       const answer = await post(url, key, '/runs/batch', { post: batch }).catch(() => undefined);
       if (answer === undefined) return;
-      if (answer.status === 202) for (const run of runs) run.acknowledged = true;
+      if (answer.status !== 202) continue;
+      for (const run of runs) run.acknowledged = true;
+      onTaken();
     }
   };
   await Promise.all([sender(), sender(), sender(), sender()]);
   return all;
+};
+
+/** Once some batch was taken and others are on their way, however slow the machine. */
+const killAfter = async (isTaken: () => boolean, spreadMs: number): Promise<void> => {
+  await vi.waitUntil(isTaken, { timeout: 60_000, interval: 5 });
+  await sleep(Math.random() * spreadMs);
+  await last?.killAll();
 };
 
 const check = async (url: string, key: string, sent: Sent[]): Promise<void> => {
@@ -96,8 +103,9 @@ it(`loses nothing that was acknowledged, and has nothing twice, ${rounds} times`
     key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
     await check(last.url, key, [...ever.values()]);
     const pending = [...ever.values()].filter((run) => !run.acknowledged);
-    const killing = sleep(300 + Math.random() * 500).then(() => last?.killAll());
-    const sent = await sendUntilDeath(last.url, key, pending, killing);
+    let taken = 0;
+    const killing = killAfter(() => taken > 2, 300);
+    const sent = await sendUntilDeath(last.url, key, pending, () => taken++);
     await killing;
     for (const run of sent) ever.set(run.id, run);
   }
@@ -161,8 +169,7 @@ it('has the spans that an exporter was told it has, once, when it was killed in 
     }
   };
   const senders = Promise.all([sender(), sender(), sender()]);
-  await sleep(800);
-  await last.killAll();
+  await killAfter(() => batches.some(({ taken }) => taken), 100);
   isOver = true;
   await senders;
   last = await startSvc(dataDir, testProject, port);

@@ -34,7 +34,7 @@ const toWrite = async (operation: 'post' | 'patch', run: Said): Promise<NewRunWr
 const read = async (id: string): Promise<Said> => {
   const row = await traces.find(tenant_id, id);
   if (!row) throw new Error('there is no such run');
-  return JSON.parse(toRunText(row)) as Said;
+  return JSON.parse(toRunText(row, {})) as Said;
 };
 
 const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>

@@ -1,6 +1,8 @@
 // The server's own runs as traces: what their graphs did, for whom, and nothing that is secret.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 interface Traced {
@@ -8,6 +10,9 @@ interface Traced {
   name: string;
   run_type: string;
   status: string;
+  start_time: string;
+  end_time: string | null;
+  first_token_time: string | null;
   error: string | null;
   inputs: unknown;
   outputs: unknown;
@@ -38,14 +43,11 @@ const traceOf = async (server: TestServer, trace: string): Promise<Traced[]> => 
 
 /** The trace of a run that is over. */
 const ended = (server: TestServer, run_id: string): Promise<Traced[]> =>
-  vi.waitFor(
-    async () => {
-      const runs = await traceOf(server, run_id);
-      expect(runs.find(({ id }) => id === run_id)?.status).toMatch(/success|error/);
-      return runs;
-    },
-    { timeout: 10_000 },
-  );
+  eventually(async () => {
+    const runs = await traceOf(server, run_id);
+    expect(runs.find(({ id }) => id === run_id)?.status).toMatch(/success|error/);
+    return runs;
+  }, 10_000);
 
 const run = async (
   server: TestServer,
@@ -136,6 +138,36 @@ describe('a run with tracing on', () => {
     });
   });
 
+  it('says how many tokens a model took, and when the first of them came', async () => {
+    const { run_id } = await run(server, 'metered', { input: {}, stream_mode: ['messages'] });
+    const runs = await ended(server, run_id);
+    const model = runs.find(({ run_type }) => run_type === 'llm');
+    expect(model).toMatchObject({
+      prompt_tokens: 11,
+      completion_tokens: 3,
+      total_tokens: 14,
+      status: 'success',
+    });
+    expect(Date.parse(model?.first_token_time ?? '')).toBeGreaterThanOrEqual(Date.parse(model!.start_time));
+    expect(Date.parse(model?.first_token_time ?? '')).toBeLessThanOrEqual(Date.parse(model!.end_time!));
+  });
+
+  it.each(['heed', 'sleep'])(
+    'that is cancelled ends as an error, with all that was under way: %s',
+    async (deed) => {
+      const { body: thread } = await server.call('POST', '/threads', {});
+      const { thread_id } = thread as { thread_id: string };
+      const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {
+        assistant_id: 'probe',
+        input: { do: deed, ms: 2_000 },
+      });
+      const { run_id } = body as { run_id: string };
+      await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2), 30_000);
+      await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=true`);
+      expect(shape(await ended(server, run_id))).toEqual(['LangGraph chain error', '  act chain error']);
+    },
+  );
+
   it('is not harmed while traces cannot be stored, and they come later', async () => {
     const alter = (from: string, to: string) =>
       server.database.query({ name: `to_${to}`, text: `alter function ${from} rename to ${to}` }, []);
@@ -169,6 +201,58 @@ it('A server that stops has stored the traces of the runs that it has ended', as
     return await run(server, 'probe', { input: { do: 'date' } });
   })();
   expect(shape(await traceOf(other, run_id))).toEqual(['LangGraph chain success', '  act chain success']);
+});
+
+it.each(['heed', 'sleep'])('A run that takes too long ends as an error in its trace: %s', async (deed) => {
+  await using server = await start({ runTimeout: '1500ms' });
+  const { run_id } = await run(server, 'probe', { input: { do: deed, ms: 4_000 } });
+  const runs = await ended(server, run_id);
+  expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
+  expect(runs[0]?.error).not.toBe('');
+});
+
+it('What was under way in an executor that was killed ends with its run, and no sooner', async () => {
+  await using server = await start({ cancelGrace: '300ms' });
+  const { body: thread } = await server.call('POST', '/threads', {});
+  const { thread_id } = thread as { thread_id: string };
+  const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {
+    assistant_id: 'probe',
+    input: { do: 'defy', ms: 60_000 },
+  });
+  const { run_id } = body as { run_id: string };
+  await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2), 30_000);
+  const traces = tracePartitionStorage(server.database);
+  expect(await traces.endLost(0, 100)).toBe(0);
+  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+  await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
+  expect(await traces.endLost(60_000, 100)).toBe(0);
+  expect(await traces.endLost(0, 100)).toBe(2);
+  const runs = await ended(server, run_id);
+  expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
+  expect(runs[0]?.error).toBe('What executed it was lost, or stopped, before it had ended');
+});
+
+it("LangChain's own tracer follows the same runs beside it, and each tells of them once", async () => {
+  await using theirs = await start({ tracing: 'off' });
+  vi.stubEnv('LANGSMITH_TRACING', 'true');
+  vi.stubEnv('LANGSMITH_ENDPOINT', `${theirs.url}/api/v1`);
+  vi.stubEnv('LANGSMITH_API_KEY', key);
+  try {
+    await using ours = await start();
+    const { run_id } = await run(ours, 'chat', { input: { messages: [{ role: 'user', content: 'hi' }] } });
+    const expected = [
+      'LangGraph chain success',
+      '  answer chain success',
+      '    FakeListChatModel llm success',
+    ];
+    const shown = async (server: TestServer): Promise<string[]> =>
+      (await ended(server, run_id)).filter(({ name }) => name !== '__start__').map(({ name }) => name);
+    expect(shape(await ended(ours, run_id))).toEqual(expected);
+    await eventually(async () => expect(await shown(theirs)).toHaveLength(expected.length), 15_000);
+    expect((await shown(theirs)).toSorted()).toEqual(['FakeListChatModel', 'LangGraph', 'answer']);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 it('Nothing is written of runs with tracing off', async () => {

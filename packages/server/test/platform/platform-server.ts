@@ -22,11 +22,14 @@ export interface PlatformServer extends AsyncDisposable {
 
 export const startPlatform = async (
   settings: Partial<Record<SettingKey, string>> = {},
+  /** Its config file; a project for tests when absent. */
+  project?: string,
 ): Promise<PlatformServer> => {
   const key = `test-${randomBytes(16).toString('hex')}`;
   const workspace_id = randomUUID();
   const server = await startTestServer({
     settings: { bootstrapApiKey: key, bootstrapWorkspaceId: workspace_id, ...settings },
+    ...(project === undefined ? {} : { project }),
   });
   const apiUrl = `${server.url}/api/v1`;
   return {

@@ -50,6 +50,39 @@ describe('a run of a model', () => {
     expect(await costs(used('gpt-4o', { total_cost: 0.5 }))).toMatchObject({ total_cost: '0.5' });
   });
 
+  it.each([
+    ['model', 'tokens'],
+    ['tokens', 'model'],
+  ] as const)('is priced when %s and %s come in different batches', async (...order) => {
+    const price = { name: 'late', match_pattern: '^late-', start_time: '2026-11-01T00:00:00Z' };
+    await create({
+      ...price,
+      prompt_cost: '0.001',
+      completion_cost: '0.002',
+      prompt_cost_details: { cache_read: '0' },
+    });
+    const id = randomUUID();
+    const usage = { input_token_details: { cache_read: 400 } };
+    const { outputs, extra, ...start } = used('late-1', usage) as Record<string, unknown>;
+    const told = {
+      model: { ...start, id, extra },
+      tokens: { id, outputs, end_time: '2026-11-20T00:00:01Z' },
+    };
+    for (const what of order) {
+      const way = what === 'model' ? 'post' : 'patch';
+      const { status } = await platform.call('POST', '/runs/batch', { json: { [way]: [told[what]] } });
+      expect(status).toBe(202);
+    }
+    const run = (await platform.call('GET', `/runs/${id}`)).body;
+    expect(run).toMatchObject({
+      total_cost: '0.8',
+      prompt_cost_details: { cache_read: '0' },
+      prompt_token_details: { cache_read: 400 },
+      end_time: '2026-11-20T00:00:01.000000Z',
+      model: 'late-1',
+    });
+  });
+
   it('is priced when its end tells the tokens', async () => {
     const id = randomUUID();
     const { outputs, extra, ...start } = used('gpt-4o', {}) as Record<string, unknown>;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { traceDuties } from '../../src/platform/traces/trace-duties.ts';
+import { projectStorage } from '../../src/storage/projects.ts';
+import { traceHourStorage } from '../../src/storage/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
 import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -39,8 +41,12 @@ const store = async (daysKept: number, ...starts: (string | null)[]): Promise<st
 
 const doAll = async (daysKept: number): Promise<void> => {
   const signal = new AbortController().signal;
-  for (const duty of traceDuties(tracePartitionStorage(database), daysKept))
-    while ((await duty.work(signal)) >= (duty.batch ?? 1));
+  const parts = {
+    partitions: tracePartitionStorage(database),
+    hours: traceHourStorage(database),
+    projects: projectStorage(database),
+  };
+  for (const duty of traceDuties(parts, daysKept)) while ((await duty.work(signal)) >= (duty.batch ?? 1));
 };
 
 const partitions = async (): Promise<number> => {

@@ -1,0 +1,291 @@
+// svc exports, against a server. Nothing is executed: what happens to an export is told to the database by hand.
+import { createPlatformClient } from '@svc/sdk';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BulkExport } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchExports } from '../../src/cli/watch-exports.ts';
+import {
+  claimed,
+  newDestination,
+  newExport,
+  newProject,
+  runsOf,
+  sample,
+  sql,
+  wroteFile,
+} from '../platform/export-fixtures.ts';
+import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import { createProject, runCli } from './cli-process.ts';
+
+let platform: PlatformServer;
+let destination: string;
+let project: string;
+let folder: ReturnType<typeof createProject>;
+beforeAll(async () => {
+  platform = await startPlatform({ exportSlots: '0' });
+  destination = await newDestination(platform);
+  project = await newProject(platform);
+  folder = createProject();
+});
+afterAll(async () => {
+  folder[Symbol.dispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+const start = (args: string[], env: Record<string, string> = {}) =>
+  runCli(args, {
+    cwd: folder.dir,
+    env: { SVC_API_URL: platform.server.url, SVC_API_KEY: platform.key, ...env },
+  });
+const svc = (...args: string[]) => start(args).exit;
+const end = (id: string, status: string, error: string | null = null): Promise<unknown> =>
+  sql(platform, 'update exports set status = $2, error = $3, finished_at = now() where id = $1', [
+    id,
+    status,
+    error,
+  ]);
+const make = (): Promise<BulkExport> => newExport(platform, sample(destination, project));
+
+describe('svc exports', () => {
+  it('makes an export of a project that is named, lists, shows and cancels it', async () => {
+    const { body } = await platform.call('POST', '/sessions', { json: { name: 'shop' } });
+    const args = [
+      '--project',
+      'shop',
+      '--destination',
+      destination,
+      '--from',
+      '2026-11-01',
+      '--to',
+      '2026-11-03T12:00:00Z',
+    ];
+    const made = await svc(
+      'exports',
+      'create',
+      ...args,
+      '--fields',
+      'id, thread_id',
+      '--compression',
+      'gzip',
+      '--filter',
+      'eq(run_type, "llm")',
+    );
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('3 export runs') as string });
+    const id = made.stdout.trim();
+    const listed = await svc('exports', 'list');
+    expect(listed.stdout).toMatch(
+      new RegExp(`${id}  CREATED  0 %   0/3   0     0      2026-11-01  2026-11-03 12:00`),
+    );
+    const [found] = JSON.parse(
+      (await svc('exports', 'list', '--status', 'created', '--json')).stdout,
+    ) as BulkExport[];
+    expect(found).toMatchObject({
+      id,
+      session_id: (body as { id: string }).id,
+      start_time: '2026-11-01T00:00:00.000000Z',
+      end_time: '2026-11-03T12:00:00.000000Z',
+      export_fields: ['id', 'thread_id'],
+      compression: 'gzip',
+      filter: 'eq(run_type, "llm")',
+    });
+    const shown = await svc('exports', 'show', id);
+    for (const words of [
+      'CREATED',
+      'eq(run_type, "llm")',
+      'Parquet v1, gzip',
+      '2026-11-02',
+      'Made with 3 export runs',
+    ])
+      expect(shown.stdout).toContain(words);
+    expect(await svc('exports', 'cancel', id)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('for good') as string,
+    });
+    expect(JSON.parse((await svc('exports', 'show', id, '--json')).stdout)).toMatchObject({
+      status: 'CANCELLED',
+    });
+  }, 60_000);
+
+  it('makes a schedule', async () => {
+    const args = [
+      '--project',
+      project,
+      '--destination',
+      destination,
+      '--from',
+      '2026-11-01',
+      '--every',
+      '24',
+    ];
+    const made = await svc('exports', 'create', ...args);
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('every 24 h') as string });
+    expect((await svc('exports', 'list', '--status', 'INTERVALSCHEDULED')).stdout).toContain(
+      made.stdout.trim(),
+    );
+  }, 60_000);
+
+  it('finds the server and its key by the configuration, when nothing else is said', async () => {
+    mkdirSync(join(folder.dir, 'data'));
+    writeFileSync(join(folder.dir, 'data', 'admin-key'), `${platform.key}\n`);
+    const env = { SVC_PORT: new URL(platform.server.url).port };
+    const found = await runCli(['exports', 'list', '--data-dir', './data'], { cwd: folder.dir, env }).exit;
+    expect(found).toMatchObject({ code: 0, stderr: '' });
+    const elsewhere = ['exports', 'list', '--data-dir', './data', '--url', 'http://192.0.2.1'];
+    expect(await runCli(elsewhere, { cwd: folder.dir, env }).exit).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SVC_API_KEY: is missing') as string,
+    });
+  }, 60_000);
+
+  it.each([
+    [['exports', 'create', '--project', 'x'], 2, /required option '--from/],
+    [['exports', 'create', '--project', 'x', '--from', '1d'], 1, /Give either a destination, or a folder/],
+    [['exports', 'create', '--project', 'x', '--from', 'soon'], 1, /--from = "soon".*\n.*Give a day/],
+    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--to', 'now'], 1, /no end/],
+    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--watch'], 1, /does not end/],
+    [['exports', 'create', '--project', 'x', '--from', '1d', '--compression', 'zip'], 2, /zstandard/],
+    [
+      ['exports', 'create', '--project', 'nowhere', '--from', '1d', '--destination', crypto.randomUUID()],
+      1,
+      /no project/,
+    ],
+    [['exports', 'show', crypto.randomUUID()], 1, /404: Bulk export/],
+    [['exports', 'show', 'x'], 1, /422: .*UUID/],
+    [['exports', 'cancel'], 2, /missing required argument/],
+    [['exports', 'list', '--status', 'asleep'], 1, /422/],
+    [['exports', 'list', '--url', 'ftp://x'], 1, /--url/],
+    [['exports', 'list', '--url', 'http://127.0.0.1:1'], 1, /cannot be reached/],
+    [['exports', 'list', '--api-key', 'wrong-wrong-wrong'], 1, /401/],
+    [['destinations', 'create', '--name', 'x'], 1, /Give either a bucket, or a folder/],
+    [
+      ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--credentials', 'AKIA'],
+      1,
+      /--credentials = "…"/,
+    ],
+    [
+      ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--credentials', 'env'],
+      1,
+      /AWS_ACCESS_KEY_ID: is missing/,
+    ],
+    [
+      ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--upload-options', '{'],
+      1,
+      /--upload-options/,
+    ],
+    [['destinations', 'rotate', 'x'], 1, /--credentials: is missing/],
+  ])('%j is a mistake that is explained', async (args, code, message) => {
+    const exit = await svc(...args);
+    expect(exit.stderr).toMatch(message);
+    expect(exit.stderr).not.toContain('node_modules');
+    expect(exit).toMatchObject({ code, stdout: '' });
+  });
+
+  it('shows how an export has ended in which a great deal has happened', async () => {
+    const { id } = await make();
+    await sql(
+      platform,
+      `insert into export_events (tenant_id, export_id, type, message)
+        select tenant_id, id, 'claimed', 'Attempt ' || n from exports, generate_series(1, 1100) n where id = $1`,
+      [id],
+    );
+    await svc('exports', 'cancel', id);
+    const shown = await svc('exports', 'show', id);
+    expect(shown.stdout).toMatch(/Attempt 1100\n.*Cancelled by request\n$/);
+    expect(shown.stdout).not.toContain('Attempt 1000\n');
+  });
+
+  it.each(['create', 'list', 'show', 'watch', 'cancel'])('%s has help with an example', async (command) => {
+    const { code, stdout } = await svc('exports', command, '--help');
+    expect(code).toBe(0);
+    for (const words of ['--url', '--json', 'SVC_API_KEY', 'Examples:']) expect(stdout).toContain(words);
+  });
+});
+
+describe('watching', () => {
+  it('prints lines where there is no terminal, then where the files are, and exits 0', async () => {
+    const { id } = await make();
+    await using watch = start(['exports', 'watch', id]);
+    await watch.prints(/CREATED 0 %, 0 of 3 runs/);
+    const [run, ...rest] = await runsOf(platform, id);
+    await claimed(platform, run?.id ?? '');
+    await sql(platform, `update exports set status = 'RUNNING', started_at = now() where id = $1`, [id]);
+    await wroteFile(platform, { id: run?.id ?? '', rows: 1_234, at: '2026-03-01T23:00:00.000000Z' });
+    await sql(
+      platform,
+      `update export_runs set retry_number = 1, errors = '{"retry_0": "disk full"}', not_before = now() + interval '30 s' where id = $1`,
+      [rest[0]?.id],
+    );
+    await watch.prints(/RUNNING \d+ %, 0 of 3 runs, 1,234 rows/);
+    await watch.prints(/2026-03-02: attempt 2: disk full/);
+    await sql(platform, `update export_runs set status = 'COMPLETED' where export_id = $1`, [id]);
+    await end(id, 'COMPLETED');
+    const { code, stdout } = await watch.exit;
+    expect(stdout).toContain(
+      `COMPLETED: 1,234 rows in 1 file, 100 B\nFiles: s3://traces/deep/er/export_id=${id}\n`,
+    );
+    expect(stdout).not.toContain('\u001B');
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('exits 1 when an export has failed, and says why', async () => {
+    const { id } = await make();
+    await end(id, 'FAILED', 'AccessDenied: the key may not write');
+    expect(await svc('exports', 'watch', id)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/FAILED: 0 rows[^]*AccessDenied/) as string,
+    });
+    const json = await svc('exports', 'watch', id, '--json');
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ id, status: 'FAILED' });
+  }, 60_000);
+
+  it('leaves the export running when it is interrupted, and says so', async () => {
+    const args = [
+      '--project',
+      project,
+      '--destination',
+      destination,
+      '--from',
+      '2026-11-01',
+      '--to',
+      '2026-11-02',
+    ];
+    await using watch = start(['exports', 'create', ...args, '--watch']);
+    const [, id = ''] = await watch.prints(/(\S{36}) CREATED 0 %/);
+    process.kill(watch.pid, 'SIGINT');
+    expect(await watch.exit).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining(`The export goes on. Watch: svc exports watch ${id}`) as string,
+    });
+    expect(await platform.call('GET', `/bulk-exports/${id}`)).toMatchObject({ body: { status: 'CREATED' } });
+  }, 60_000);
+
+  it('draws a bar for each export on a terminal, and goes on while the server is away', async () => {
+    const [first, second] = [await make(), await make()];
+    const [run] = await runsOf(platform, first.id);
+    await claimed(platform, run?.id ?? '');
+    await sql(platform, `update exports set status = 'RUNNING', started_at = now() where id = $1`, [
+      first.id,
+    ]);
+    await wroteFile(platform, { id: run?.id ?? '', rows: 50, at: '2026-03-01T15:00:00.000000Z' });
+    let text = '';
+    let failures = 3;
+    const client = createPlatformClient({
+      apiUrl: platform.server.url,
+      apiKey: platform.key,
+      fetch: (input, init) => (failures-- > 0 ? Promise.reject(new TypeError('away')) : fetch(input, init)),
+    });
+    const terminal = { isTTY: true, columns: 160, rows: 24, write: (more: string) => (text += more) };
+    const code = watchExports({ client, ids: [first.id, second.id], json: false, terminal });
+    await expect
+      .poll(() => text, { timeout: 20_000 })
+      .toMatch(/RUNNING +[▉-▏█]+░+ +20 %  0 of 3 runs · 50 rows/);
+    await expect.poll(() => text, { timeout: 20_000 }).toMatch(/CREATED +░+ +0 %/);
+    await end(first.id, 'COMPLETED');
+    await end(second.id, 'CANCELLED');
+    expect(await code).toBe(1);
+    expect(text).toMatch(/COMPLETED █{24} +100 %/);
+    expect(text).toContain(`${first.id} COMPLETED: 50 rows in 1 file`);
+  }, 60_000);
+});

@@ -1,0 +1,13 @@
+// Files that are ready to go, as the writer of an export leaves them.
+import { createHash, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LocalFile } from '../../src/platform/destinations/file-store.ts';
+
+/** Random bytes, so that no part of it is like another. */
+export const localFile = async (folder: string, bytes: number): Promise<LocalFile & { content: Buffer }> => {
+  const content = randomBytes(bytes);
+  const path = join(folder, `file-${randomBytes(4).toString('hex')}`);
+  await writeFile(path, content);
+  return { path, bytes, sha256: createHash('sha256').update(content).digest('hex'), content };
+};

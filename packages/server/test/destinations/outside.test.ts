@@ -1,0 +1,118 @@
+// Nobody makes the server call where it must not: inside of its own network, or nowhere at all.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import { recordingServer, type RecordingServer } from './recording-server.ts';
+
+let platform: PlatformServer;
+let inside: RecordingServer;
+beforeAll(async () => {
+  inside = await recordingServer();
+  platform = await startPlatform();
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  await inside[Symbol.asyncDispose]();
+});
+
+const create = (config: object, more: object = {}) =>
+  platform.call('POST', '/bulk-exports/destinations', {
+    json: {
+      display_name: 'Elsewhere',
+      config: { bucket_name: 'bucket', ...config },
+      credentials: { access_key_id: 'a', secret_access_key: 'b' },
+      ...more,
+    },
+  });
+
+it.each([
+  'http://127.1',
+  'http://2130706433',
+  'http://0x7f.1',
+  'http://0177.0.0.1',
+  'http://①②⑦.0.0.1',
+  'http://0',
+  'https://127.0.0.1',
+  'https://[::1]',
+  'https://[::ffff:7f00:1]',
+  'https://[64:ff9b::7f00:1]',
+  'https://localhost',
+  'https://localhost.',
+  'https://metadata.google.internal',
+  'http://169.254.169.254.',
+  'https://169.254.169.254',
+  'https://10.0.0.1',
+  'http://127.0.0.1.nip.io',
+  'http://s3.example.com',
+  'https://ok@127.0.0.1/',
+  'https://user:pass@s3.example.com/',
+  'https://s3.example.com:9000',
+  'https://s3.example.com/?x=1',
+  'https://s3.example.com/#x',
+  'file:///etc/passwd',
+  'gopher://s3.example.com',
+  'data:text/plain,x',
+  's3.example.com',
+  '',
+])('the endpoint %s is refused', async (text) => {
+  const endpoint_url = text.includes('127') ? text.replace(/(?<=[\d\]])\/?$/, `:${inside.port}/`) : text;
+  expect(await create({ endpoint_url })).toMatchObject({
+    status: 422,
+    body: { detail: [{ loc: ['body', 'config', 'endpoint_url'] }] },
+  });
+  expect(inside.connections()).toBe(0);
+});
+
+it.each<[string, object, (string | number)[]]>([
+  ['a host in the region', { region: 'x.evil/' }, ['config', 'region']],
+  ['a host in the bucket', { bucket_name: 'a.b@evil.example' }, ['config', 'bucket_name']],
+  ['no bucket', { bucket_name: '' }, ['config', 'bucket_name']],
+  ['a bucket in capitals', { bucket_name: 'Bucket' }, ['config', 'bucket_name']],
+  ['a bucket that is an address', { bucket_name: '10.0.0.1' }, ['config', 'bucket_name']],
+  ['a bucket with two dots', { bucket_name: 'a..b' }, ['config', 'bucket_name']],
+  ['a short bucket', { bucket_name: 'ab' }, ['config', 'bucket_name']],
+  ['a long bucket', { bucket_name: 'a'.repeat(64) }, ['config', 'bucket_name']],
+  ['a prefix that leads up', { prefix: '../../other' }, ['config', 'prefix']],
+  ['a prefix that leads up inside', { prefix: 'a/../b' }, ['config', 'prefix']],
+  ['a prefix with an empty part', { prefix: 'a//b' }, ['config', 'prefix']],
+  ['a prefix with a NUL', { prefix: 'a\0' }, ['config', 'prefix']],
+  ['a prefix with a line feed', { prefix: 'a\nb' }, ['config', 'prefix']],
+  ['a prefix that leaves no room', { prefix: 'é'.repeat(401) }, ['config', 'prefix']],
+  [
+    'a header in an option',
+    { s3_additional_kwargs: { Tagging: 'a\r\nx-evil: 1' } },
+    ['config', 's3_additional_kwargs', 'Tagging'],
+  ],
+  [
+    'an option that nobody knows',
+    { s3_additional_kwargs: { Body: 'x' } },
+    ['config', 's3_additional_kwargs'],
+  ],
+  [
+    'our own metadata',
+    { s3_additional_kwargs: { Metadata: { sha256: 'x' } } },
+    ['config', 's3_additional_kwargs', 'Metadata', 'sha256'],
+  ],
+  ['another field', { bucket: 'x' }, ['config']],
+  [
+    'no endpoint that could name the bucket',
+    { include_bucket_in_prefix: false },
+    ['config', 'include_bucket_in_prefix'],
+  ],
+  [
+    'another endpoint than that of AWS, accelerated',
+    { endpoint_url: 'https://s3.example.com', config_kwargs_s3: { use_accelerate_endpoint: true } },
+    ['config', 'config_kwargs_s3', 'use_accelerate_endpoint'],
+  ],
+  ['a role that is none', { aws_role_arn: 'arn:aws:iam::1:user/x' }, ['config', 'aws_role_arn']],
+])('%s is refused', async (_, config, loc) => {
+  expect(await create(config)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', ...loc] }] } });
+});
+
+it.each<[string, object, string]>([
+  ['no credentials', { credentials: undefined }, 'credentials'],
+  ['a role and credentials', { aws_role_arn: 'arn:aws:iam::123456789012:role/x' }, 'aws_role_arn'],
+  ['a role', { credentials: undefined, aws_role_arn: 'arn:aws:iam::123456789012:role/x' }, 'aws_role_arn'],
+  ['a name with a mark', { display_name: 'a<b' }, 'display_name'],
+])('%s is refused, and the field is named', async (_, more, field) => {
+  expect(await create({}, more)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
+});

@@ -1,0 +1,224 @@
+// Where requests for a bucket go, as a server sees them that answers everything with yes.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { S3Config } from '@svc/contract';
+import { EgressGuard } from '../../src/egress/guard.ts';
+import { usualS3Limits } from '../../src/platform/destinations/s3-client.ts';
+import { S3Store } from '../../src/platform/destinations/s3-store.ts';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { describeS3, openGateway } from '../s3/gateway.ts';
+import { localFile } from './local-file.ts';
+import { recordingServer, type RecordingServer } from './recording-server.ts';
+import { openS3, s3Target } from './s3-target.ts';
+
+const never = new AbortController().signal;
+const mb = 1_024 ** 2;
+const keys = { accessKeyId: 'KEYID', secretAccessKey: 'SECRET' };
+
+describe('a bucket', () => {
+  let server: RecordingServer;
+  beforeEach(async () => {
+    server = await recordingServer();
+  });
+  afterEach(() => server[Symbol.asyncDispose]());
+
+  /** Every name leads to our server; the guard has to be asked for each. */
+  const open = (host: string, config: Partial<S3Config>): S3Store => {
+    const here = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const allowed = [host, `bucket.${host}`].map((each) => ({ host: each, port: server.port }));
+    return new S3Store(
+      s3Target({ endpoint: `http://${host}:${server.port}`, keys, bucket: 'bucket' }, config),
+      {
+        guard: new EgressGuard(allowed, here),
+        lendsCredentials: false,
+        limits: { ...usualS3Limits, tries: 1 },
+      },
+    );
+  };
+
+  it.each<[string, string, Partial<S3Config>, string, string, string]>([
+    ['in the path, by itself', 's3.test', {}, 's3.test', '/bucket/some/prefix/key', 'bucket/some/prefix'],
+    [
+      'in the path',
+      's3.test',
+      { config_kwargs_s3: { addressing_style: 'path' } },
+      's3.test',
+      '/bucket/some/prefix/key',
+      'bucket/some/prefix',
+    ],
+    [
+      'before the host',
+      's3.test',
+      { config_kwargs_s3: { addressing_style: 'virtual' } },
+      'bucket.s3.test',
+      '/some/prefix/key',
+      'bucket/some/prefix',
+    ],
+    [
+      'nowhere, when the host begins with it',
+      'bucket.s3.test',
+      {},
+      'bucket.s3.test',
+      '/some/prefix/key',
+      'bucket/some/prefix',
+    ],
+    [
+      'nowhere, when that is said',
+      'other.test',
+      { include_bucket_in_prefix: false },
+      'other.test',
+      '/some/prefix/key',
+      'bucket/some/prefix',
+    ],
+    [
+      'in the path, when that is said',
+      'bucket.s3.test',
+      { include_bucket_in_prefix: true },
+      'bucket.s3.test',
+      '/bucket/some/prefix/key',
+      'bucket/some/prefix',
+    ],
+    ['without a prefix', 's3.test', { prefix: '' }, 's3.test', '/bucket/key', 'bucket'],
+    [
+      'with slashes around the prefix',
+      's3.test',
+      { prefix: '/a/b/' },
+      's3.test',
+      '/bucket/a/b/key',
+      'bucket/a/b',
+    ],
+  ])('is named %s', async (_, host, config, wantedHost, url, root) => {
+    await using store = open(host, config);
+    await store.putText('key', 'x', 'text/plain', never);
+    expect(store.root).toBe(root);
+    expect(server.requests).toMatchObject([
+      {
+        method: 'PUT',
+        host: `${wantedHost}:${server.port}`,
+        url: expect.stringMatching(new RegExp(`^${url}(\\?|$)`)),
+      },
+    ]);
+  });
+
+  it('of an endpoint with a path is below it', async () => {
+    await using store = open('s3.test', { endpoint_url: `http://s3.test:${server.port}/storage/v1/s3` });
+    await store.putText('key', 'x', 'text/plain', never);
+    expect(server.requests[0]?.url).toMatch(/^\/storage\/v1\/s3\/bucket\/some\/prefix\/key/);
+    await using named = open('s3.test', {
+      endpoint_url: `http://s3.test:${server.port}/bucket`,
+      include_bucket_in_prefix: false,
+    });
+    await named.putText('key', 'x', 'text/plain', never);
+    expect(server.requests[1]?.url).toMatch(/^\/bucket\/some\/prefix\/key/);
+  });
+
+  it('is not followed to where it is said to have moved', async () => {
+    await using elsewhere = await recordingServer();
+    await using moved = await recordingServer((_, response) => {
+      response.writeHead(307, {
+        location: `http://127.0.0.1:${elsewhere.port}/`,
+        'x-amz-bucket-region': 'eu-west-1',
+      });
+      response.end();
+    });
+    const target = s3Target({ endpoint: `http://127.0.0.1:${moved.port}`, keys, bucket: 'bucket' });
+    await using store = openS3(target, { tries: 1 });
+    await expect(store.putText('key', 'x', 'text/plain', never)).rejects.toMatchObject({ isFinal: false });
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  it('that answers without an end is not listened to for ever', async () => {
+    await using endless = await recordingServer((_, response) => {
+      response.writeHead(400);
+      const say = (): void => {
+        while (response.write('x'.repeat(65_536)));
+        response.once('drain', say);
+      };
+      say();
+    });
+    const target = s3Target({ endpoint: `http://127.0.0.1:${endless.port}`, keys, bucket: 'bucket' });
+    await using store = openS3(target, { tries: 1 });
+    await expect(store.putText('key', 'x', 'text/plain', never)).rejects.toThrow(/more than S3 ever says/);
+  });
+
+  it('whose name leads into this network when it is called is not called', async () => {
+    const turns = ['1.1.1.1', '127.0.0.1'];
+    const flips = () => Promise.resolve([{ address: turns.shift() ?? '127.0.0.1', family: 4 }]);
+    const target = s3Target({ endpoint: `https://flip.test`, keys, bucket: 'bucket' });
+    await using store = new S3Store(target, {
+      guard: new EgressGuard([], flips),
+      lendsCredentials: false,
+      limits: usualS3Limits,
+    });
+    await store.findAddress(never);
+    await expect(store.putText('key', 'x', 'text/plain', never)).rejects.toMatchObject({
+      code: 'EndpointRefused',
+      isFinal: true,
+    });
+  });
+
+  it.each(['169.254.169.254', '169.254.170.2', 'fd00:ec2::254', '::ffff:169.254.169.254'])(
+    'is not looked for at %s, whatever the operator allows',
+    async (address) => {
+      const guard = new EgressGuard([{ host: 'allowed.test', port: undefined }], () =>
+        Promise.resolve([{ address, family: address.includes(':') ? 6 : 4 }]),
+      );
+      const target = s3Target({ endpoint: 'http://allowed.test', keys, bucket: 'bucket' });
+      await using store = new S3Store(target, { guard, lendsCredentials: false, limits: usualS3Limits });
+      await expect(store.putText('key', 'x', 'text/plain', never)).rejects.toMatchObject({
+        code: 'EndpointRefused',
+      });
+    },
+  );
+
+  it('without credentials is not opened with those of the server, unless they are lent', () => {
+    const target = {
+      ...s3Target({ endpoint: 'https://s3.test', keys, bucket: 'bucket' }),
+      credentials: null,
+    };
+    for (const role of [null, 'arn:aws:iam::123456789012:role/x'])
+      expect(() => openS3({ ...target, aws_role_arn: role })).toThrow(/not lent/);
+  });
+});
+
+describeS3('a bucket that is told how', () => {
+  it.each(['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const)(
+    'gets files with %s, and all options',
+    async (sum) => {
+      await using gateway = await openGateway();
+      const bucket = await gateway.createBucket();
+      const scratch = await mkdtemp(join(tmpdir(), 'destinations-local-'));
+      await using store = openS3(
+        s3Target(
+          { endpoint: gateway.endpoint, keys: gateway.keys, bucket },
+          {
+            s3_additional_kwargs: {
+              Metadata: { team: 'blue' },
+              Tagging: 'a=b&c=d',
+              ACL: 'private',
+              StorageClass: 'STANDARD',
+              ChecksumAlgorithm: sum,
+            },
+          },
+        ),
+      );
+      for (const bytes of [1_000, 20 * mb]) {
+        const file = await localFile(scratch, bytes);
+        await store.put(`file-${bytes}`, file, { ifAbsent: true, signal: never });
+        const found = await gateway
+          .client()
+          .send(new HeadObjectCommand({ Bucket: bucket, Key: `some/prefix/file-${bytes}` }));
+        expect(found).toMatchObject({
+          Metadata: { team: 'blue', sha256: file.sha256 },
+          ContentType: 'application/vnd.apache.parquet',
+          ContentLength: bytes,
+          // This gateway forgets the tags of uploads in parts.
+          ...(bytes === 1_000 ? { TagCount: 2 } : {}),
+        });
+      }
+      await rm(scratch, { recursive: true });
+    },
+  );
+});

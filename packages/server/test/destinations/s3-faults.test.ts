@@ -1,0 +1,252 @@
+// A bucket that fails on demand: what is tried again, what is not, and that nothing is left behind.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { DestinationError, StoreConflict } from '../../src/platform/destinations/destination-error.ts';
+import type { S3Limits } from '../../src/platform/destinations/s3-client.ts';
+import type { S3Store } from '../../src/platform/destinations/s3-store.ts';
+import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
+import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { putParts, startUpload } from '../s3/multipart.ts';
+import { localFile } from './local-file.ts';
+import { openS3, s3Target } from './s3-target.ts';
+
+const mb = 1_024 ** 2;
+const small = 1_000;
+const large = 30 * mb;
+const never = new AbortController().signal;
+
+describeS3('a bucket that fails', () => {
+  let gateway: Gateway;
+  let faults: FaultServer;
+  let bucket: string;
+  let scratch: string;
+  const stores: S3Store[] = [];
+  beforeAll(async () => {
+    gateway = await openGateway();
+    scratch = await mkdtemp(join(tmpdir(), 'destinations-local-'));
+  });
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await rm(scratch, { recursive: true });
+  });
+  beforeEach(async () => {
+    faults = await openFaultServer(gateway);
+    bucket = await gateway.createBucket();
+  });
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
+    await faults[Symbol.asyncDispose]();
+  });
+
+  const open = (limits: Partial<S3Limits> = {}): S3Store => {
+    const { keys } = gateway;
+    const store = openS3(s3Target({ endpoint: faults.endpoint, keys, bucket }), limits);
+    stores.push(store);
+    return store;
+  };
+  const put = async (
+    bytes: number,
+    {
+      store = open(),
+      signal = never,
+      ifAbsent = false,
+    }: Partial<Parameters<S3Store['put']>[2]> & { store?: S3Store } = {},
+  ) => {
+    const file = await localFile(scratch, bytes);
+    await store.put('file', file, { ifAbsent, signal });
+    expect(await store.head('file', never)).toEqual({ bytes, sha256: file.sha256 });
+    const stored = await gateway.read(bucket, 'some/prefix/file');
+    expect(file.content.equals(stored)).toBe(true);
+  };
+  const nothingIsLeft = async (): Promise<void> => {
+    expect(await gateway.objects(bucket)).toEqual([]);
+    expect(await gateway.uploads(bucket)).toEqual([]);
+  };
+  const failure = async (work: Promise<unknown>): Promise<DestinationError> => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(DestinationError);
+    return error as DestinationError;
+  };
+
+  it.each(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'] as const)(
+    'that is busy, reset or faulty for a while at %s gets the file all the same',
+    async (operation) => {
+      const bytes = operation === 'PutObject' ? small : large;
+      faults.on({ operation, nth: 1 }).answer(503, 'SlowDown');
+      faults.on({ operation, nth: 2 }).answer(500, 'InternalError');
+      faults.on({ operation, nth: 3 }).reset();
+      await put(bytes);
+      expect(await gateway.uploads(bucket)).toEqual([]);
+    },
+  );
+
+  it.each(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'] as const)(
+    'whose answer to %s was lost has the file, and no upload stays open',
+    async (operation) => {
+      const rule = faults.on({ operation, nth: 1 }).resetAfterCommit();
+      await put(operation === 'PutObject' ? small : large);
+      expect(rule.hits).toBe(1);
+      expect(await gateway.uploads(bucket)).toEqual([]);
+      expect(await gateway.objects(bucket)).toHaveLength(1);
+    },
+  );
+
+  it('that is cut off in the middle of a part gets the part again', async () => {
+    faults.on({ operation: 'UploadPart', nth: 2 }).reset({ afterBytes: 3 * mb });
+    await put(large);
+  });
+
+  it('that answers 200 and means an error is asked again', async () => {
+    const rule = faults.on({ operation: 'CompleteMultipartUpload', nth: 1 }).errorBody200();
+    await put(large);
+    expect(rule.hits).toBe(1);
+  });
+
+  it('that always answers 200 and means an error has failed, for now', async () => {
+    faults.on({ operation: 'CompleteMultipartUpload' }).errorBody200();
+    const error = await failure(put(large));
+    expect(error).toMatchObject({ code: 'InternalError', isFinal: false });
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['PutObject', small],
+    ['CreateMultipartUpload', large],
+    ['UploadPart', large],
+  ] as const)('that stays busy at %s is tried five times', async (operation, bytes) => {
+    faults.on({ operation }).answer(503, 'SlowDown');
+    const error = await failure(put(bytes));
+    expect(error).toMatchObject({ code: 'SlowDown', isFinal: false });
+    expect(faults.requestsOf(operation).length).toBeGreaterThanOrEqual(5);
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['PutObject', small],
+    ['UploadPart', large],
+    ['CompleteMultipartUpload', large],
+  ] as const)('that is silent at %s is given up', async (operation, bytes) => {
+    faults.on({ operation }).gate();
+    const error = await failure(put(bytes, { store: open({ idleMs: 300, tries: 2 }) }));
+    expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
+    await nothingIsLeft();
+  });
+
+  it('that goes on for ever is given up all the same', async () => {
+    faults.on({ operation: 'PutObject' }).slow(1_000);
+    const error = await failure(put(600_000, { store: open({ callMs: 500 }) }));
+    expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
+    await nothingIsLeft();
+  });
+
+  it('that keeps less than it was given is found out', async () => {
+    faults.on({ operation: 'PutObject' }).truncate(10);
+    const store = open();
+    const file = await localFile(scratch, small);
+    await store.put('file', file, { ifAbsent: false, signal: never });
+    expect(await store.head('file', never)).toMatchObject({ bytes: 10 });
+  });
+
+  it.each([
+    ['CreateMultipartUpload', 1],
+    ['UploadPart', 1],
+    ['UploadPart', 4],
+    ['CompleteMultipartUpload', 1],
+  ] as const)('keeps nothing of a file that is cancelled at %s number %i', async (operation, nth) => {
+    const rule = faults.on({ operation, nth }).gate();
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    const cancelled = put(large, { signal: controller.signal });
+    await rule.untilHit();
+    controller.abort(reason);
+    if (operation === 'CreateMultipartUpload') rule.release();
+    await expect(cancelled).rejects.toBe(reason);
+    await nothingIsLeft();
+  });
+
+  it('keeps no part that arrives after the cancel', async () => {
+    const rule = faults.on({ operation: 'UploadPart', nth: 2 }).hang();
+    const controller = new AbortController();
+    const cancelled = put(large, { signal: controller.signal });
+    await rule.untilHit();
+    controller.abort(new Error('cancelled'));
+    await expect(cancelled).rejects.toThrow('cancelled');
+    await nothingIsLeft();
+  });
+
+  it.each([small, large])(
+    'refuses to replace with a file of %i bytes, and keeps no part of it',
+    async (bytes) => {
+      const store = open();
+      await store.putText('file', 'first', 'text/plain', never);
+      await expect(put(bytes, { store, ifAbsent: true })).rejects.toThrow(StoreConflict);
+      expect((await gateway.read(bucket, 'some/prefix/file')).length).toBe(5);
+      expect(await gateway.uploads(bucket)).toEqual([]);
+    },
+  );
+
+  it('may say only at the end that there is something', async () => {
+    faults.on({ operation: 'CompleteMultipartUpload' }).answer(412, 'PreconditionFailed');
+    await expect(put(large, { ifAbsent: true })).rejects.toThrow(StoreConflict);
+    await nothingIsLeft();
+  });
+
+  it('is cleared of what writers of a key have left, and of nothing else', async () => {
+    const client = gateway.client();
+    for (const name of ['file', 'file', 'file-2']) {
+      const target = { client, bucket, key: `some/prefix/${name}` };
+      await putParts({ ...target, uploadId: await startUpload(target) }, [Buffer.alloc(10)]);
+    }
+    await open().removeUnfinished('file', never);
+    expect((await gateway.uploads(bucket)).map(({ key }) => key)).toEqual(['some/prefix/file-2']);
+  });
+
+  it('need not let everybody look for what writers have left, unless it only has too much to do', async () => {
+    const store = open({ tries: 1 });
+    faults.on({ operation: 'ListMultipartUploads' }).answer(403, 'AccessDenied');
+    await store.removeUnfinished('file', never);
+    faults.clear();
+    faults.on({ operation: 'ListMultipartUploads' }).answer(503, 'SlowDown');
+    expect(await failure(store.removeUnfinished('file', never))).toMatchObject({ isFinal: false });
+  });
+
+  it('that is deleted in the middle is told from one that is busy', async () => {
+    const rule = faults.on({ operation: 'UploadPart', nth: 2 }).gate();
+    const failed = failure(put(large));
+    await rule.untilHit();
+    await gateway.deleteBucket(bucket);
+    rule.release();
+    expect(await failed).toMatchObject({ code: expect.stringMatching(/^NoSuch(Bucket|Upload)$/) });
+    expect(await failure(put(small))).toMatchObject({ code: 'NoSuchBucket', isFinal: true });
+  });
+
+  it.each([
+    [403, 'AccessDenied', true],
+    [403, 'SignatureDoesNotMatch', true],
+    [400, 'ExpiredToken', true],
+    [301, 'PermanentRedirect', true],
+    [400, 'KMS.DisabledException', true],
+    [400, 'KMS.ThrottlingException', false],
+    [403, 'SomethingNew', true],
+    [400, 'SomethingNew', false],
+    [507, 'SomethingNew', false],
+    [400, 'RequestTimeout', false],
+  ])('that says %i %s: final is %s', async (status, code, isFinal) => {
+    faults.on({ operation: 'PutObject' }).answer(status, code, 'a sentence of the service');
+    const error = await failure(put(small, { store: open({ tries: 1 }) }));
+    expect(error).toMatchObject({ code, isFinal });
+    expect(error.message).not.toContain('sentence of the service');
+  });
+
+  it('cannot make others read what it answers', async () => {
+    faults.on({ operation: 'PutObject' }).answer(400, 'Evil code: x', 'canary');
+    const error = await failure(put(small, { store: open({ tries: 1 }) }));
+    expect(error.code).toBe('Http400');
+    expect(`${error.stack} ${(error.cause as Error).stack}`).not.toMatch(/canary|Evil/);
+  });
+});

@@ -1,0 +1,110 @@
+// Credentials go in and never come out: not in an answer, not in the log, not in the database, whatever the other side does.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Destination } from '@svc/contract';
+import { databaseText } from '../access/database-text.ts';
+import { runCli } from '../cli/cli-process.ts';
+import { testDatabase } from '../database.ts';
+import { testProject } from '../server.ts';
+import { recordingServer } from './recording-server.ts';
+
+const secrets = [
+  'ACCESSKEYCANARY',
+  'secret-canary-1',
+  'token-canary-1',
+  'ACCESSKEYCANARY2',
+  'secret-canary-2',
+  'token-canary-2',
+];
+/** As themselves, and as they would be in something else. */
+const forms = secrets.flatMap((secret) => [
+  secret,
+  Buffer.from(secret).toString('hex'),
+  // What of its base64 does not depend on what is around it.
+  ...[0, 1, 2].map((shift) =>
+    Buffer.from(' '.repeat(shift) + secret)
+      .toString('base64')
+      .slice(4, -5),
+  ),
+]);
+const [first, second] = [0, 3].map((at) => ({
+  access_key_id: secrets[at],
+  secret_access_key: secrets[at + 1],
+  session_token: secrets[at + 2],
+}));
+
+it('keeps credentials to itself', async () => {
+  await using database = await testDatabase();
+  /** Takes everything for a while; then refuses, and says all that it was told. */
+  let refuses = false;
+  await using bucket = await recordingServer((request, response) => {
+    if (!refuses) {
+      response.writeHead(200, { etag: '"x"' }).end();
+      return;
+    }
+    const told = JSON.stringify(request.headers);
+    response.writeHead(403, { 'x-amz-request-id': told.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '') });
+    response.end(
+      `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>${secrets.join(' ')}</Message>` +
+        `<AWSAccessKeyId>${secrets.join(' ')}</AWSAccessKeyId><StringToSign>${secrets.join(' ')}</StringToSign></Error>`,
+    );
+  });
+  const dataDir = mkdtempSync(join(tmpdir(), 'destinations-'));
+  try {
+    const args = ['start', '--config', testProject, '--data-dir', dataDir, '--port', '0'];
+    await using server = runCli([...args, '--log-level', 'trace', '--log-format', 'json'], {
+      cwd: dataDir,
+      env: {
+        SVC_DATABASE_URI: database.uri,
+        SVC_BOOTSTRAP_API_KEY: 'the-first-key-of-a-test',
+        SVC_EGRESS_ALLOW: `127.0.0.1:${bucket.port}`,
+      },
+    });
+    const [url] = await server.prints(/http:\/\/127\.0\.0\.1:\d+/);
+    const answers: string[] = [];
+    const call = async (method: string, path: string, json?: unknown): Promise<unknown> => {
+      const response = await fetch(`${url}/api/v1/bulk-exports/destinations${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', 'x-api-key': 'the-first-key-of-a-test' },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      });
+      const text = await response.text();
+      answers.push(`${response.status} ${JSON.stringify([...response.headers])} ${text}`);
+      return JSON.parse(text);
+    };
+    const given = (credentials: unknown) => ({
+      display_name: 'Canaries',
+      config: { bucket_name: 'bucket', endpoint_url: `http://127.0.0.1:${bucket.port}`, region: 'us-east-1' },
+      credentials,
+    });
+    const { id, credentials_keys } = (await call('POST', '', given(first))) as Destination;
+    expect(credentials_keys).toEqual(['access_key_id', 'secret_access_key', 'session_token']);
+    expect(bucket.requests[0]?.headers).toMatchObject({
+      authorization: expect.stringContaining('ACCESSKEYCANARY/'),
+      'x-amz-security-token': 'token-canary-1',
+    });
+    await call('PATCH', `/${id}`, { credentials: second });
+    await call('POST', `/${id}/test`);
+    refuses = true;
+    await call('POST', `/${id}/test`);
+    await call('PATCH', `/${id}`, { credentials: first });
+    await call('POST', '', given(first));
+    await call('POST', '', { ...given(first), config: { bucket_name: '!' } });
+    await call('POST', '', given({ ...first, more: 'x' }));
+    await call('POST', '', given({ ...first, secret_access_key: 'secret-canary-1\n' }));
+    for (const path of ['', `/${id}`]) await call('GET', path);
+    const stored = await databaseText(database);
+    expect(stored).toContain('Canaries');
+    await call('DELETE', `/${id}`);
+    expect(answers.map((answer) => answer.slice(0, 3)).join(' ')).toBe(
+      '200 200 200 200 400 400 422 422 422 200 200 200',
+    );
+    await server.prints(/"status":422[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*"method":"DELETE"/);
+    for (const text of [answers.join('\n'), server.output(), stored])
+      for (const form of forms) expect(text).not.toContain(form);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

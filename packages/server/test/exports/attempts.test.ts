@@ -1,0 +1,414 @@
+// What happens while an export is under way, on one worker or several: exporters that hang, stop, run out of disk, come back too late.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toRunOrder } from '../../src/platform/exports/export-order.ts';
+import { ExporterPool } from '../../src/platform/exports/exporter-pool.ts';
+import type { ExportOutcome } from '../../src/platform/exports/exporter-protocol.ts';
+import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
+import { exportStorage } from '../../src/storage/exports.ts';
+import { traceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { checkCompleted, checkUnfinished, folderKeep } from './export-audit.ts';
+import { eventually } from '../eventually.ts';
+import { startExportNode } from './export-node.ts';
+import {
+  eventsOf,
+  firstDay,
+  newExport,
+  newPlace,
+  type Place,
+  runsOf,
+  sql,
+  statusOf,
+} from './export-tables.ts';
+import { ExporterPlan, plannedExporter } from './exporter-plan.ts';
+import { addRuns, daysKept } from './stored-runs.ts';
+
+let db: TestDatabase;
+let folder: string;
+let place: Place;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+  place = await newPlace(db, folder);
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+const until = (id: string, status: string): Promise<void> =>
+  eventually(async () => expect(await statusOf(db, id)).toBe(status), 60_000);
+const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
+const reached = (
+  plan: ExporterPlan,
+  ...[step, count = 1]: Parameters<ExporterPlan['count']> | [Parameters<ExporterPlan['count']>[0], number]
+) => eventually(() => expect(plan.count(step)).toBeGreaterThanOrEqual(count), 60_000);
+const one = { exportSlots: '1' };
+
+describe('an export run', () => {
+  it('that fails each time has its twenty-one attempts in one exporter, with the pause between them', async () => {
+    using plan = new ExporterPlan({ step: 'written', nth: 'every', action: 'fail' });
+    await using node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportRetries: '20', exportRetryDelay: '30ms' },
+    });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place);
+    await until(id, 'FAILED');
+    const run = await firstRun(id);
+    expect(Object.keys(run.errors)).toHaveLength(21);
+    for (let attempt = 0; attempt <= 20; attempt++) expect(run.errors[`retry_${attempt}`]).toMatch(/memory/);
+    const pauses = await sql<{ ms: number }>(
+      db,
+      `select extract(epoch from c.at - r.at)::float8 * 1000 as ms from export_events r
+        cross join lateral (select min(c.at) as at from export_events c where c.export_id = r.export_id and c.type = 'claimed' and c.id > r.id) c
+        where r.export_id = $1 and r.type = 'retry'`,
+      [id],
+    );
+    expect(pauses).toHaveLength(20);
+    for (const { ms } of pauses) expect(ms).toBeGreaterThanOrEqual(30);
+    expect(new Set(plan.steps.map(({ pid }) => pid)).size).toBe(1);
+    expect(node.worker.tally.attempts.get('failed')).toBe(21);
+    await checkUnfinished(folderKeep(folder), id);
+  });
+
+  it('whose attempts hang is tried again after the time of one, and timed out after the last', async () => {
+    using _ = new ExporterPlan({ step: 'begun', nth: 'every', action: 'wait' });
+    await using _node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportRunTimeout: '4s', exportRetries: '1' },
+    });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place);
+    await until(id, 'FAILED');
+    expect(await firstRun(id)).toMatchObject({
+      status: 'TIMEDOUT',
+      retry_number: 1,
+      errors: { retry_0: expect.stringMatching(/longer/), retry_1: expect.stringMatching(/longer/) },
+    });
+  }, 60_000);
+
+  it('is timed out with its export, once that has had its time, and leaves no exporter at work', async () => {
+    using plan = new ExporterPlan({ step: 'written', nth: 1, action: 'wait' });
+    await using node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportTimeout: '5s' },
+    });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place, { days: 2 });
+    await until(id, 'TIMEDOUT');
+    expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['TIMEDOUT', 'TIMEDOUT']);
+    plan.go();
+    await eventually(() => expect(node.worker.running).toBe(0));
+    expect(await checkUnfinished(folderKeep(folder), id)).toEqual([]);
+  }, 60_000);
+
+  it('whose rows cannot be read for a moment waits for the database, and no attempt is counted', async () => {
+    using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });
+    await using _node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportFileSize: '1kb' },
+    });
+    await addRuns(db, place, { start: firstDay, count: 50 });
+    const id = await newExport(db, place);
+    await reached(plan, 'committed');
+    await db.transact(async (tx) => {
+      await sql(tx, 'lock table trace_runs in access exclusive mode');
+      plan.go();
+      await eventually(async () => {
+        const cut = await sql(
+          db,
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name = 'svc exporter' and wait_event_type = 'Lock'`,
+        );
+        expect(cut).toHaveLength(1);
+      });
+    });
+    await until(id, 'COMPLETED');
+    expect(await firstRun(id)).toMatchObject({ retry_number: 0, reclaims: 0, errors: {}, rows_written: 50 });
+    await checkCompleted(db, folderKeep(folder), id);
+  });
+
+  it('that is cancelled between two runs begins no other', async () => {
+    using plan = new ExporterPlan({ step: 'finished', nth: 1, action: 'wait' });
+    await using node = await startExportNode(db, { program: plannedExporter, settings: one });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    await addRuns(db, place, { start: '2026-03-02T00:00:00Z', count: 10 });
+    const id = await newExport(db, place, { days: 2 });
+    await reached(plan, 'finished');
+    expect(await exportStorage(db).cancel(place.tenant_id, id)).toBe('RUNNING');
+    plan.go();
+    await eventually(() => expect(node.worker.running).toBe(0));
+    expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED']);
+    expect(await checkUnfinished(folderKeep(folder), id)).toHaveLength(1);
+    expect((await eventsOf(db, id)).at(-1)).toBe('cancelled');
+  });
+
+  it('that is cancelled while its manifest is written has none in the end', async () => {
+    using plan = new ExporterPlan({ step: 'manifest uploaded', nth: 1, action: 'wait' });
+    await using node = await startExportNode(db, { program: plannedExporter, settings: one });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place);
+    await reached(plan, 'manifest uploaded');
+    await exportStorage(db).cancel(place.tenant_id, id);
+    plan.go();
+    await eventually(() => expect(node.worker.running).toBe(0));
+    expect(await statusOf(db, id)).toBe('CANCELLED');
+    await eventually(() => checkUnfinished(folderKeep(folder), id));
+  });
+});
+
+describe('a worker that stops', () => {
+  it('lets its exporters finish their files, and gives the rest back at once', async () => {
+    using plan = new ExporterPlan({ step: 'written', nth: 2, action: 'wait' });
+    await addRuns(db, place, { start: firstDay, count: 400 });
+    let id: string;
+    {
+      await using node = await startExportNode(db, {
+        program: plannedExporter,
+        settings: { ...one, exportLease: '1h' },
+      });
+      id = await newExport(db, place);
+      await reached(plan, 'written', 2);
+      const drained = node.worker.drain(60_000, new AbortController().signal);
+      plan.go();
+      await drained;
+      const [run] = await sql(
+        db,
+        'select status, lease_until, retry_number, reclaims, cursor from export_runs where export_id = $1',
+        [id],
+      );
+      expect(run).toMatchObject({
+        status: 'CREATED',
+        lease_until: null,
+        retry_number: 0,
+        cursor: expect.any(String),
+      });
+      expect(plan.count('committed')).toBe(2);
+      expect((await eventsOf(db, id)).at(-1)).toBe('requeued');
+    }
+    await using _other = await startExportNode(db);
+    await until(id, 'COMPLETED');
+    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+  });
+
+  it('gives back what is not finished within its grace', async () => {
+    using plan = new ExporterPlan({ step: 'begun', nth: 2, action: 'wait' });
+    await addRuns(db, place, { start: firstDay, count: 400 });
+    const node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportLease: '1h' },
+    });
+    const id = await newExport(db, place);
+    await reached(plan, 'begun', 2);
+    await node.worker.drain(50, new AbortController().signal);
+    await node[Symbol.asyncDispose]();
+    expect(await firstRun(id)).toMatchObject({ status: 'CREATED', retry_number: 0, reclaims: 0 + 1 });
+    await using _other = await startExportNode(db);
+    await until(id, 'COMPLETED');
+    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+  });
+});
+
+describe('an exporter that comes back after its lease was over', () => {
+  it.each(['written', 'begun', 'uploaded', 'verified'] as const)(
+    'touches nothing any more when it was held up after the step %s',
+    async (step) => {
+      using plan = new ExporterPlan({ step, nth: 2, action: 'freeze' });
+      await addRuns(db, place, { start: firstDay, count: 250 });
+      const id = await newExport(db, place);
+      const leases = exportLeaseStorage(db);
+      const { claimed } = await leases.claimRuns(1, 3_600_000, {
+        runsPerExport: 45,
+        exportsPerWorkspace: 15,
+      });
+      const tempDir = await mkdtemp(join(tmpdir(), 'svc-zombie-'));
+      const surroundings = { allow: [], fileRoots: [tmpdir()], lendsCredentials: false };
+      await using pool = new ExporterPool({
+        setup: { database: db.options, surroundings },
+        slots: 1,
+        program: plannedExporter,
+        logger: pino({ level: 'silent' }),
+      });
+      const target = {
+        destination_type: 'file' as const,
+        tenant_id: place.tenant_id,
+        id: place.destination_id,
+        config: { path: folder },
+      };
+      const zombie = new Promise<ExportOutcome>((resolve, reject) =>
+        pool.run(toRunOrder(claimed[0]!, target, { tempDir, fileBytes: 100_000 }), {
+          onFile: () => undefined,
+          onOutcome: resolve,
+          onLost: reject,
+        }),
+      );
+      await reached(plan, step, 2);
+      await sql(db, `update export_runs set lease_until = now() - interval '1 s' where export_id = $1`, [id]);
+      {
+        await using _node = await startExportNode(db);
+        await until(id, 'COMPLETED');
+      }
+      const before = await folderKeep(folder).objects();
+      const [pid] = pool.pids();
+      process.kill(pid!, 'SIGCONT');
+      expect(await zombie).toEqual({ kind: 'fenced' });
+      await rm(tempDir, { recursive: true });
+      expect(await folderKeep(folder).objects()).toEqual(before);
+      await checkCompleted(db, folderKeep(folder), id);
+    },
+    60_000,
+  );
+});
+
+describe('an export while its runs change', () => {
+  it('holds those that were there when it was made, as they are when they are read', async () => {
+    using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });
+    await using _node = await startExportNode(db, { program: plannedExporter, settings: one });
+    const ids = await addRuns(db, place, { start: firstDay, count: 400 });
+    const id = await newExport(db, place);
+    await reached(plan, 'committed');
+    const late = await addRuns(db, place, { start: firstDay, count: 50 });
+    const patched = ids.at(-1)!;
+    const deleted = ids.at(-2)!;
+    await traceStorage(db).ingest(
+      place.tenant_id,
+      [
+        {
+          id: patched,
+          rank: 1,
+          patched: 256,
+          writes: ['9'],
+          start_time: null,
+          metadata: '{}',
+          fields: { error: 'it broke' },
+        },
+      ],
+      [],
+      daysKept,
+    );
+    await sql(db, 'delete from trace_runs where id = $1', [deleted]);
+    plan.go();
+    await until(id, 'COMPLETED');
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(manifest.rows).toBe(399);
+    expect(late.length).toBe(50);
+    const again = await newExport(db, place);
+    await until(again, 'COMPLETED');
+    expect((await checkCompleted(db, folderKeep(folder), again)).rows).toBe(449);
+  });
+
+  it('goes on when all rows of a file that was begun are deleted', async () => {
+    using _ = new ExporterPlan({ step: 'uploaded', nth: 1, action: 'freeze' });
+    await using _node = await startExportNode(db, {
+      program: plannedExporter,
+      settings: { ...one, exportLease: '1h' },
+    });
+    const ids = await addRuns(db, place, { start: firstDay, count: 100 });
+    const id = await newExport(db, place);
+    await eventually(async () => expect(await folderKeep(folder).objects()).toHaveLength(1), 60_000);
+    // What was uploaded is not what was begun, as when it was cut off.
+    await sql(
+      db,
+      `update export_runs set pending_upload = pending_upload || '{"sha256": "0"}' where export_id = $1`,
+      [id],
+    );
+    await sql(db, 'delete from trace_runs where id = any ($1::uuid[])', [ids]);
+    process.kill(_.steps.at(-1)!.pid, 'SIGKILL');
+    await until(id, 'COMPLETED');
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(manifest).toMatchObject({ rows: 0, files: [] });
+  });
+
+  it('has a run on the border of two days in the day that begins with it', async () => {
+    await using _node = await startExportNode(db);
+    const at = async (start_time: string): Promise<void> => {
+      const id = crypto.randomUUID();
+      await traceStorage(db).ingest(
+        place.tenant_id,
+        [
+          {
+            id,
+            rank: 0,
+            patched: 0,
+            writes: ['1'],
+            start_time,
+            metadata: '{}',
+            fields: { session_id: place.session_id, trace_id: id, name: 'x' },
+          },
+        ],
+        [],
+        daysKept,
+      );
+    };
+    for (const time of [
+      '2026-02-28T23:59:59.999999Z',
+      '2026-03-01T00:00:00.000000Z',
+      '2026-03-01T23:59:59.999999Z',
+      '2026-03-02T00:00:00.000000Z',
+      '2026-03-29T02:30:00.000000+01:00',
+      '2026-03-03T00:00:00.000000Z',
+    ])
+      await at(time);
+    const id = await newExport(db, place, { days: 2 });
+    await until(id, 'COMPLETED');
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(manifest.files.map(({ rows, partition }) => [rows, partition.start_time])).toEqual([
+      [2, '2026-03-01T00:00:00.000000Z'],
+      [1, '2026-03-02T00:00:00.000000Z'],
+    ]);
+  });
+});
+
+describe('temporary files', () => {
+  const isRoot = process.getuid?.() === 0;
+  it.runIf(isRoot && process.platform === 'linux')(
+    'that do not fit the disk fail the attempt, and are gone after it',
+    async () => {
+      await using node = await startExportNode(db, {
+        settings: { ...one, exportRetries: '20', exportRetryDelay: '300ms', exportFileSize: '20mb' },
+      });
+      const temp = join(node.dataDir, 'tmp', 'exports');
+      const [own] = await readdir(temp);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', join(temp, own!)]);
+      try {
+        await addRuns(db, place, { start: firstDay, count: 60, bytes: 100_000 });
+        const id = await newExport(db, place);
+        await eventually(async () => expect((await firstRun(id)).retry_number).toBeGreaterThan(0), 60_000);
+        expect((await firstRun(id)).errors['retry_0']).toMatch(/disk for temporary files.*full/);
+        await eventually(async () =>
+          expect(
+            (await readdir(join(temp, own!), { recursive: true })).filter((name) =>
+              name.endsWith('.parquet'),
+            ),
+          ).toEqual([]),
+        );
+        // Somebody makes room.
+        execFileSync('mount', ['-o', 'remount,size=100m', join(temp, own!)]);
+        await until(id, 'COMPLETED');
+        await checkCompleted(db, folderKeep(folder), id);
+      } finally {
+        execFileSync('umount', ['-l', join(temp, own!)]);
+      }
+    },
+    90_000,
+  );
+
+  it('of a process that was killed go when the next one starts, those of a live one stay', async () => {
+    const { TempFolders } = await import('../../src/platform/exports/temp-folders.ts');
+    const root = join(folder, 'tmp');
+    const host = (await import('node:os')).hostname().replaceAll(/[^\w.-]/g, '_');
+    await mkdir(join(root, `${host}.999999999.00000000`, 'x'), { recursive: true });
+    await mkdir(join(root, `${host}.${process.ppid}.00000000`), { recursive: true });
+    await mkdir(join(root, `other.999999999.00000000`), { recursive: true });
+    await using temp = await TempFolders.open(root);
+    expect((await readdir(temp.root)).filter((name) => name.endsWith('.00000000')).toSorted()).toEqual(
+      [`${host}.${process.ppid}.00000000`, 'other.999999999.00000000'].toSorted(),
+    );
+  });
+});

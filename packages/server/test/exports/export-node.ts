@@ -1,0 +1,87 @@
+// A server process as far as it executes exports: real parts, with times that are short enough for a test to see what follows
+// from them. Several of them on one database are several workers.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { SettingKey } from '../../src/config/env.ts';
+import { testSettings } from '../../src/config/test-settings.ts';
+import { EgressGuard } from '../../src/egress/guard.ts';
+import { Bell } from '../../src/events/bell.ts';
+import { CredentialVault } from '../../src/platform/destinations/credential-vault.ts';
+import { DestinationService } from '../../src/platform/destinations/destination-service.ts';
+import type { ExportWorker } from '../../src/platform/exports/export-worker.ts';
+import { startExports } from '../../src/platform/exports/start-exports.ts';
+import { LazySealer } from '../../src/secrets/lazy-sealer.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import type { TestDatabase } from '../database.ts';
+
+export interface ExportNode extends AsyncDisposable {
+  worker: ExportWorker;
+  destinations: DestinationService;
+  storage: Storage;
+  dataDir: string;
+}
+
+export type GivenSettings = Partial<Record<SettingKey, string>>;
+
+/** Of all nodes of a test run: they share databases. */
+const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+const defaults: GivenSettings = {
+  encryptionKey,
+  exportSlots: '2',
+  exportLease: '3s',
+  exportRetryDelay: '20ms',
+  exportRetries: '3',
+  exportFileSize: '100kb',
+  egressAllow: '127.0.0.1',
+};
+
+/** `program`: what its exporters run. */
+export const startExportNode = async (
+  db: TestDatabase,
+  { settings: given = {}, program }: { settings?: GivenSettings; program?: string } = {},
+): Promise<ExportNode> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-exporting-'));
+  const settings = testSettings({
+    dataDir,
+    databaseUri: db.uri,
+    exportFileRoots: tmpdir(),
+    ...defaults,
+    ...given,
+  });
+  const storage = createStorage(db);
+  const { fileRoots, lendsCredentials } = settings.exports;
+  const sealer = new LazySealer({
+    encryptionKey: settings.auth.encryptionKey,
+    storage: settings.storage,
+    keys: storage.encryptionKeys,
+  });
+  const destinations = new DestinationService({
+    destinations: storage.destinations,
+    vault: new CredentialVault(sealer),
+    stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, lendsCredentials },
+  });
+  const bell = new Bell();
+  const worker = await startExports({
+    leases: storage.exportLeases,
+    targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
+    bell,
+    database: db.options,
+    settings,
+    logger: pino({ level: process.env['SVC_TEST_LOG'] ?? 'silent' }),
+    ...(program ? { program } : {}),
+  });
+  await bell.open(db);
+  return {
+    worker,
+    destinations,
+    storage,
+    dataDir,
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]();
+      await bell[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,79 @@
+// Files of an export, made and read back in a test.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportFields } from '@svc/contract';
+import {
+  fileLimits,
+  type FileLimits,
+  type FileOrder,
+  type FileShape,
+  type RowScope,
+  type WrittenFile,
+} from '../../src/platform/exports/parquet/export-file.ts';
+import { fileWriter } from '../../src/platform/exports/parquet/write-file.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { ParquetContents } from '../s3/parquet-contents.ts';
+import { readParquet } from '../s3/read-parquet.ts';
+
+export const usualLimits: FileLimits = fileLimits(100 * 1_024 ** 2);
+
+export const usualShape: FileShape = {
+  fields: exportFields,
+  format_version: 'v1',
+  compression: 'zstandard',
+};
+
+/** All that is in the store by now. */
+export const scopeOf = (more: Pick<RowScope, 'tenant_id' | 'session_id'> & Partial<RowScope>): RowScope => ({
+  since: '0001-01-01T00:00:00.000000Z',
+  until: '9999-12-31T00:00:00.000000Z',
+  inserted_until: '9999-12-31T00:00:00.000000Z',
+  condition: null,
+  ...more,
+});
+
+export interface ExportFolder extends AsyncDisposable {
+  write(
+    order: Partial<FileOrder> & Pick<FileOrder, 'scope'>,
+    signal?: AbortSignal,
+  ): Promise<WrittenFile | undefined>;
+  /** Files one after the other until there are no more rows. */
+  writeAll(order: Partial<FileOrder> & Pick<FileOrder, 'scope'>): Promise<WrittenFile[]>;
+  read(file: WrittenFile): Promise<ParquetContents>;
+  /** What lies in the folder. */
+  names(): Promise<string[]>;
+}
+
+export const openFolder = async (db: Database): Promise<ExportFolder> => {
+  const path = await mkdtemp(join(tmpdir(), 'svc-export-'));
+  const writeFile = fileWriter(db);
+  const write: ExportFolder['write'] = (order, signal = new AbortController().signal) =>
+    writeFile(
+      {
+        shape: usualShape,
+        limits: usualLimits,
+        after: null,
+        upTo: null,
+        path: join(path, `${randomUUID()}.parquet`),
+        ...order,
+      },
+      signal,
+    );
+  return {
+    write,
+    async writeAll(order) {
+      const files: WrittenFile[] = [];
+      for (;;) {
+        const file = await write({ ...order, after: files.at(-1)?.last ?? null });
+        if (file === undefined) return files;
+        files.push(file);
+        if (file.is_last) return files;
+      }
+    },
+    read: (file) => readParquet(file.path),
+    names: () => readdir(path),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+};

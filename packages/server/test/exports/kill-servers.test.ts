@@ -1,0 +1,127 @@
+// kill -9 of every process, PostgreSQL too, while exports are under way and traces come in: every export is completed all the same, and
+// has what was in the store when it was made, once. As many rounds as SVC_EXPORT_KILL_ROUNDS says.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
+import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
+import { testProject } from '../server.ts';
+import { checkCompleted, folderKeep } from './export-audit.ts';
+import { eventually } from '../eventually.ts';
+import { sql, statusOf } from './export-tables.ts';
+
+const rounds = Number(process.env['SVC_EXPORT_KILL_ROUNDS'] ?? 3);
+
+let dataDir: string;
+let last: SvcProcess | undefined;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-export-kill-'));
+  Object.assign(process.env, {
+    SVC_EXPORT_LEASE: '2s',
+    SVC_EXPORT_FILE_SIZE: '200kb',
+    SVC_EXPORT_RETRY_DELAY: '100ms',
+    SVC_EXPORT_SLOTS: '2',
+  });
+});
+afterAll(async () => {
+  await last?.killAll();
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+});
+
+const call = async <T>(url: string, key: string, path: string, body: unknown): Promise<T | undefined> => {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok && response.status !== 503)
+    throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.ok ? ((await response.json()) as T) : undefined;
+};
+
+const day = '2026-11-18';
+const newRuns = (count: number) =>
+  Array.from({ length: count }, () => ({
+    id: randomUUID(),
+    name: 'x',
+    session_name: 'kept',
+    inputs: { text: randomBytes(500).toString('hex') },
+    start_time: new Date(Date.parse(`${day}T00:00:00Z`) + Math.random() * 2 * 86_400_000).toISOString(),
+  }));
+
+/** Of a round: every export has the runs of all rounds before it. */
+const batchesMax = 10;
+
+/** Until one of its runs is under way, or six seconds are over: other exports may be before it. */
+const untilRunning = async (url: string, key: string, id: string): Promise<void> => {
+  for (const end = Date.now() + 6_000; Date.now() < end; await sleep(20)) {
+    const response = await fetch(`${url}/api/v1/bulk-exports/${id}`, { headers: { 'x-api-key': key } });
+    const { status } = (await response.json()) as { status: string };
+    if (status === 'RUNNING') return;
+  }
+};
+
+/** Until the server is gone, or enough is there. */
+const ingest = async (url: string, key: string, until: Promise<unknown>): Promise<void> => {
+  let isOver = false;
+  void until.then(() => (isOver = true));
+  for (let batch = 0; batch < batchesMax && !isOver; batch++) {
+    await call(url, key, '/runs/batch', { post: newRuns(5) }).catch(() => undefined);
+    await sleep(200);
+  }
+};
+
+it(`of everything, ${rounds} times, leaves every export whole`, async () => {
+  const made: string[] = [];
+  let destination: string | undefined;
+  for (let round = 0; round < rounds; round++) {
+    last = await startSvc(dataDir, testProject);
+    const { url } = last;
+    const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
+    if (round === 0)
+      for (let batch = 0; batch < 10; batch++) await call(url, key, '/runs/batch', { post: newRuns(100) });
+    destination ??= (
+      await call<{ id: string }>(url, key, '/bulk-exports/destinations', {
+        destination_type: 'file',
+        display_name: 'folder',
+        config: { path: 'out' },
+      })
+    )?.id;
+    const sessions = await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } });
+    const session_id = ((await sessions.json()) as { id: string; name: string }[]).find(
+      ({ name }) => name === 'kept',
+    )?.id;
+    const created = await call<{ id: string }>(url, key, '/bulk-exports', {
+      bulk_export_destination_id: destination,
+      session_id,
+      start_time: `${day}T00:00:00Z`,
+      end_time: '2026-11-20T00:00:00Z',
+    });
+    if (created) made.push(created.id);
+    // The first kill loses a run that is under way, whatever the pace of the machine.
+    const running = created ? untilRunning(url, key, created.id) : sleep(1_000);
+    const killing = running
+      .then(() => sleep(round === 0 ? 0 : Math.random() * 4_000))
+      .then(() => last?.killAll());
+    await ingest(url, key, killing);
+    await killing;
+  }
+  last = await startSvc(dataDir, testProject);
+  await using embedded = await openEmbedded({ dataDir });
+  await using db = await openDatabase({ connection: embedded.connection });
+  expect(made.length).toBeGreaterThan(0);
+  for (const id of made)
+    await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 900_000);
+  for (const id of made) await checkCompleted(db, folderKeep(join(dataDir, 'exports', 'out')), id);
+  const [lost] = await sql<{ count: number }>(
+    db,
+    `select count(*) as count from export_events where type = 'requeued'`,
+  );
+  if (rounds > 2) expect(lost?.count).toBeGreaterThan(0);
+  await last.killAll();
+  last = undefined;
+}, 3_600_000);

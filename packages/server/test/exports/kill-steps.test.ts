@@ -1,0 +1,162 @@
+// kill -9 of an exporter between every two of its steps: the export is completed all the same, with every row once.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
+import { bucketKeep, checkCompleted, folderKeep } from './export-audit.ts';
+import { eventually } from '../eventually.ts';
+import { type ExportNode, startExportNode } from './export-node.ts';
+import { eventsOf, firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
+import { ExporterPlan, type Plan, type PlannedStep, plannedExporter } from './exporter-plan.ts';
+import { bucketTarget } from './s3-destination.ts';
+import { addRuns } from './stored-runs.ts';
+
+const steps: [PlannedStep, number][] = [
+  ['written', 1],
+  ['begun', 1],
+  ['uploaded', 1],
+  ['verified', 1],
+  ['committed', 1],
+  ['written', 2],
+  ['begun', 2],
+  ['uploaded', 2],
+  ['verified', 2],
+  ['committed', 2],
+  ['finished', 1],
+  ['manifest composed', 1],
+  ['manifest uploaded', 1],
+  ['manifest committed', 1],
+];
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+/** In every run of the tests one export suffers all of them; each by itself takes minutes: npm run test:exports-durability. */
+const isThorough = process.env['SVC_EXPORT_KILL_ROUNDS'] !== undefined;
+const everyKill: Plan[] = [...new Set<PlannedStep>(['resumed', ...steps.map(([step]) => step)])].map(
+  (step) => ({
+    step,
+    nth: 1,
+    action: 'kill',
+  }),
+);
+
+const completeWith = async (place: Place, settings = {}): Promise<string> => {
+  await using _node = await startExportNode(db, {
+    program: plannedExporter,
+    settings: { exportSlots: '1', ...settings },
+  });
+  const id = await newExport(db, place);
+  await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 200_000);
+  return id;
+};
+
+describe('an export to a folder whose exporter is killed', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+    return () => rm(folder, { recursive: true, force: true });
+  });
+
+  it('after each of its steps, is completed', async () => {
+    using plan = new ExporterPlan(...everyKill);
+    const place = await newPlace(db, folder);
+    await addRuns(db, place, { start: firstDay, count: 400 });
+    const id = await completeWith(place);
+    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+    expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
+    for (const { step } of everyKill) expect(plan.count(step)).toBeGreaterThan(0);
+    const ends = everyKill.filter(({ step }) => step !== 'manifest committed').length;
+    expect((await eventsOf(db, id)).filter((type) => type === 'requeued')).toHaveLength(ends);
+  }, 240_000);
+
+  it.runIf(isThorough).each(steps)('after the step %s, the %ith time, is completed', async (step, nth) => {
+    using plan = new ExporterPlan({ step, nth, action: 'kill' });
+    const place = await newPlace(db, folder);
+    await addRuns(db, place, { start: firstDay, count: 250 });
+    const id = await completeWith(place);
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(manifest.rows).toBe(250);
+    const [run] = await runsOf(db, id);
+    // It cost nobody an attempt.
+    expect(run).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
+    if (step !== 'manifest committed') expect(await eventsOf(db, id)).toContain('requeued');
+    expect(plan.count(step)).toBeGreaterThanOrEqual(nth);
+  });
+
+  it('does again only what was not committed', async () => {
+    using plan = new ExporterPlan({ step: 'written', nth: 3, action: 'kill' });
+    const place = await newPlace(db, folder);
+    await addRuns(db, place, { start: firstDay, count: 400 });
+    const id = await completeWith(place);
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(plan.count('committed')).toBe(manifest.files.length);
+    expect(plan.count('written')).toBe(manifest.files.length + 1);
+  });
+
+  it('finishes the file that was begun with the rows that were meant, although more would fit by now', async () => {
+    using _ = new ExporterPlan({ step: 'begun', nth: 1, action: 'kill' });
+    const place = await newPlace(db, folder);
+    await addRuns(db, place, { start: firstDay, count: 100 });
+    let begun: unknown;
+    {
+      await using _node = await startExportNode(db, {
+        program: plannedExporter,
+        settings: { exportSlots: '1', exportFileSize: '20kb', exportRetries: '0', exportLease: '1h' },
+      });
+      const id = await newExport(db, place);
+      await eventually(async () => expect(await eventsOf(db, id)).toContain('requeued'));
+      begun = (await runsOf(db, id))[0]?.id;
+    }
+    const [pending] = await db.query<{ id: string; export_id: string; rows: number | null }>(
+      {
+        name: '',
+        text: `select id, export_id, (pending_upload ->> 'rows')::int as rows from export_runs where id = $1`,
+      },
+      [begun],
+    );
+    await using _node = await startExportNode(db, { settings: { exportFileSize: '10mb' } });
+    await eventually(async () => expect(await statusOf(db, pending!.export_id)).toBe('COMPLETED'));
+    const manifest = await checkCompleted(db, folderKeep(folder), pending!.export_id);
+    if (pending!.rows !== null) expect(manifest.files[0]?.rows).toBe(pending!.rows);
+    expect(manifest.files.length).toBeGreaterThan(1);
+  });
+});
+
+describeS3('an export to a bucket whose exporter is killed', () => {
+  let gateway: Gateway;
+  let node: ExportNode;
+  beforeAll(async () => {
+    gateway = await openGateway();
+    node = await startExportNode(db, { settings: { exportSlots: '0' } });
+    return async () => {
+      await node[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
+    };
+  });
+
+  const killedAt = async (...plans: Plan[]): Promise<void> => {
+    using _ = new ExporterPlan(...plans);
+    const bucket = await gateway.createBucket();
+    const place = await newPlace(db);
+    const { id: destination_id } = await node.destinations.create(
+      place.tenant_id,
+      bucketTarget(gateway, bucket),
+    );
+    await addRuns(db, place, { start: firstDay, count: 400 });
+    const id = await completeWith({ ...place, destination_id });
+    expect((await checkCompleted(db, bucketKeep(gateway, bucket), id)).rows).toBe(400);
+    expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
+  };
+
+  it('after each of its steps, is completed', () => killedAt(...everyKill), 240_000);
+
+  it.runIf(isThorough).each(steps)('after the step %s, the %ith time, is completed', (step, nth) =>
+    killedAt({ step, nth, action: 'kill' }),
+  );
+});

@@ -1,0 +1,49 @@
+// In which order locks are taken, where renewals and ends of exports meet.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { newExport, newPlace, sql, statusOf } from './export-tables.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const rules = { retries: 0, delayMs: 0 };
+const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };
+
+it.each(['fails for good', 'is given up for the fifth time'])(
+  'A run that %s waits for the runs before it without a lock on its own',
+  async (how) => {
+    const leases = exportLeaseStorage(db);
+    const id = await newExport(db, await newPlace(db), { days: 2 });
+    const { claimed } = await leases.claimRuns(2, 60_000, limits);
+    await sql(db, 'update export_runs set reclaims = 4 where export_id = $1', [id]);
+    const [first, last] = claimed
+      .map(({ lease }) => lease)
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    let ending: Promise<unknown> | undefined;
+    // Renewals lock runs in the order of their ids.
+    await db.transact(async (tx) => {
+      const lock = 'select id from export_runs where id = $1 for update nowait';
+      await sql(tx, lock, [first!.id]);
+      ending =
+        how === 'fails for good'
+          ? leases.fail(last!, { cause: 'error', message: 'm' }, rules)
+          : leases.requeue(last!, 'm', rules);
+      await eventually(async () =>
+        expect(
+          await sql(
+            db,
+            `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          ),
+        ).toHaveLength(1),
+      );
+      expect(await sql(tx, lock, [last!.id])).toHaveLength(1);
+    });
+    await ending;
+    expect(await statusOf(db, id)).toBe('FAILED');
+  },
+);

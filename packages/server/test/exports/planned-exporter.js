@@ -1,0 +1,7 @@
+// An exporter whose steps are noted, and that does at one of them what a test has planned.
+import { register } from 'tsx/esm/api';
+
+// As in bin/exporter.js.
+await Promise.all([import('@aws-sdk/client-s3'), import('kysely'), import('pg'), import('zod')]);
+register();
+await import(new URL('./planned-exporter-main.ts', import.meta.url).href);

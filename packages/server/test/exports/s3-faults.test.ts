@@ -1,0 +1,246 @@
+// Exports to a bucket that fails, is slow, loses its answers, or is taken away.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { exportStorage } from '../../src/storage/exports.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
+import { describeS3, openGateway, type Gateway, type S3User } from '../s3/gateway.ts';
+import { bucketKeep, checkCompleted, checkUnfinished } from './export-audit.ts';
+import { eventually } from '../eventually.ts';
+import { type ExportNode, startExportNode } from './export-node.ts';
+import {
+  eventsOf,
+  firstDay,
+  newExport,
+  newPlace,
+  type Place,
+  runsOf,
+  sql,
+  statusOf,
+} from './export-tables.ts';
+import { bucketTarget } from './s3-destination.ts';
+import { addRuns } from './stored-runs.ts';
+
+const part = /part-\d+\.parquet$/;
+
+describeS3('an export to a bucket', () => {
+  let db: TestDatabase;
+  let gateway: Gateway;
+  let faults: FaultServer;
+  let node: ExportNode;
+  beforeAll(async () => {
+    db = await testDatabase();
+    gateway = await openGateway();
+    faults = await openFaultServer(gateway);
+    node = await startExportNode(db, { settings: { exportRetries: '2' } });
+  });
+  afterAll(async () => {
+    faults.clear();
+    await node[Symbol.asyncDispose]();
+    await faults[Symbol.asyncDispose]();
+    await gateway[Symbol.asyncDispose]();
+    await db[Symbol.asyncDispose]();
+  });
+
+  let bucket: string;
+  let place: Place;
+  let user: S3User;
+  beforeEach(async () => {
+    faults.clear();
+    bucket = await gateway.createBucket();
+    user = await gateway.createUser();
+    await gateway.allowOnly(user, bucket, [
+      's3:PutObject',
+      's3:GetObject',
+      's3:DeleteObject',
+      's3:AbortMultipartUpload',
+      's3:ListMultipartUploadParts',
+      's3:ListBucket',
+      's3:ListBucketMultipartUploads',
+    ]);
+    place = await newPlace(db);
+    const through = { endpoint: faults.endpoint, region: gateway.region } as const;
+    place.destination_id = (
+      await node.destinations.create(place.tenant_id, bucketTarget(through, bucket, { user }))
+    ).id;
+  });
+
+  const start = async ({ count = 250, bytes = 1_000, days = 1 } = {}): Promise<string> => {
+    for (let day = 1; day <= days; day++)
+      await addRuns(db, place, { start: `2026-03-0${day}T00:00:00Z`, count, bytes });
+    return newExport(db, place, { days });
+  };
+  const until = (id: string, status: string): Promise<void> =>
+    eventually(async () => expect(await statusOf(db, id)).toBe(status), 60_000);
+  const keep = () => bucketKeep(gateway, bucket, user);
+  const completed = async (id: string) => {
+    await until(id, 'COMPLETED');
+    return checkCompleted(db, keep(), id);
+  };
+  const quiet = () => eventually(() => expect(node.worker.running).toBe(0));
+  const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
+
+  it('has every row once', async () => {
+    const manifest = await completed(await start({ days: 2 }));
+    expect(manifest.rows).toBe(500);
+    expect(manifest.files[0]?.key).toMatch(/^traces\/all\/export_id=/);
+  });
+
+  it('does not mind a bucket that is busy, slow, or breaks off for a moment', async () => {
+    faults.on({ operation: 'PutObject', key: part, nth: 1, times: 2 }).answer(503, 'SlowDown');
+    faults.on({ operation: 'PutObject', key: part, nth: 4 }).reset({ afterBytes: 1_000 });
+    faults.on({ operation: 'PutObject', key: part, nth: 6 }).slow(50_000);
+    faults.on({ operation: 'HeadObject', nth: 2 }).answer(500, 'InternalError');
+    const id = await start();
+    await completed(id);
+    expect(await firstRun(id)).toMatchObject({ retry_number: 0, errors: {} });
+  });
+
+  it('is tried again when the bucket does not come back so soon', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, times: 7 }).answer(500, 'InternalError');
+    const id = await start();
+    await completed(id);
+    expect(rule.hits).toBe(7);
+    expect(await firstRun(id)).toMatchObject({
+      status: 'COMPLETED',
+      retry_number: 1,
+      errors: { retry_0: expect.stringContaining('InternalError') },
+    });
+  });
+
+  it('has nothing twice when the answer to an upload was lost', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).resetAfterCommit();
+    const id = await start();
+    await completed(id);
+    expect(rule.hits).toBe(1);
+    expect(await firstRun(id)).toMatchObject({ retry_number: 0, errors: {} });
+  });
+
+  it('notices that an object is not whole, and writes it again', async () => {
+    faults.on({ operation: 'PutObject', key: part, nth: 2 }).truncate(500);
+    const id = await start();
+    await completed(id);
+    expect(await firstRun(id)).toMatchObject({
+      retry_number: 1,
+      errors: { retry_0: expect.stringMatching(/was uploaded, and 500 bytes are there/) },
+    });
+  });
+
+  it('fails at once when its credentials are taken away, and says why without telling them', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    const id = await start({ days: 2 });
+    await rule.untilHit();
+    await gateway.revokeKeys(user);
+    rule.release();
+    await until(id, 'FAILED');
+    const runs = await runsOf(db, id);
+    expect(runs.map(({ status }) => status).toSorted()).toEqual(['CANCELLED', 'FAILED']);
+    const failed = runs.find(({ status }) => status === 'FAILED')!;
+    expect(failed).toMatchObject({
+      retry_number: 0,
+      errors: { retry_0: expect.stringContaining('InvalidAccessKeyId') },
+    });
+    const told = JSON.stringify(
+      await sql(db, 'select * from exports e, export_events v where e.id = $1 and v.export_id = e.id', [id]),
+    );
+    expect(told + JSON.stringify(runs)).not.toContain(user.keys.secretAccessKey);
+    await quiet();
+    await checkUnfinished(keep(), id);
+  });
+
+  it('fails at once when its bucket is deleted', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    const id = await start();
+    await rule.untilHit();
+    await gateway.deleteBucket(bucket);
+    rule.release();
+    await until(id, 'FAILED');
+    const run = await firstRun(id);
+    expect(run).toMatchObject({
+      status: 'FAILED',
+      retry_number: 0,
+      errors: { retry_0: expect.stringContaining('NoSuchBucket') },
+    });
+    expect((await eventsOf(db, id)).at(-1)).toBe('failed');
+  });
+
+  it('goes on with new credentials from the next attempt on', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    const id = await start();
+    await rule.untilHit();
+    const renewed = await gateway.addKeys(user);
+    const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = renewed.keys;
+    await node.destinations.change(place.tenant_id, place.destination_id, {
+      credentials: { access_key_id, secret_access_key, session_token: undefined },
+    });
+    // The attempt under way fails by something else, and the keys it has are gone by then.
+    faults.clear();
+    faults.on({ operation: 'PutObject', key: part, times: 5 }).answer(500, 'InternalError');
+    rule.release();
+    await eventually(async () => expect((await firstRun(id)).retry_number).toBe(1), 60_000);
+    await gateway.revokeKeys(user);
+    user = renewed;
+    await completed(id);
+  });
+
+  it('leaves nothing behind when it is cancelled in mid upload, and adds nothing later', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    const id = await start();
+    await rule.untilHit();
+    expect(await exportStorage(db).cancel(place.tenant_id, id)).toBe('RUNNING');
+    await eventually(() => expect(node.worker.running).toBe(0));
+    const before = await checkUnfinished(keep(), id);
+    rule.release();
+    const held = faults.requests.filter((request) => request.bucket === bucket && request.fault === 'gate');
+    expect(held.map(({ status }) => status)).toEqual([undefined]);
+    expect(await checkUnfinished(keep(), id)).toEqual(before);
+    expect((await firstRun(id)).status).toBe('CANCELLED');
+    expect(await statusOf(db, id)).toBe('CANCELLED');
+  });
+
+  it('takes back what is uploaded in parts when it is cancelled', async () => {
+    await using large = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
+    await node[Symbol.asyncDispose]();
+    try {
+      const rule = faults.on({ operation: 'UploadPart', nth: 2 }).gate();
+      const id = await start({ count: 50, bytes: 700_000 });
+      await rule.untilHit();
+      expect(await gateway.uploads(bucket)).toHaveLength(1);
+      await exportStorage(db).cancel(place.tenant_id, id);
+      await eventually(() => expect(large.worker.running).toBe(0));
+      await eventually(async () => expect(await gateway.uploads(bucket)).toEqual([]));
+      rule.release();
+      expect(await checkUnfinished(keep(), id)).toEqual([]);
+    } finally {
+      node = await startExportNode(db, { settings: { exportRetries: '2' } });
+    }
+  });
+
+  it('has nothing twice when the answer to the end of an upload in parts was lost', async () => {
+    await node[Symbol.asyncDispose]();
+    try {
+      await using _ = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
+      const rule = faults.on({ operation: 'CompleteMultipartUpload', nth: 1 }).resetAfterCommit();
+      const id = await start({ count: 50, bytes: 700_000 });
+      const manifest = await completed(id);
+      expect(rule.hits).toBe(1);
+      expect(manifest.files).toHaveLength(1);
+    } finally {
+      node = await startExportNode(db, { settings: { exportRetries: '2' } });
+    }
+  });
+
+  it('is failed by its manifest when that is refused, and tried again when it only fails', async () => {
+    const rule = faults
+      .on({ operation: 'PutObject', key: /_manifest\.json$/, times: 6 })
+      .answer(500, 'InternalError');
+    const id = await start({ count: 10 });
+    await completed(id);
+    expect(rule.hits).toBe(6);
+    expect(await eventsOf(db, id)).toContain('retry');
+    faults.on({ operation: 'PutObject', key: /_manifest\.json$/ }).answer(403, 'AccessDenied');
+    const other = await newExport(db, place, { start: firstDay });
+    await until(other, 'FAILED');
+    expect((await firstRun(other)).status).toBe('COMPLETED');
+    await checkUnfinished(keep(), other);
+  });
+});

@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { checkCompleted, folderKeep } from './export-audit.ts';
+import { eventually } from '../eventually.ts';
+import { startExportNode } from './export-node.ts';
+import { eventsOf, firstDay, newExport, newPlace, runsOf, statusOf } from './export-tables.ts';
+import { addRuns } from './stored-runs.ts';
+
+let db: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  db = await testDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('an export to a folder', () => {
+  it('has every row once, in files that are as its manifest says', async () => {
+    const place = await newPlace(db, folder);
+    await addRuns(db, place, { start: firstDay, count: 500 });
+    await addRuns(db, place, { start: '2026-03-03T00:00:00Z', count: 100 });
+    await using node = await startExportNode(db);
+    const id = await newExport(db, place, { days: 3 });
+    await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'));
+    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    expect(manifest.rows).toBe(600);
+    expect(manifest.files.length).toBeGreaterThan(3);
+    const runs = await runsOf(db, id);
+    expect(runs.map(({ status, rows_written, errors }) => ({ status, rows_written, errors }))).toEqual([
+      { status: 'COMPLETED', rows_written: 500, errors: {} },
+      { status: 'COMPLETED', rows_written: 0, errors: {} },
+      { status: 'COMPLETED', rows_written: 100, errors: {} },
+    ]);
+    const events = await eventsOf(db, id);
+    expect(events.slice(0, 2)).toEqual(['created', 'started']);
+    expect(events.at(-1)).toBe('completed');
+    expect(events.filter((type) => type === 'file_written')).toHaveLength(manifest.files.length);
+    expect(node.worker.tally.rows).toBe(600);
+    expect(await readdir(join(node.dataDir, 'tmp', 'exports'), { recursive: true })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,51 @@
+// More traces than can be stored: the stock client is told to come again, does so, and nothing is lost.
+import { randomUUID } from 'node:crypto';
+import { Client, RunTree } from 'langsmith';
+import { expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { startPlatform } from './platform-server.ts';
+
+/** More than may wait and be stored at once. */
+const crowd = 520;
+
+it('A tracer that is refused with 429 comes again, and its runs are stored', async () => {
+  await using platform = await startPlatform();
+  const { server, apiUrl, key } = platform;
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let isLocked = false;
+  const lock = server.database.transact(async (tx) => {
+    await tx.query({ name: '', text: 'lock table trace_runs in access exclusive mode' }, []);
+    isLocked = true;
+    await released;
+  });
+  // Before the server ends, which waits for its database, whatever comes of the test.
+  await using _ = { [Symbol.asyncDispose]: () => (release(), lock) };
+  await eventually(() => expect(isLocked).toBe(true), 30_000);
+  const statuses: number[] = [];
+  const sending = Array.from({ length: crowd }, async () => {
+    const { status } = await platform.call('POST', '/runs', { json: { id: randomUUID(), name: 'crowd' } });
+    statuses.push(status);
+  });
+  await eventually(() => expect(statuses).toContain(429), 30_000);
+  expect(new Set(statuses)).toEqual(new Set([429]));
+
+  const client = new Client({ apiUrl, apiKey: key });
+  const run = new RunTree({ name: 'patient', inputs: { a: 1 }, client });
+  await run.end({ b: 2 });
+  await run.postRun();
+  const refused = /route="\/api\/v1\/runs\/multipart",status="429"} [1-9]/;
+  const metrics = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
+  await eventually(async () => expect(await metrics()).toMatch(refused), 30_000);
+  expect(await metrics()).toMatch(/^svc_ingest_refused_total [1-9]/m);
+  release();
+  await lock;
+  await Promise.all(sending);
+  expect(new Set(statuses)).toEqual(new Set([202, 429]));
+  await client.awaitPendingTraceBatches();
+  expect((await platform.call('GET', `/runs/${run.id}`)).body).toMatchObject({
+    name: 'patient',
+    inputs: { a: 1 },
+    outputs: { b: 2 },
+  });
+}, 120_000);

@@ -1,0 +1,326 @@
+// Every route of the platform, every kind of bad input: a status and a sentence each, never a 5xx, and the server goes on.
+// What is wrong inside runs and spans is in bad-ingest.test.ts and bad-otlp.test.ts. A route without a sample fails the test.
+import { randomUUID } from 'node:crypto';
+import { platformRoutes, type RouteShape } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let session_id: string;
+let destination_id: string;
+const run_id = randomUUID();
+
+beforeAll(async () => {
+  platform = await startPlatform({ bodyLimit: '200kb', ingestLimit: '200kb' });
+  const made = await platform.call('POST', '/sessions', { json: { name: 'project' } });
+  session_id = (made.body as { id: string }).id;
+  const place = await platform.call('POST', '/bulk-exports/destinations', { json: folder() });
+  destination_id = (place.body as { id: string }).id;
+  const json = { id: run_id, name: 'run', session_id, start_time: Date.now() };
+  expect((await platform.call('POST', '/runs', { json })).status).toBe(202);
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const routes = Object.entries(platformRoutes) as [string, RouteShape][];
+const withBody = routes.filter(([, route]) => route.body);
+const uploads = routes.filter(([, route]) => route.upload);
+const price = { name: 'p', match_pattern: '^p$', prompt_cost: '1', completion_cost: '1' };
+
+const folder = () => ({ destination_type: 'file', display_name: 'd', config: { path: 'out' } });
+const span = () => ({
+  bulk_export_destination_id: destination_id,
+  session_id,
+  start_time: '2026-11-01T00:00:00Z',
+  end_time: '2026-11-02T00:00:00Z',
+});
+
+/** A good body for every route that takes one. */
+const samples = (): Record<string, Record<string, unknown>> => ({
+  createWorkspace: { display_name: 'w' },
+  createKey: {},
+  createProject: { name: randomUUID() },
+  getRunStats: {},
+  queryTraceRuns: {},
+  queryTraceThreads: { project_id: session_id },
+  createModelPrice: price,
+  replaceModelPrice: price,
+  createFeedback: { run_id, key: 'k' },
+  createDestination: folder(),
+  changeDestination: { credentials: { access_key_id: 'a', secret_access_key: 'b' } },
+  createExport: span(),
+  validateExport: span(),
+  changeExport: { status: 'Cancelled' },
+});
+/** Those are of things that are not there. */
+const ofNothing = ['replaceModelPrice', 'changeDestination', 'changeExport'];
+
+const params = (): Record<string, string> => ({
+  id: run_id,
+  trace_id: run_id,
+  session_id,
+  name: 'file',
+  thread_id: 'thread',
+  price_id: randomUUID(),
+  key_id: randomUUID(),
+  destination_id: randomUUID(),
+  export_id: randomUUID(),
+  run_id,
+});
+
+/** What a query has to say. */
+const required: Record<string, () => string> = {
+  listTraceThreadRuns: () => `session_id=${session_id}`,
+  listScheduleRuns: () => `source_bulk_export_id=${randomUUID()}`,
+};
+
+const pathOf = (name: string, route: RouteShape, values: Record<string, string> = {}): string => {
+  const all = { ...params(), ...values };
+  const path = route.path.replaceAll(/:(\w+)/g, (_, field: string) => all[field] ?? 'x');
+  return required[name] ? `${path}?${required[name]()}` : path;
+};
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+const send = async (
+  route: RouteShape,
+  path: string,
+  body?: unknown,
+  type: string | null = 'application/json',
+): Promise<Answer> => {
+  const response = await fetch(platform.server.url + path, {
+    method: route.method.toUpperCase(),
+    headers: {
+      'x-api-key': platform.key,
+      // Of the two workspaces that there are, once one has been made.
+      'x-tenant-id': platform.workspace_id,
+      ...(body === undefined || type === null ? {} : { 'content-type': type }),
+    },
+    ...(body === undefined ? {} : { body: body as string }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+const call = (method: string, path: string, json?: unknown) =>
+  platform.call(method, path, { json, headers: { 'x-tenant-id': platform.workspace_id } });
+
+/** A refusal says what it is, in our words, and nothing of our insides. */
+const expectProblem = ({ status, text }: Answer, statuses: number[], what: string): void => {
+  expect(statuses, `${what}: ${status} ${text.slice(0, 300)}`).toContain(status);
+  const problem = JSON.parse(text) as Record<string, unknown>;
+  expect(Object.keys(problem).toSorted(), what).toEqual(['code', 'detail', 'message', 'request_id']);
+  expect(text, what).not.toMatch(/node_modules|\bat \/|select .* from|\.ts:\d/);
+};
+
+const alive = async (): Promise<void> => {
+  expect((await platform.server.call('GET', '/ok?check_db=1')).body).toEqual({ ok: true });
+};
+
+const deep = `${'['.repeat(600)}${']'.repeat(600)}`;
+
+describe('a body', () => {
+  it('has a sample for every route that takes one', () => {
+    expect(Object.keys(samples()).toSorted()).toEqual(withBody.map(([name]) => name).toSorted());
+  });
+
+  it('that is good is taken by every route, so that what is wrong below is what is said to be', async () => {
+    for (const [name, route] of withBody) {
+      const { status, text } = await send(route, pathOf(name, route), JSON.stringify(samples()[name]));
+      expect(ofNothing.includes(name) ? [404] : [200], `${name}: ${text}`).toContain(status);
+    }
+  });
+
+  it.each<[string, string | Uint8Array, number[]]>([
+    ['that is no JSON', '{"a":', [400]],
+    ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), [400]],
+    ['nested too deep', `{"x":${deep}}`, [422]],
+    ['with a key twice', '{"x":1,"x":2}', [422]],
+    ['with a key __proto__', '{"__proto__":{"polluted":true}}', [422]],
+    ['with NUL in a string', String.raw`{"x":"a\u0000b"}`, [422]],
+    ['with a lone surrogate', String.raw`{"x":"\ud800"}`, [422]],
+    ['with a number that would change', '{"x":9007199254740993}', [422]],
+    ['with a number too large', '{"x":1e400}', [422]],
+    ['over the limit', `{"x":"${'x'.repeat(250_000)}"}`, [413]],
+    ['that is a string', '"hello"', [422]],
+    ['that is a number', '42', [422]],
+    ['that is null', 'null', [422]],
+    ['that is a list', '[]', [422]],
+  ])('%s is refused by every route', async (_, body, statuses) => {
+    for (const [name, route] of withBody)
+      expectProblem(await send(route, pathOf(name, route), body), statuses, name);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    await alive();
+  });
+
+  it('of another type, or without one, is refused by every route', async () => {
+    for (const [name, route] of [...withBody, ...uploads]) {
+      const body = JSON.stringify(samples()[name] ?? {});
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
+        expectProblem(await send(route, pathOf(name, route), body, type), [400, 415, 422], `${name} ${type}`);
+    }
+    await alive();
+  });
+
+  it('with a field of a wrong kind is refused by every route, and names it', async () => {
+    const wrong = [{}, [], [{}], 'x'.repeat(70_000), -1, 1.5, true, '', 'nonsense', [null], { a: { b: [] } }];
+    for (const [name, route] of withBody) {
+      // Of a choice between shapes the sample has the fields.
+      const { shape = samples()[name] ?? {} } = route.body as unknown as { shape?: Record<string, unknown> };
+      const fields = Object.keys(shape);
+      expect(fields.length, name).toBeGreaterThan(0);
+      for (const field of fields) {
+        for (const value of wrong) {
+          const sample = { ...samples()[name], [field]: value };
+          const answer = await send(route, pathOf(name, route), JSON.stringify(sample));
+          const what = `${name} ${field}=${JSON.stringify(value).slice(0, 40)}`;
+          expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
+          if (answer.status >= 400) expectProblem(answer, [403, 404, 409, 422], what);
+          if (answer.status === 422) expect(answer.text, what).toContain(field);
+        }
+      }
+    }
+    await alive();
+  }, 120_000);
+});
+
+describe('an upload', () => {
+  it.each<[string, string | Uint8Array]>([
+    ['of nothing', ''],
+    ['that is no JSON', '{"post":'],
+    ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['nested too deep', `{"post":${deep},"patch":${deep},"id":${deep},"resourceSpans":${deep}}`],
+    ['that is a string', '"hello"'],
+    ['that is null', 'null'],
+    ['that is a list', '[[]]'],
+    ['whose fields are of a wrong kind', '{"post":1,"patch":{},"id":[],"resourceSpans":"x"}'],
+    ['over the limit', `{"x":"${'x'.repeat(250_000)}"}`],
+  ])('%s is refused by every route', async (what, body) => {
+    for (const [name, route] of uploads) {
+      for (const type of route.upload ?? []) {
+        const sent = type.startsWith('multipart/') ? `${type}; boundary=b` : type;
+        const answer = await send(route, pathOf(name, route), body, sent);
+        // An export of no spans is no fault.
+        if (what === 'of nothing' && name === 'ingestOtlp' && answer.status === 200) continue;
+        expectProblem(answer, [400, 413, 422], `${name} ${type}`);
+      }
+    }
+    await alive();
+  });
+});
+
+describe('an id', () => {
+  const bad = ['x', '%00', '..%2f..', 'a'.repeat(3_000), "'", '%F0%9F%92%A9', '00000000', '%ff', '%', '-1'];
+
+  it('that is none is refused by every route', async () => {
+    for (const [name, route] of routes) {
+      for (const field of Object.keys(route.params?.shape ?? {})) {
+        for (const id of bad) {
+          const body = route.upload ? {} : samples()[name];
+          const answer = await send(
+            route,
+            pathOf(name, route, { [field]: id }),
+            body && JSON.stringify(body),
+          );
+          const what = `${name} ${field}=${id.slice(0, 20)}`;
+          expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
+          // A thread's id may be any text: one that nobody has said has no runs.
+          if (field === 'thread_id' && answer.status === 200) continue;
+          expectProblem(answer, [400, 404, 414, 422], what);
+        }
+      }
+    }
+    await alive();
+  }, 60_000);
+
+  it('of nothing is 404, for every route that does not make it', async () => {
+    for (const [name, route] of routes.filter(([, one]) => one.params && !one.upload)) {
+      for (const field of Object.keys(route.params?.shape ?? {})) {
+        if (field === 'thread_id') continue;
+        const id = randomUUID();
+        const body = samples()[name];
+        const answer = await send(route, pathOf(name, route, { [field]: id }), body && JSON.stringify(body));
+        expectProblem(answer, [404], `${name} ${field}`);
+      }
+    }
+  });
+
+  it('that nobody serves is 404, and a method that nobody serves 405', async () => {
+    expect((await call('GET', '/nothing')).body).toMatchObject({ code: 'not_found' });
+    expect((await call('PUT', '/runs/query')).status).toBe(405);
+  });
+});
+
+describe('a query', () => {
+  const values = [
+    '-1',
+    '1.5',
+    '1e9',
+    'abc',
+    '',
+    '%00',
+    "'",
+    '99999999999999999999',
+    '[',
+    '["a"',
+    '{}',
+    '%ff',
+  ];
+
+  it('with a value of a wrong kind is refused by every route', async () => {
+    for (const [name, route] of routes.filter(([, one]) => one.query)) {
+      for (const field of Object.keys(route.query?.shape ?? {})) {
+        for (const value of values) {
+          const path = pathOf(name, route);
+          const url = `${path}${path.includes('?') ? '&' : '?'}${field}=${value}`;
+          const body = samples()[name];
+          const answer = await send(route, url, body && JSON.stringify(body));
+          const what = `${name} ?${field}=${value}`;
+          expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
+          if (answer.status >= 400) expectProblem(answer, [400, 404, 409, 422], what);
+        }
+      }
+    }
+    await alive();
+  }, 60_000);
+
+  it.each(['-1', '1.5', '1000000000', '0', ''])('with limit %s is refused', async (limit) => {
+    for (const path of ['/sessions', '/feedback', `/runs/threads/x?session_id=${session_id}`]) {
+      const url = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
+      expect((await call('GET', url)).status, url).toBe(422);
+    }
+    expect((await call('POST', '/runs/query', { limit: Number(limit) })).status).toBe(422);
+  });
+
+  it.each(['nonsense', 'eyJ9', Buffer.from('2026-11-21T00:00:00Z x').toString('base64url')])(
+    'with a cursor that nobody gave is refused: %s',
+    async (cursor) => {
+      const answers = [
+        await call('POST', '/runs/query', { cursor }),
+        await call('POST', '/api/v2/threads/query', { project_id: session_id, cursor }),
+        await call('GET', `/runs/threads/x?session_id=${session_id}&cursor=${encodeURIComponent(cursor)}`),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([422, 422, 422]);
+    },
+  );
+});
+
+describe('a header', () => {
+  it.each<[string, Record<string, string>, number[]]>([
+    ['that names no workspace', { 'x-tenant-id': 'nonsense' }, [403, 422]],
+    ['that names the workspace of nobody', { 'x-tenant-id': randomUUID() }, [403]],
+    ['with a key of nobody', { 'x-api-key': 'nonsense' }, [401, 403, 429]],
+    ['with a key of 5 KB', { 'x-api-key': 'x'.repeat(5_000) }, [401, 403, 429]],
+    ['with an empty key', { 'x-api-key': '' }, [401, 403, 429]],
+  ])('%s is refused by every route', async (_, headers, statuses) => {
+    for (const [name, route] of routes.filter(([, one]) => one.access !== 'public')) {
+      const response = await fetch(platform.server.url + pathOf(name, route), {
+        method: route.method.toUpperCase(),
+        headers: { 'x-api-key': platform.key, ...headers },
+      });
+      const answer = { status: response.status, text: await response.text() };
+      expectProblem(answer, statuses, name);
+    }
+  });
+});

@@ -1,0 +1,551 @@
+// Bulk exports as clients see them: what known consumers build on, and every step of the way from CREATED to an end.
+import { randomUUID } from 'node:crypto';
+import { type BulkExport, type ExportRun, ExportStatus, usualExportFields } from '@svc/contract';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  claimed,
+  cursorAt,
+  newDestination,
+  newExport,
+  newProject,
+  runsOf,
+  sample,
+  sql,
+  wroteFile,
+} from './export-fixtures.ts';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let destination: string;
+let project: string;
+beforeAll(async () => {
+  // No slots: nothing here is executed, and what happens to exports is told to the database by hand.
+  platform = await startPlatform({ exportSlots: '0' });
+  destination = await newDestination(platform);
+  project = await newProject(platform);
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const make = (more: Record<string, unknown> = {}): Promise<BulkExport> =>
+  newExport(platform, { ...sample(destination, project), ...more });
+const get = async (id: string): Promise<BulkExport> =>
+  (await platform.call('GET', `/bulk-exports/${id}`)).body as BulkExport;
+const setStatus = (id: string, status: string): Promise<unknown> =>
+  sql(platform, `update exports set status = $2 where id = $1`, [id, status]);
+
+describe('an export', () => {
+  it('is CREATED with what was asked for, and the usual where nothing was', async () => {
+    const made = await make();
+    expect(made).toMatchObject({
+      tenant_id: platform.workspace_id,
+      bulk_export_destination_id: destination,
+      session_id: project,
+      all_experiments: false,
+      start_time: '2026-03-01T06:00:00.000000Z',
+      end_time: '2026-03-03T02:00:00.000000Z',
+      filter: null,
+      format: 'Parquet',
+      format_version: 'v1',
+      compression: 'zstandard',
+      interval_hours: null,
+      export_fields: null,
+      source_bulk_export_id: null,
+      status: 'CREATED',
+      error: null,
+      started_at: null,
+      finished_at: null,
+      next_export_at: null,
+    });
+    expect(await get(made.id)).toEqual(made);
+    const asked = {
+      filter: 'eq(run_type, "llm")',
+      format_version: 'v2_beta',
+      compression: 'gzip',
+      export_fields: ['start_time', 'id', 'thread_id'],
+    };
+    expect(await make(asked)).toMatchObject(asked);
+    expect(
+      await make({ export_fields: [...usualExportFields], end_time: '2026-03-03T04:00:00+02:00' }),
+    ).toMatchObject({
+      export_fields: usualExportFields,
+      end_time: '2026-03-03T02:00:00.000000Z',
+    });
+  });
+
+  it('has its runs when it is answered, which tile it exactly', async () => {
+    const window = { start_time: '2026-03-01T06:00:00.000001Z', end_time: '2026-03-04T00:00:00.999999Z' };
+    const { id, start_time, end_time, progress } = await make(window);
+    const runs = await runsOf(platform, id);
+    expect(progress).toMatchObject({ runs_total: 4, runs_completed: 0, rows_written: 0, percent: 0 });
+    expect(runs.map(({ metadata }) => metadata.start_time.slice(0, 10))).toEqual([
+      '2026-03-01',
+      '2026-03-02',
+      '2026-03-03',
+      '2026-03-04',
+    ]);
+    expect(runs[0]?.metadata.start_time).toBe(start_time);
+    expect(runs.at(-1)?.metadata.end_time).toBe(end_time);
+    for (const [index, { metadata }] of runs.entries())
+      if (index > 0) expect(metadata.start_time).toBe(runs[index - 1]?.metadata.end_time);
+    expect(runs[0]).toMatchObject({
+      bulk_export_id: id,
+      session_id: project,
+      status: 'CREATED',
+      retry_number: 0,
+      errors: null,
+      start_time: null,
+      end_time: null,
+      finished_at: null,
+      metadata: { prefix: 'deep/er', execution_backend: null, result: null },
+      progress: { attempt: 1, percent: 0, next_retry_at: null, heartbeat_at: null },
+    });
+  });
+
+  it('says what has happened to it', async () => {
+    const { id } = await make();
+    await platform.call('PATCH', `/bulk-exports/${id}`, { json: { status: 'Cancelled' } });
+    const { body } = await platform.call('GET', `/bulk-exports/${id}/events`);
+    expect(body).toMatchObject([
+      { type: 'created', run_id: null, message: 'Made with 3 export runs' },
+      { type: 'cancelled', run_id: null },
+    ]);
+    const [first] = body as { id: number }[];
+    const later = await platform.call('GET', `/bulk-exports/${id}/events?after=${first?.id}&limit=1`);
+    expect(later.body).toMatchObject([{ type: 'cancelled' }]);
+  });
+
+  it('is one of ten thousand that are not finished, at most', async () => {
+    await using small = await startPlatform({ exportSlots: '0' });
+    const body = sample(await newDestination(small), await newProject(small));
+    const { id } = await newExport(small, body);
+    await sql(
+      small,
+      `insert into exports select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
+        from exports e, generate_series(2, 10000) where e.id = $1`,
+      [id],
+    );
+    const refused = await small.call('POST', '/bulk-exports', { json: body });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(refused.headers.get('retry-after')).toBe('60');
+    const all = await small.call('GET', '/bulk-exports');
+    expect(all.body).toHaveLength(10_000);
+    await small.call('PATCH', `/bulk-exports/${id}`, { json: { status: 'Cancelled' } });
+    expect(await small.call('POST', '/bulk-exports', { json: body })).toMatchObject({ status: 200 });
+    expect(await small.call('GET', '/bulk-exports')).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['query', 'limit'] }] },
+    });
+    expect((await small.call('GET', '/bulk-exports?limit=1000&offset=10000')).body).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('progress', () => {
+  it('is of rows, files and time, while runs are under way', async () => {
+    const { id } = await make({ start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-05T00:00:00Z' });
+    const [done, under, empty] = await runsOf(platform, id);
+    for (const run of [done, under, empty]) await claimed(platform, run?.id ?? '');
+    await sql(
+      platform,
+      `update exports set status = 'RUNNING', started_at = now() - interval '10 s' where id = $1`,
+      [id],
+    );
+    await wroteFile(platform, { id: done?.id ?? '', rows: 30, at: '2026-03-01T23:00:00.000001Z' });
+    await wroteFile(platform, { id: done?.id ?? '', rows: 10, at: '2026-03-01T23:30:00.000001Z', number: 1 });
+    await wroteFile(platform, { id: under?.id ?? '', rows: 60, at: '2026-03-02T06:00:00.000000Z' });
+    for (const run of [done, empty])
+      await sql(platform, `update export_runs set status = 'COMPLETED', finished_at = now() where id = $1`, [
+        run?.id,
+      ]);
+    await sql(platform, `update export_runs set pending_upload = $2 where id = $1`, [
+      under?.id,
+      JSON.stringify({
+        target_cursor: 'next',
+        key: `export_id=${id}/part-1`,
+        rows: 7,
+        bytes: 9,
+        sha256: 'x',
+      }),
+    ]);
+
+    const found = await get(id);
+    expect(found.progress).toMatchObject({
+      runs_total: 4,
+      runs_completed: 2,
+      runs_running: 1,
+      runs_failed: 0,
+      rows_written: 100,
+      files: 3,
+      bytes_written: 300,
+      raw_bytes: 3_000,
+      percent: 56.25,
+    });
+    expect(found.progress.rows_per_second).toBeLessThanOrEqual(10);
+    expect(found.progress.heartbeat_at).toMatch(/^20.*Z$/);
+
+    const runs = await runsOf(platform, id);
+    expect(runs[0]).toMatchObject({
+      status: 'COMPLETED',
+      metadata: {
+        result: {
+          rows_written: 40,
+          exported_files: [`traces/deep/er/export_id=${id}/part-0`, `traces/deep/er/export_id=${id}/part-1`],
+          export_path: `traces/deep/er/export_id=${id}/tenant_id=${platform.workspace_id}/session_id=${project}/runs/year=2026/month=3/day=1`,
+          pending_upload: null,
+        },
+      },
+      progress: { percent: 100, files: 2, rows_written: 40 },
+    });
+    expect(runs[1]).toMatchObject({
+      status: 'RUNNING',
+      progress: { percent: 25, rows_per_second: expect.any(Number) as number, attempt: 1 },
+      metadata: {
+        result: {
+          latest_cursor: expect.any(String) as string,
+          pending_upload: {
+            target_cursor: 'next',
+            file_path: `traces/deep/er/export_id=${id}/part-1`,
+            rows_count: 7,
+          },
+        },
+      },
+    });
+    // Consumers tell an empty day from one that was not begun.
+    expect(runs[2]).toMatchObject({
+      status: 'COMPLETED',
+      metadata: { result: { rows_written: 0, exported_files: [] } },
+    });
+    expect(runs[3]?.metadata.result).toBeNull();
+    // … and trust that all rows are in some run.
+    const sum = runs.reduce((rows, { metadata }) => rows + (metadata.result?.rows_written ?? 0), 0);
+    expect(sum).toBe(found.progress.rows_written);
+    expect(await platform.call('GET', `/bulk-exports/${id}/runs/${runs[1]?.id}`)).toMatchObject({
+      status: 200,
+      body: { id: runs[1]?.id, progress: { percent: 25 } },
+    });
+  });
+
+  it('names what failed, and when it is tried again', async () => {
+    const { id } = await make();
+    const [run] = await runsOf(platform, id);
+    await sql(
+      platform,
+      `update export_runs set started_at = now(), retry_number = 2, not_before = '2030-01-01T00:00:30Z',
+        errors = '{"retry_0": "disk full", "retry_1": "disk full"}' where id = $1`,
+      [run?.id],
+    );
+    expect((await runsOf(platform, id))[0]).toMatchObject({
+      retry_number: 2,
+      errors: { retry_0: 'disk full', retry_1: 'disk full' },
+      progress: { attempt: 3, next_retry_at: '2030-01-01T00:00:30.000000Z' },
+    });
+  });
+
+  it('of files in a folder, and with paths of Hive, is where they are', async () => {
+    for (const [path, root] of [
+      ['/data/exports/shop/', /^\/data\/exports\/shop$/],
+      ['shop', /^\/.*\/exports\/shop$/],
+    ] as const) {
+      const folder = await newDestination(platform, { path });
+      const { id } = await make({ bulk_export_destination_id: folder, format_version: 'v2_beta' });
+      const [run] = await runsOf(platform, id);
+      await claimed(platform, run?.id ?? '');
+      const { prefix, result } = (await runsOf(platform, id))[0]?.metadata ?? {};
+      const below = `/export_id=${id}/tenant_id=${platform.workspace_id}/session_id=${project}/resource=runs/year=2026/month=3/day=1`;
+      expect(prefix).toBe('');
+      expect(result?.export_path.endsWith(below)).toBe(true);
+      expect(result?.export_path.slice(0, -below.length)).toMatch(root);
+    }
+  });
+
+  it('is 100 percent only when it is complete', async () => {
+    const { id } = await make();
+    for (const run of await runsOf(platform, id)) {
+      await claimed(platform, run.id);
+      await sql(platform, `update export_runs set cursor = $2 where id = $1`, [
+        run.id,
+        cursorAt(run.metadata.end_time),
+      ]);
+    }
+    await sql(platform, `update export_runs set status = 'COMPLETED' where export_id = $1`, [id]);
+    expect((await get(id)).progress.percent).toBe(99.99);
+    await setStatus(id, 'COMPLETED');
+    expect((await get(id)).progress.percent).toBe(100);
+  });
+});
+
+describe('a cancel', () => {
+  const cancel = (id: string, status = 'Cancelled') =>
+    platform.call('PATCH', `/bulk-exports/${id}`, { json: { status } });
+
+  it.each(['Cancelled', 'CANCELLED', 'cancelled'])(
+    'as %s ends the export and its runs for good',
+    async (status) => {
+      const { id } = await make();
+      const [first, second] = await runsOf(platform, id);
+      await claimed(platform, first?.id ?? '');
+      await sql(platform, `update export_runs set status = 'COMPLETED', finished_at = now() where id = $1`, [
+        second?.id,
+      ]);
+      await setStatus(id, 'RUNNING');
+      const answer = await cancel(id, status);
+      expect(answer).toMatchObject({ status: 200, body: { id, status: 'CANCELLED' } });
+      expect((answer.body as BulkExport).finished_at).toMatch(/^20/);
+      expect((await runsOf(platform, id)).map((run) => run.status)).toEqual([
+        'CANCELLED',
+        'COMPLETED',
+        'CANCELLED',
+      ]);
+      expect(await cancel(id)).toEqual({ ...answer, headers: expect.anything() as Headers });
+    },
+  );
+
+  it.each(['COMPLETED', 'FAILED', 'TIMEDOUT'])('of one that is %s is refused', async (status) => {
+    const { id } = await make();
+    await setStatus(id, status);
+    expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect((await get(id)).status).toBe(status);
+  });
+
+  it('is told to those who execute it', async () => {
+    const { id } = await make();
+    const rung: string[] = [];
+    await using _ = await platform.server.database.listen('svc', (payload) => rung.push(payload));
+    await cancel(id);
+    await expect.poll(() => rung).toContain(`x:${id}`);
+  });
+
+  it('meets an end once, whoever comes first', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, async () => (await make()).id));
+    const answers = await Promise.all(
+      ids.flatMap((id) => [
+        cancel(id),
+        sql(platform, `update exports set status = 'COMPLETED' where id = $1 and status = 'CREATED'`, [id]),
+        cancel(id),
+      ]),
+    );
+    for (const [index, id] of ids.entries()) {
+      const { status } = await get(id);
+      const codes = [answers[index * 3], answers[index * 3 + 2]].map(
+        (one) => (one as { status: number }).status,
+      );
+      expect(codes).toEqual(status === 'CANCELLED' ? [200, 200] : [409, 409]);
+    }
+  });
+});
+
+describe('a schedule', () => {
+  const schedule = (more: Record<string, unknown> = {}) =>
+    make({ end_time: undefined, interval_hours: 24, ...more });
+
+  it('has no end and no runs, and says when it exports next', async () => {
+    const made = await schedule();
+    expect(made).toMatchObject({
+      status: 'INTERVALSCHEDULED',
+      interval_hours: 24,
+      end_time: null,
+      // The window, and ten minutes for what comes late.
+      next_export_at: '2026-03-02T06:10:00.000000Z',
+      progress: { runs_total: 0, percent: 0 },
+    });
+    expect(await runsOf(platform, made.id)).toEqual([]);
+  });
+
+  it('is cancelled without the exports that it has spawned', async () => {
+    const { id } = await schedule();
+    const child = await make();
+    await sql(platform, `update exports set source_export_id = $2 where id = $1`, [child.id, id]);
+    const later = await make({ start_time: '2026-03-04T00:00:00Z', end_time: '2026-03-05T00:00:00Z' });
+    await sql(platform, `update exports set source_export_id = $2 where id = $1`, [later.id, id]);
+    const runs = await platform.call('GET', `/bulk-exports/runs?source_bulk_export_id=${id}`);
+    expect((runs.body as ExportRun[]).map((run) => run.bulk_export_id)).toEqual([
+      child.id,
+      child.id,
+      child.id,
+      later.id,
+    ]);
+    expect(runs.headers.get('x-pagination-total')).toBe('4');
+    const none = await platform.call(
+      'GET',
+      `/bulk-exports/runs?source_bulk_export_id=${id}&status=Completed`,
+    );
+    expect(none.body).toEqual([]);
+    expect(
+      await platform.call('GET', `/bulk-exports/runs?source_bulk_export_id=${randomUUID()}`),
+    ).toMatchObject({
+      status: 404,
+    });
+    const cancelled = await platform.call('PATCH', `/bulk-exports/${id}`, { json: { status: 'Cancelled' } });
+    expect(cancelled.body).toMatchObject({ status: 'CANCELLED', next_export_at: null });
+    const children = await platform.call('GET', `/bulk-exports?source_bulk_export_id=${id}`);
+    expect((children.body as BulkExport[]).map((one) => [one.id, one.status])).toEqual([
+      [later.id, 'CREATED'],
+      [child.id, 'CREATED'],
+    ]);
+  });
+});
+
+describe('a list of exports', () => {
+  it('is whole without a limit, and comes in pages until a short one', async () => {
+    await using fresh = await startPlatform({ exportSlots: '0' });
+    const body = sample(await newDestination(fresh), await newProject(fresh));
+    const made: string[] = [];
+    for (let count = 0; count < 7; count++) made.unshift((await newExport(fresh, body)).id);
+    const list = async (query: string): Promise<string[]> => {
+      const { body: found } = await fresh.call('GET', `/bulk-exports${query}`);
+      return (found as BulkExport[]).map(({ id }) => id);
+    };
+    const whole = await fresh.call('GET', '/bulk-exports');
+    expect((whole.body as BulkExport[]).map(({ id }) => id)).toEqual(made);
+    expect(whole.headers.get('x-pagination-total')).toBe('7');
+    const paged: string[] = [];
+    for (let page = ['']; page.length > 0;) {
+      page = await list(`?limit=3&offset=${paged.length}`);
+      paged.push(...page);
+      if (page.length < 3) break;
+    }
+    expect(paged).toEqual(made);
+    expect(await list('?limit=1000&offset=0')).toEqual(made);
+    expect(await list('?limit=1000&offset=7')).toEqual([]);
+  });
+
+  it('can be of a status, a project, a destination or a time', async () => {
+    const mine = await newProject(platform);
+    const there = await newDestination(platform);
+    const first = await make({ session_id: mine });
+    const second = await make({ session_id: mine, bulk_export_destination_id: there });
+    await setStatus(second.id, 'FAILED');
+    const list = async (query: string): Promise<string[]> => {
+      const { status, body } = await platform.call('GET', `/bulk-exports?session_id=${mine}&${query}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return (body as BulkExport[]).map(({ id }) => id);
+    };
+    expect(await list('')).toEqual([second.id, first.id]);
+    expect(await list('status=Failed')).toEqual([second.id]);
+    expect(await list('status=created&status=FAILED')).toEqual([second.id, first.id]);
+    expect(await list(`bulk_export_destination_id=${there}`)).toEqual([second.id]);
+    expect(await list(`created_after=${first.created_at}`)).toEqual([second.id]);
+    expect(await list(`created_before=${second.created_at}`)).toEqual([first.id]);
+    expect(await list(`source_bulk_export_id=${first.id}`)).toEqual([]);
+  });
+
+  it('takes a status in any case', async () => {
+    const anyCase = fc
+      .tuple(
+        fc.constantFrom(...ExportStatus.options),
+        fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+      )
+      .map(([status, uppers]) =>
+        status
+          .split('')
+          .map((letter, at) => (uppers[at] ? letter : letter.toLowerCase()))
+          .join(''),
+      );
+    await fc.assert(
+      fc.asyncProperty(anyCase, async (status) => {
+        const { status: code, body } = await platform.call('GET', `/bulk-exports?limit=1&status=${status}`);
+        expect(code).toBe(200);
+        for (const one of body as BulkExport[]) expect(one.status).toBe(status.toUpperCase());
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('of runs comes in pages and by status', async () => {
+    const { id } = await make();
+    const [first, ...rest] = await runsOf(platform, id);
+    await claimed(platform, first?.id ?? '');
+    const page = await platform.call('GET', `/bulk-exports/${id}/runs?limit=2&offset=1`);
+    expect((page.body as ExportRun[]).map((run) => run.id)).toEqual(rest.map((run) => run.id));
+    expect(page.headers.get('x-pagination-total')).toBe('3');
+    const running = await platform.call('GET', `/bulk-exports/${id}/runs?status=Running`);
+    expect((running.body as ExportRun[]).map((run) => run.id)).toEqual([first?.id]);
+  });
+});
+
+describe('a manifest', () => {
+  it('is there when the export is complete, and not before', async () => {
+    const { id } = await make();
+    const read = () => platform.call('GET', `/bulk-exports/${id}/manifest`);
+    expect(await read()).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    await sql(
+      platform,
+      `update exports set status = 'COMPLETED', manifest = '{"version": 1, "rows": 0}' where id = $1`,
+      [id],
+    );
+    expect(await read()).toMatchObject({ status: 200, body: { version: 1, rows: 0 } });
+  });
+});
+
+describe('a dry run', () => {
+  it('counts the runs that an export would hold, and makes nothing', async () => {
+    const id = await newProject(platform);
+    const post = (start_time: string, more: object = {}) => ({
+      id: randomUUID(),
+      session_id: id,
+      name: 'x',
+      run_type: 'chain',
+      start_time,
+      ...more,
+    });
+    const sent = await platform.call('POST', '/runs/batch', {
+      json: {
+        post: [
+          post('2026-03-01T05:59:59.999999Z'),
+          post('2026-03-01T06:00:00Z'),
+          post('2026-03-02T06:00:00Z', { run_type: 'llm' }),
+          post('2026-03-03T01:59:59.999999Z'),
+          post('2026-03-03T02:00:00Z'),
+        ],
+      },
+    });
+    expect(sent.status).toBe(202);
+    const plan = (more: object = {}) =>
+      platform.call('POST', '/bulk-exports/validate', { json: { ...sample(destination, id), ...more } });
+    expect(await plan()).toMatchObject({
+      status: 200,
+      body: {
+        partitions: [
+          { start_time: '2026-03-01T06:00:00.000000Z', end_time: '2026-03-02T00:00:00.000000Z' },
+          { start_time: '2026-03-02T00:00:00.000000Z' },
+          { start_time: '2026-03-03T00:00:00.000000Z', end_time: '2026-03-03T02:00:00.000000Z' },
+        ],
+        estimated_rows: 3,
+        is_exact: true,
+      },
+    });
+    expect((await plan({ filter: 'eq(run_type, "llm")' })).body).toMatchObject({
+      estimated_rows: 1,
+      is_exact: true,
+    });
+    expect((await plan({ end_time: undefined, interval_hours: 1 })).body).toMatchObject({
+      partitions: [{ start_time: '2026-03-01T06:00:00.000000Z', end_time: '2026-03-01T07:00:00.000000Z' }],
+      estimated_rows: 1,
+    });
+    expect((await platform.call('GET', `/bulk-exports?session_id=${id}`)).body).toEqual([]);
+  });
+
+  it('lets the planner estimate what is too much to count', async () => {
+    const { database } = platform.server;
+    const { exportEstimates } = await import('../../src/storage/export-estimates.ts');
+    const id = await newProject(platform);
+    const post = Array.from({ length: 50 }, () => ({
+      id: randomUUID(),
+      session_id: id,
+      name: 'x',
+      start_time: '2026-03-02T00:00:00Z',
+    }));
+    await platform.call('POST', '/runs/batch', { json: { post } });
+    const scope = {
+      tenant_id: platform.workspace_id,
+      session_id: id,
+      since: '2026-03-01T00:00:00.000000Z',
+      until: '2026-03-03T00:00:00.000000Z',
+      condition: null,
+    };
+    expect(await exportEstimates(database).estimate(scope, 50)).toEqual({ rows: 50, is_exact: true });
+    const { rows, is_exact } = await exportEstimates(database).estimate(scope, 49);
+    expect(is_exact).toBe(false);
+    expect(rows).toBeGreaterThanOrEqual(50);
+  });
+});

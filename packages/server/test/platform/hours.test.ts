@@ -1,0 +1,273 @@
+// Hours that are written down, against a count of the runs, whatever was said of these in whatever order.
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toScope } from '../../src/platform/traces/run-scope.ts';
+import { traceFields } from '../../src/storage/trace-columns.ts';
+import {
+  isByHour,
+  sumHours,
+  traceHourStorage,
+  type TraceHourStorage,
+} from '../../src/storage/trace-hours.ts';
+import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
+import { type RunSums, sumRuns } from '../../src/storage/trace-sums.ts';
+import type { RunScope } from '../../src/storage/trace-scope.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+const daysKept = 30;
+let database: TestDatabase;
+let traces: TraceStorage;
+let hours: TraceHourStorage;
+beforeAll(async () => {
+  database = await testDatabase();
+  traces = traceStorage(database);
+  hours = traceHourStorage(database);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const dayMs = 86_400_000;
+const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
+const at = (hoursAfter: number): string => new Date(midnight + hoursAfter * 3_600_000).toISOString();
+
+/** Hours from a midnight on: some near to others, some on other days, one of which is kept no longer. */
+const starts = [-1, -0.01, 0, 0.5, 0.99, 1, 1.05, 5, 23.99, 24, -24 * 40];
+const runsMax = 6;
+const projects = 2;
+
+/** What is said of a run; a number names another run or project of the same test. */
+const saying = fc.record({
+  run: fc.nat(runsMax - 1),
+  isPatch: fc.boolean(),
+  start: fc.option(fc.constantFrom(...starts), { nil: null, freq: 4 }),
+  lasted: fc.option(fc.constantFrom<number[]>(0, 1, 61.5, 9_000, 100_000), { nil: null }),
+  firstToken: fc.option(fc.constantFrom<number[]>(0.2, 3), { nil: null }),
+  project: fc.option(fc.nat(projects - 1), { nil: null, freq: 4 }),
+  parent: fc.option(fc.nat(runsMax - 1), { nil: null }),
+  run_type: fc.option(fc.constantFrom('llm', 'llm', 'llm', 'chain'), { nil: null }),
+  tokens: fc.option(fc.constantFrom<number[]>(1, 10, 100), { nil: null }),
+  cost: fc.option(fc.constantFrom('0.1', '0.00002'), { nil: null }),
+  error: fc.option(fc.constant('x'), { nil: null }),
+});
+type Saying = typeof saying extends fc.Arbitrary<infer T> ? T : never;
+
+interface Names {
+  tenant_id: string;
+  runs: string[];
+  projects: string[];
+}
+
+const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+const newNames = (): Names => ({ tenant_id: randomUUID(), runs: ids(runsMax), projects: ids(projects) });
+
+let writes = 0;
+const toWrite = (said: Saying, { runs, projects: sessions }: Names): RunWrite => {
+  const start = said.start === null ? null : Date.parse(at(said.start));
+  const after = (seconds: number | null): string | null =>
+    start === null || seconds === null ? null : new Date(start + seconds * 1_000).toISOString();
+  const tokens = said.tokens === null ? null : String(said.tokens);
+  const fields: RunWrite['fields'] = {
+    session_id: said.project === null ? null : (sessions[said.project] ?? null),
+    parent_run_id: said.parent === null || said.parent === said.run ? null : (runs[said.parent] ?? null),
+    run_type: said.run_type,
+    end_time: after(said.lasted),
+    first_token_time: after(said.firstToken),
+    error: said.error,
+    prompt_tokens: tokens,
+    total_tokens: tokens,
+    total_cost: said.cost,
+  };
+  const bits = Object.entries(fields).map(([name, value]) =>
+    value === null ? 0 : traceFields[name as keyof typeof traceFields],
+  );
+  return {
+    id: runs[said.run] ?? '',
+    rank: said.isPatch ? 1 : 0,
+    patched: said.isPatch ? bits.reduce((all, bit) => all | bit, start === null ? 0 : 64) : 0,
+    writes: [String(++writes)],
+    start_time: start === null ? null : new Date(start).toISOString(),
+    metadata: '{}',
+    fields,
+  };
+};
+
+/** A batch, whose runs are distinct; or hours are written down. */
+const batch = fc.uniqueArray(saying, { selector: (one) => one.run, minLength: 1, maxLength: 4 });
+const step = fc.oneof(
+  { weight: 3, arbitrary: batch },
+  { weight: 1, arbitrary: fc.constant('fold' as const) },
+);
+
+const exact = (sums: RunSums): Partial<RunSums> => {
+  const { latency_p50: _, latency_p99: __, first_token_p50: ___, first_token_p99: ____, ...rest } = sums;
+  return rest;
+};
+
+type Span = [number | null, number | null];
+const spans: Span[] = [
+  [0, null],
+  [null, 23.995],
+  [-1, 0],
+  [-0.5, 0.6],
+  [0.5, 0.5],
+  [-24 * 50, 24.5],
+];
+
+/** Of a project and of all, whenever they started, and within the span. */
+const expectSame = async ({ tenant_id, projects: all }: Names, span: Span = [0, null]): Promise<void> => {
+  for (const session of [[all[0] ?? ''], all])
+    for (const [since, until] of [[null, null], span] satisfies Span[]) {
+      const scope = toScope(tenant_id, {
+        session,
+        start_time: since === null ? undefined : at(since),
+        end_time: until === null ? undefined : at(until),
+      });
+      const [found, wanted] = [await byHour(scope), await sumRuns(database, scope)];
+      expect(exact(found)).toEqual(exact(wanted));
+    }
+};
+
+const byHour = (scope: RunScope): Promise<RunSums> => {
+  if (!isByHour(scope)) throw new Error('more is asked than projects and times');
+  return sumHours(database, scope);
+};
+
+const written = async ({ tenant_id }: Names): Promise<number> => {
+  const text = 'select count(*) as count from trace_hours where tenant_id = $1';
+  const [row] = await database.query<{ count: number }>({ name: 'written', text }, [tenant_id]);
+  return row?.count ?? 0;
+};
+
+const changes = async ({ tenant_id }: Names): Promise<number> => {
+  const text = 'select count(*) as count from trace_hour_changes where tenant_id = $1';
+  const [row] = await database.query<{ count: number }>({ name: 'changes', text }, [tenant_id]);
+  return row?.count ?? 0;
+};
+
+const model: Omit<Saying, 'run' | 'parent' | 'start' | 'tokens'> = {
+  isPatch: false,
+  lasted: 1,
+  firstToken: null,
+  project: 0,
+  run_type: 'llm',
+  cost: null,
+  error: null,
+};
+
+describe('sums of hours', () => {
+  it('are those of the runs, whatever was said of them, and when', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(...spans),
+        async (steps, span) => {
+          const names = newNames();
+          for (const one of steps) {
+            if (one === 'fold') await hours.fold(0, 1_000);
+            else
+              await traces.ingest(
+                names.tenant_id,
+                one.map((said) => toWrite(said, names)),
+                [],
+                daysKept,
+              );
+          }
+          await expectSame(names, span);
+          await hours.fold(0, 1_000);
+          expect(await changes(names)).toBe(0);
+          await expectSame(names, span);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('are those of the runs when batches come at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { minLength: 4, maxLength: 8 }), async (batches) => {
+        const names = newNames();
+        await Promise.all(
+          batches.map((one) =>
+            traces.ingest(
+              names.tenant_id,
+              one.map((said) => toWrite(said, names)),
+              [],
+              daysKept,
+            ),
+          ),
+        );
+        await hours.fold(0, 1_000);
+        await expectSame(names);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('have percentiles within 1 %', async () => {
+    const seconds = fc.double({ min: 0.001, max: 80_000, noNaN: true });
+    await fc.assert(
+      fc.asyncProperty(fc.array(seconds, { minLength: 1, maxLength: 50 }), async (latencies) => {
+        const names = newNames();
+        const runs = latencies.map((lasted) => ({
+          ...toWrite(
+            { ...model, run: 0, parent: null, start: 0, tokens: null, lasted, firstToken: lasted },
+            names,
+          ),
+          id: randomUUID(),
+        }));
+        await traces.ingest(names.tenant_id, runs, [], daysKept);
+        const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
+        const [found, wanted] = [await byHour(scope), await sumRuns(database, scope)];
+        for (const name of ['latency_p50', 'latency_p99', 'first_token_p50', 'first_token_p99'] as const)
+          expect(Math.abs((found[name] ?? 0) / (wanted[name] ?? 0) - 1)).toBeLessThanOrEqual(0.01);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('are counted from the runs while these come in, and written down once they do no more', async () => {
+    const names = newNames();
+    const one = toWrite({ ...model, run: 0, parent: null, start: 0.5, tokens: 10 }, names);
+    await traces.ingest(names.tenant_id, [one], [], daysKept);
+    expect(await hours.fold(60, 1_000)).toBe(0);
+    expect(await written(names)).toBe(0);
+    await expectSame(names);
+    await hours.fold(0, 1_000);
+    expect([await written(names), await changes(names)]).toEqual([1, 0]);
+    await traces.ingest(names.tenant_id, [one], [], daysKept);
+    expect(await changes(names)).toBe(0);
+  });
+
+  it('know of a caller that comes when the hour of what it called is written down', async () => {
+    const names = newNames();
+    const inner = toWrite({ ...model, run: 1, parent: 0, start: 1.05, tokens: 10 }, names);
+    const outer = toWrite({ ...model, run: 0, parent: null, start: 0.99, lasted: 9_000, tokens: 10 }, names);
+    const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
+    for (const [write, run_count] of [
+      [inner, 1],
+      [outer, 2],
+    ] as const) {
+      await traces.ingest(names.tenant_id, [write], [], daysKept);
+      await hours.fold(0, 1_000);
+      expect(await byHour(scope)).toMatchObject({ run_count, total_tokens: 10 });
+    }
+    await expectSame(names);
+  });
+
+  it('follow what retention takes away, callers from the day before too', async () => {
+    const names = newNames();
+    const outer = toWrite({ ...model, run: 0, parent: null, start: -0.01, tokens: 10 }, names);
+    const inner = toWrite({ ...model, run: 1, parent: 0, start: 0, tokens: 10 }, names);
+    await traces.ingest(names.tenant_id, [outer, inner], [], daysKept);
+    await hours.fold(0, 1_000);
+    const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
+    expect(await byHour(scope)).toMatchObject({ run_count: 2, total_tokens: 10 });
+    const partitions = tracePartitionStorage(database);
+    while (await partitions.dropOldest(2)) await expectSame(names);
+    expect(await byHour(scope)).toMatchObject({ run_count: 1, total_tokens: 10 });
+    await hours.fold(0, 1_000);
+    expect(await written(names)).toBe(1);
+    await expectSame(names);
+  });
+});

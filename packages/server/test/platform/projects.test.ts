@@ -1,0 +1,185 @@
+// Projects, what their runs add up to, and what goes with them.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+type Fields = Record<string, unknown>;
+
+const ok = async (method: string, path: string, json?: unknown): Promise<Fields> => {
+  const { status, body } = await platform.call(method, path, { json });
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+  return body as Fields;
+};
+
+const idOf = async (name: string): Promise<string> =>
+  ((await ok('GET', `/sessions?name=${name}`)) as unknown as { id: string }[])[0]?.id ?? '';
+
+interface Below {
+  parent?: Fields;
+  usage?: object;
+  more?: Fields;
+}
+
+/** A run that has ended, `n` ms after the first. */
+const sent = async (name: string, n: number, { parent, usage, more }: Below = {}): Promise<Fields> => {
+  const id = randomUUID();
+  const start = new Date(Date.now() + n).toISOString().replaceAll(/[-:.]/g, '').replace('Z', '000Z');
+  const own = `${start}${id}`;
+  const run = {
+    id,
+    name: `run ${n}`,
+    run_type: usage ? 'llm' : 'chain',
+    session_name: name,
+    trace_id: parent?.['trace_id'] ?? id,
+    parent_run_id: parent?.['id'] ?? null,
+    dotted_order: parent ? `${String(parent['dotted_order'])}.${own}` : own,
+    start_time: new Date(Date.now() + n).toISOString(),
+    end_time: new Date(Date.now() + n + 5).toISOString(),
+    ...(usage ? { outputs: { usage_metadata: usage } } : {}),
+    ...more,
+  };
+  await ok('POST', '/runs', run);
+  return run;
+};
+
+const usage = (input_tokens: number, output_tokens: number) => ({
+  input_tokens,
+  output_tokens,
+  total_tokens: input_tokens + output_tokens,
+  input_cost: 0.1,
+  output_cost: 0.2,
+  total_cost: 0.3,
+});
+
+describe('a root', () => {
+  it('says what its whole trace has used, each token once', async () => {
+    const root = await sent('sums', 0);
+    const node = await sent('sums', 1, { parent: root });
+    const model = await sent('sums', 2, { parent: node, usage: usage(10, 5) });
+    await sent('sums', 3, { parent: model, usage: usage(10, 5) });
+    await sent('sums', 4, { parent: node, usage: usage(1, 1) });
+    const total = { prompt_tokens: 11, completion_tokens: 6, total_tokens: 17, total_cost: '0.6' };
+    expect(await ok('GET', `/runs/${String(root['id'])}`)).toMatchObject(total);
+    expect(await ok('GET', `/runs/${String(node['id'])}`)).toMatchObject({ total_tokens: null });
+    const session = [await idOf('sums')];
+    const list = await ok('POST', '/runs/query', { session, is_root: true });
+    expect(list['runs']).toMatchObject([total]);
+    const select = ['total_tokens'];
+    const selected = await ok('POST', '/runs/query', { session, is_root: true, select });
+    expect(selected['runs']).toEqual([{ id: root['id'], total_tokens: 17 }]);
+    expect(await ok('GET', `/traces/${String(root['id'])}`)).toMatchObject({ runs: [total] });
+    expect(await ok('POST', '/runs/stats', { session })).toMatchObject({
+      total_tokens: 17,
+      total_cost: '0.6',
+    });
+  });
+});
+
+describe('feedback', () => {
+  it('is summed by key in lists and with the run', async () => {
+    const run = await sent('judged', 0);
+    for (const score of [1, 0]) await ok('POST', '/feedback', { run_id: run['id'], key: 'kind', score });
+    await ok('POST', '/feedback', { run_id: run['id'], key: 'note', comment: 'well' });
+    const feedback_stats = { kind: { n: 2, avg: 0.5 }, note: { n: 1, avg: null } };
+    expect(await ok('GET', `/runs/${String(run['id'])}`)).toMatchObject({ feedback_stats });
+    const list = await ok('POST', '/runs/query', {
+      session: [await idOf('judged')],
+      select: ['feedback_stats'],
+    });
+    expect(list['runs']).toEqual([{ id: run['id'], feedback_stats }]);
+  });
+});
+
+describe('a thread', () => {
+  it('with a slash in its id is asked for by query', async () => {
+    const thread_id = 'a/b?c#d';
+    const run = await sent('slashes', 0, { more: { extra: { metadata: { thread_id } } } });
+    const where = new URLSearchParams({ thread_id, session_id: await idOf('slashes') });
+    expect((await ok('GET', `/runs/threads?${where.toString()}`))['runs']).toMatchObject([{ id: run['id'] }]);
+    expect((await platform.call('GET', '/runs/threads')).status).toBe(422);
+  });
+});
+
+describe('a project that is deleted', () => {
+  it('takes its runs, their feedback and attachments along, and nothing else; its name can be used again', async () => {
+    const [gone, kept] = [await sent('old', 0), await sent('other', 0)];
+    for (const run of [gone, kept]) await ok('POST', '/feedback', { run_id: run['id'], key: 'k' });
+    const id = await idOf('old');
+    expect((await platform.call('DELETE', `/sessions/${id}`)).status).toBe(204);
+    expect((await platform.call('DELETE', `/sessions/${id}`)).status).toBe(404);
+    expect((await platform.call('GET', `/sessions/${id}`)).status).toBe(404);
+    expect((await platform.call('GET', `/runs/${String(gone['id'])}`)).status).toBe(404);
+    expect(await ok('GET', `/feedback?run=${String(gone['id'])}`)).toEqual([]);
+    expect(await ok('GET', `/feedback?run=${String(kept['id'])}`)).toHaveLength(1);
+    await ok('GET', `/runs/${String(kept['id'])}`);
+    const again = await sent('old', 0);
+    expect(await idOf('old')).not.toBe(id);
+    await ok('GET', `/runs/${String(again['id'])}`);
+  });
+
+  it('leaves its id to nobody while runs of it may still be there: they would be those of another', async () => {
+    const id = randomUUID();
+    await ok('POST', '/sessions', { id, name: 'first' });
+    await ok('DELETE', `/sessions/${id}`);
+    const { status, body } = await platform.call('POST', '/sessions', { json: { id, name: 'second' } });
+    expect(status).toBe(409);
+    expect(body).toMatchObject({ message: expect.stringMatching(/this id/) });
+    expect(await ok('GET', '/sessions?name=second')).toEqual([]);
+  });
+
+  it('needs a key that may write', async () => {
+    const run = await sent('safe', 0);
+    const { key } = (await ok('POST', '/api-key', { role: 'viewer' })) as { key: string };
+    const id = await idOf('safe');
+    expect((await platform.call('DELETE', `/sessions/${id}`, { key })).status).toBe(403);
+    await ok('GET', `/runs/${String(run['id'])}`);
+  });
+});
+
+describe('numbers', () => {
+  it('keep their digits, however runs are sent', async () => {
+    const [posted, batched] = [randomUUID(), randomUUID()];
+    const inputs = '{"big":9007199254740993,"precise":0.10000000000000000001,"e":1e400}';
+    const run = (id: string): string =>
+      `{"id":"${id}","name":"n","session_name":"digits","inputs": ${inputs} }`;
+    const headers = { 'content-type': 'application/json' };
+    const batch = `{ "post" : [${run(batched)}] }`;
+    expect((await platform.call('POST', '/runs', { body: run(posted), headers })).status).toBe(202);
+    expect((await platform.call('POST', '/runs/batch', { body: batch, headers })).status).toBe(202);
+    for (const id of [posted, batched]) {
+      const response = await fetch(`${platform.apiUrl}/runs/${id}`, {
+        headers: { 'x-api-key': platform.key },
+      });
+      expect(await response.text()).toContain(`"inputs":${inputs}`);
+    }
+  });
+});
+
+describe('what is measured', () => {
+  it('counts runs that were taken in, those that were not, bytes and batches', async () => {
+    const read = async (): Promise<Record<string, number>> => {
+      const text = await (await fetch(`${platform.server.url}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line.startsWith('svc_ingest_'));
+      return Object.fromEntries(
+        lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+      );
+    };
+    const before = await read();
+    const post = [{ id: randomUUID(), name: 'good' }, { id: 'bad' }, { id: randomUUID(), name: 'good' }];
+    const json = { post };
+    expect((await platform.call('POST', '/runs/batch', { json })).status).toBe(202);
+    const after = await read();
+    const grown = (name: string): number => (after[name] ?? 0) - (before[name] ?? 0);
+    expect(grown('svc_ingest_runs_total{outcome="accepted"}')).toBe(2);
+    expect(grown('svc_ingest_runs_total{outcome="rejected"}')).toBe(1);
+    expect(grown('svc_ingest_bytes_total')).toBe(JSON.stringify(json).length);
+    expect(grown('svc_ingest_batch_seconds_count')).toBe(1);
+    expect(after['svc_ingest_refused_total']).toBe(0);
+  });
+});
