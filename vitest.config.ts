@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -10,7 +11,11 @@ export default defineConfig({
     ],
     globalSetup: ['packages/server/test/global-setup.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
+    // Tests wait more than they compute: for servers to start, leases to expire, processes to die.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // For a busy machine: tests go on as soon as what they wait for has come about.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000, interval: 20 } },
   },
 });

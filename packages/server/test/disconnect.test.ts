@@ -3,7 +3,8 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from './eventually.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 let server: TestServer;
@@ -27,7 +28,7 @@ const leave = async (on_disconnect: 'cancel' | 'continue'): Promise<{ threadId: 
 describe('a client that leaves', () => {
   it('takes its run with it when it said so', async () => {
     const { threadId, runId } = await leave('cancel');
-    await vi.waitFor(
+    await eventually(
       async () => expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
       10_000,
     );

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from './eventually.ts';
 import { loadSvcJson } from '../src/config/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
 import { startServer } from '../src/server.ts';
@@ -43,7 +44,6 @@ afterAll(async () => {
 });
 
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 });
 const minuteMs = 60_000;
 
 /** Moves what the clock counts from into the past. */

@@ -19,16 +19,23 @@ declare module 'vitest' {
     template: string;
     /** A folder that goes with the test run, and with it every PostgreSQL that has its data below. */
     scratch: string;
+    /** Where to ask for the S3 of the test run. */
+    gatewayDoor: string;
   }
 }
 
-interface Guard extends AsyncDisposable {
+/** What the guard prints. */
+interface Guarded {
   connection: pg.PoolConfig;
+  gatewayDoor: string;
 }
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
-const startGuard = async (scratch: string, mode: 'embedded' | 'external'): Promise<Guard> => {
+const startGuard = async (
+  scratch: string,
+  mode: 'embedded' | 'external',
+): Promise<Guarded & AsyncDisposable> => {
   const script = fileURLToPath(new URL('./guard.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', tsx, script, scratch, mode], {
     detached: true, // a Ctrl-C is for us alone: the guard cleans up after that
@@ -40,7 +47,7 @@ const startGuard = async (scratch: string, mode: 'embedded' | 'external'): Promi
     ended.then(() => Promise.reject(new Error('PostgreSQL did not start for the tests'))),
   ])) as [string];
   return {
-    connection: JSON.parse(line) as pg.PoolConfig,
+    ...(JSON.parse(line) as Guarded),
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       await ended;
@@ -49,6 +56,8 @@ const startGuard = async (scratch: string, mode: 'embedded' | 'external'): Promi
 };
 
 export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
+  if (process.env['SVC_TEST_WITHOUT_S3'] === '1')
+    console.warn('NOT RUN: tests that need an S3, since SVC_TEST_WITHOUT_S3=1');
   const uri = process.env['SVC_TEST_DATABASE_URI'];
   const scratch = await mkdtemp(join(tmpdir(), 'svc-test-'));
   const guard = await startGuard(scratch, uri ? 'external' : 'embedded');
@@ -73,6 +82,7 @@ export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() =
   project.provide('connection', connection);
   project.provide('template', template);
   project.provide('scratch', scratch);
+  project.provide('gatewayDoor', guard.gatewayDoor);
   return async () => {
     await asAdmin(`drop database if exists ${template} with (force)`);
     await guard[Symbol.asyncDispose]();

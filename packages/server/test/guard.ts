@@ -1,9 +1,10 @@
 // Holds the PostgreSQL of a test run, and outlives the run by a moment: when the pipe to its standard input
 // ends, however the run did, it stops every server that has its data below the folder, ends the process groups that
-// are noted in it, and removes the folder.
+// are noted in it, and removes the folder. Tests that need an S3 get it here, too.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
+import { openGatewayDoor } from './s3/gateway-door.ts';
 
 const [folder = '', mode] = process.argv.slice(2);
 
@@ -33,8 +34,12 @@ const endGroups = async (dir: string): Promise<void> => {
 
 const ended = new Promise<void>((resolve) => process.stdin.once('close', resolve).resume());
 const embedded = mode === 'embedded' ? await openEmbedded({ dataDir: join(folder, 'main') }) : undefined;
-process.stdout.write(`${JSON.stringify(embedded?.connection ?? {})}\n`);
+const gatewayDoor = await openGatewayDoor();
+process.stdout.write(
+  `${JSON.stringify({ connection: embedded?.connection ?? {}, gatewayDoor: gatewayDoor.url })}\n`,
+);
 await ended;
+await gatewayDoor[Symbol.asyncDispose]();
 await endGroups(join(folder, 'groups'));
 await embedded?.[Symbol.asyncDispose]();
 await stopServersBelow(folder);

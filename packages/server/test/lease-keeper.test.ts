@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from './eventually.ts';
 import { LeaseKeeper, type LossReason } from '../src/leases/lease-keeper.ts';
 
 const lease = { id: 'a run', lease_token: 1 };
@@ -18,7 +19,7 @@ test('a run that ended while its lease was being renewed, and says so a moment l
   });
   using _ = keeper;
   keeper.keep(lease, performance.now());
-  await vi.waitFor(() => expect(keeper.size).toBe(0), { timeout: 5000 });
+  await eventually(() => expect(keeper.size).toBe(0), 5000);
   expect(lost).toEqual([]);
   expect(keeper.losses).toBe(0);
 });
@@ -27,7 +28,7 @@ test('a lease that the database calls ours no longer is lost', async () => {
   const { keeper, lost } = keeperOf(() => Promise.resolve(new Set()));
   using _ = keeper;
   keeper.keep(lease, performance.now());
-  await vi.waitFor(() => expect(lost).toEqual(['taken']), { timeout: 5000 });
+  await eventually(() => expect(lost).toEqual(['taken']), 5000);
 });
 
 test('a lease that cannot be renewed is given up before its time is over', async () => {
@@ -35,5 +36,5 @@ test('a lease that cannot be renewed is given up before its time is over', async
   using _ = keeper;
   const sinceMs = performance.now();
   keeper.keep(lease, sinceMs);
-  await vi.waitFor(() => expect(lost).toEqual(['not renewed']), { timeout: 5000 });
+  await eventually(() => expect(lost).toEqual(['not renewed']), 5000);
 });

@@ -7,7 +7,8 @@ import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
 import { createClient, type Client } from '@svc/sdk';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from './eventually.ts';
 import { SvcCheckpointer } from '../src/runtime/checkpoints/checkpointer.ts';
 import { CommitQueue, LeaseLost } from '../src/runtime/checkpoints/commit-queue.ts';
 import { ThreadSession } from '../src/runtime/checkpoints/thread-session.ts';
@@ -45,7 +46,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 });
 /** Long enough for a blob of its own. */
 const long = (text: string): string => `${text} ${'.'.repeat(100)}`;
 const say = (content: string) => ({ messages: [{ role: 'user', content: long(content) }] });

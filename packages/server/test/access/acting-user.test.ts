@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { databaseText } from './database-text.ts';
 
@@ -47,7 +48,7 @@ describe('the secrets of a user', () => {
     const { run_id } = (await call('alice', 'POST', `/threads/${thread_id}/runs`, wait)).body as {
       run_id: string;
     };
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await call('alice', 'GET', `/threads/${thread_id}/runs/${run_id}`)).body).toMatchObject({
         status: 'running',
       });
@@ -119,22 +120,19 @@ describe('a graph', () => {
     const { cron_id } = made.body as { cron_id: string };
     const due = { name: 'due_now', text: `update crons set next_run_date = now() where cron_id = $1` };
     await server.database.query(due, [cron_id]);
-    await vi.waitFor(
-      async () => {
-        const found = await call('alice', 'POST', '/threads/search', {
-          metadata: { cron_id },
-          select: ['values', 'metadata', 'status'],
-        });
-        expect(found.body).toMatchObject([
-          {
-            status: 'idle',
-            values: { answer: keys },
-            metadata: { owner: 'alice', svc_auth_user_id: 'alice' },
-          },
-        ]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventually(async () => {
+      const found = await call('alice', 'POST', '/threads/search', {
+        metadata: { cron_id },
+        select: ['values', 'metadata', 'status'],
+      });
+      expect(found.body).toMatchObject([
+        {
+          status: 'idle',
+          values: { answer: keys },
+          metadata: { owner: 'alice', svc_auth_user_id: 'alice' },
+        },
+      ]);
+    }, 15_000);
     const others = await call('bob', 'POST', '/threads/search', { metadata: { cron_id } });
     expect(others.body).toEqual([]);
     await call('alice', 'DELETE', `/runs/crons/${cron_id}`);
@@ -235,6 +233,7 @@ it('nodes with different keys do not share a database: one could not open what t
 
 it('a graph sees the environment without the secrets of the server', async () => {
   process.env['SVC_STUDIO_KEY'] = 'studio-key-canary';
+  process.env['DATABASE_URI'] = 'postgresql://u:canary@h/d';
   process.env['SEEN_BY_GRAPHS'] = 'seen';
   try {
     await using own = await startTestServer({ project });
@@ -245,6 +244,7 @@ it('a graph sees the environment without the secrets of the server', async () =>
     expect(JSON.stringify(answer)).not.toContain('canary');
   } finally {
     delete process.env['SVC_STUDIO_KEY'];
+    delete process.env['DATABASE_URI'];
     delete process.env['SEEN_BY_GRAPHS'];
   }
 });

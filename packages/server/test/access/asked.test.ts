@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { systemRoutes, threadRoutes, type Routes } from '@svc/contract';
 import { expect, it } from 'vitest';
 import { Authorizer } from '../../src/access/access.ts';
-import type { Handlers } from '../../src/deployment/handlers.ts';
+import type { Handlers } from '../../src/api/handlers.ts';
 import { createApp } from '../../src/http/app.ts';
 
 const logger = pino({ enabled: false });

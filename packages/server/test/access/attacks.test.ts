@@ -2,7 +2,8 @@
 // and what handlers let through at one place that they do not at another.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -58,7 +59,7 @@ const wait = (note: string) => ({
 const statusOf = async (who: string, { thread_id, run_id }: Made) =>
   (await as(who)('GET', `/threads/${thread_id}/runs/${run_id}`)).body['status'];
 const untilRunning = (who: string, run: Made) =>
-  vi.waitFor(async () => expect(await statusOf(who, run)).toBe('running'), { timeout: 10_000 });
+  eventually(async () => expect(await statusOf(who, run)).toBe('running'), 10_000);
 
 describe('the id of a run without a thread', () => {
   it('is no id under which another user gets a thread', async () => {
@@ -100,7 +101,7 @@ describe('cancelling by leaving', () => {
     await leave(hers);
     await leave(his);
     // Whoever left hers was noticed before.
-    await vi.waitFor(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'), 10_000);
+    await eventually(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'), 10_000);
     expect(await statusOf('open-reading.alice', hers)).toBe('running');
     await made('open-reading.alice', 'POST', `/threads/${hers.thread_id}/runs/${hers.run_id}/cancel?wait=1`);
   });
@@ -147,7 +148,7 @@ describe('deleting a thread', () => {
     const deleting = await database.transact(async (tx) => {
       await tx.query(statement('hold', 'select 1 from runs where thread_id = $1 for update'), [thread_id]);
       const request = as('stock.bob')('DELETE', `/threads/${thread_id}`);
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const text = `select 1 from pg_stat_activity where datname = current_database()
           and wait_event_type = 'Lock' and query like '%delete_thread%'`;
         expect(await database.query(statement('held', text), [])).toHaveLength(1);
@@ -174,7 +175,7 @@ describe('the stream of a thread', () => {
       stream_mode: ['custom', 'values'],
     };
     await made('stock.alice', 'POST', `/threads/${thread_id}/runs/wait`, run);
-    await vi.waitFor(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
+    await eventually(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
     heard.stop();
     expect(heard.text).not.toContain('canary');
   };
@@ -192,11 +193,11 @@ describe('the stream of a thread', () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
     const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const run = await made('stock.bob', 'POST', `/threads/${thread_id}/runs`, wait('the first'));
-    await vi.waitFor(() => expect(heard.text).toContain('the first'), 10_000);
+    await eventually(() => expect(heard.text).toContain('the first'), 10_000);
     const path = `/threads/${thread_id}/runs`;
     await made('stock.bob', 'POST', `${path}/${run.run_id}/cancel?wait=1&action=rollback`);
     await made('stock.bob', 'POST', `${path}/wait`, { ...wait('the second'), input: { note: 'the second' } });
-    await vi.waitFor(() => expect(heard.text).toContain('the second'), 10_000);
+    await eventually(() => expect(heard.text).toContain('the second'), 10_000);
     heard.stop();
   });
 
@@ -265,13 +266,10 @@ describe('a change of a cron', () => {
     });
     const due = { name: 'due_now', text: 'update crons set next_run_date = now() where cron_id = $1' };
     await server.database.query(due, [cron_id]);
-    await vi.waitFor(
-      async () => {
-        const ticks = { name: 'ticks', text: 'select 1 from cron_ticks where cron_id = $1' };
-        expect(await server.database.query(ticks, [cron_id])).toHaveLength(1);
-      },
-      { timeout: 10_000 },
-    );
+    await eventually(async () => {
+      const ticks = { name: 'ticks', text: 'select 1 from cron_ticks where cron_id = $1' };
+      expect(await server.database.query(ticks, [cron_id])).toHaveLength(1);
+    }, 10_000);
     const planted = await as('free-crons.alice')('POST', '/threads/search', { metadata: { cron_id } });
     expect(planted.body).toEqual([]);
     expect(answer.status).toBeLessThan(500);

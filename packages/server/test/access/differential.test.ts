@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
@@ -132,7 +133,7 @@ beforeAll(async () => {
   await server.database.query(told, [[alice.run_id, ended[0]], [alice.thread_id, ended[1]], sent]);
   [told_run_id = '', told_thread_id = ''] = ended;
   // What executes has begun: from here on only an attack changes anything.
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const text = `select count(*)::int as count from runs where status = 'running' and started_at is not null`;
     expect(await server.database.query({ name: 'running', text }, [])).toEqual([{ count: 4 }]);
   });
@@ -378,7 +379,7 @@ describe('what is another user’s', () => {
     const { run_id } = (await as('bob')('POST', '/runs', run({ input: { ask: 'wait' } }))).body as Ids;
     expect((await as('bob')('POST', '/runs/cancel', { status: 'all' })).status).toBe(204);
     const left = { name: 'left', text: 'select run_id from run_cancels' };
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const text = `select count(*)::int as count from runs where metadata->>'owner' = 'bob' and status in ('pending', 'running')`;
       expect(await server.database.query({ name: 'left_of_bob', text }, [])).toEqual([{ count: 0 }]);
       expect(await server.database.query(left, [])).toEqual([]);

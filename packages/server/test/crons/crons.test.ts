@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client as Stock } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -91,7 +92,7 @@ describe('a tick', () => {
     const { thread_id } = await client.threads.create();
     const { cron_id } = await client.crons.create(thread_id, 'chat', { ...nightly, metadata: { team: 'b' } });
     await makeDue(`cron_id = '${cron_id}'`);
-    await vi.waitFor(
+    await eventually(
       async () => expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'success' }]),
       10_000,
     );
@@ -109,7 +110,7 @@ describe('a tick', () => {
     const kept = await client.crons.create(null, 'chat', { ...nightly, on_run_completed: 'keep' });
     const gone = await client.crons.create(null, 'chat', nightly);
     await makeDue(`cron_id in ('${kept.cron_id}', '${gone.cron_id}')`);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await client.threads.search({ metadata: { cron_id: kept.cron_id } })).toMatchObject([
         { status: 'idle' },
       ]);
@@ -125,7 +126,7 @@ describe('a tick', () => {
     );
     await makeDue();
     for (const { cron_id } of crons) {
-      await vi.waitFor(async () => expect(await ticksOf(cron_id)).toHaveLength(1), 20_000);
+      await eventually(async () => expect(await ticksOf(cron_id)).toHaveLength(1), 20_000);
     }
     const again = await rows<{ count: number }>(
       `select count(*)::integer as count from cron_ticks t join crons c using (cron_id) where c.next_run_date < now()`,
@@ -142,7 +143,7 @@ describe('a tick', () => {
     const ending = await client.crons.create(null, 'chat', nightly);
     await database.script(`update crons set end_time = now() where cron_id = '${ending.cron_id}'`);
     await makeDue(`cron_id in ('${off.cron_id}', '${ending.cron_id}')`);
-    await vi.waitFor(
+    await eventually(
       async () => expect((await client.crons.get(ending.cron_id)).next_run_date).toBeNull(),
       10_000,
     );
@@ -157,8 +158,8 @@ describe('a tick', () => {
       `update crons set payload = '{"stream_mode": "nothing"}' where cron_id = '${bad.cron_id}'`,
     );
     await makeDue(`cron_id in ('${bad.cron_id}', '${good.cron_id}')`);
-    await vi.waitFor(async () => expect(await ticksOf(good.cron_id)).toHaveLength(1), 10_000);
-    await vi.waitFor(async () =>
+    await eventually(async () => expect(await ticksOf(good.cron_id)).toHaveLength(1), 10_000);
+    await eventually(async () =>
       expect(await client.crons.get(bad.cron_id)).toMatchObject({
         enabled: false,
         last_error: expect.any(String) as string,
@@ -176,7 +177,7 @@ describe('a tick', () => {
         input: { messages: [{ role: 'user', content: 'new' }] },
         metadata: { is: 'new' },
       });
-      await vi.waitFor(async () => expect(await client.runs.list(thread_id)).toHaveLength(1), 10_000);
+      await eventually(async () => expect(await client.runs.list(thread_id)).toHaveLength(1), 10_000);
       const [run] = await client.runs.list(thread_id);
       const kwargs = run?.kwargs as { input: typeof input } | undefined;
       const said = kwargs?.input.messages[0]?.content;

@@ -9,7 +9,7 @@ const second = 'second-key-0123456789';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { apiKeys: `${first}, ${second}`, rateLimit: 'none' } });
+  server = await startTestServer({ settings: { apiKeys: `${first}, ${second}` } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { openStream, send, type WireRequest, type WireResponse } from './wire.ts';
 
@@ -123,7 +124,7 @@ describe('streams', () => {
     expect(others.status).toBe(200);
 
     wait.socket.destroy();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const again = await openStream(server, post('/runs/stream', key));
       again.socket.destroy();
       expect(again.status).toBe(200);
@@ -138,7 +139,7 @@ describe('streams', () => {
       expect((await send(server, post('/runs/stream', key, { assistant_id: 'nobody' }))).status).toBe(404);
       expect((await send(server, post('/runs/stream', key, {}))).status).toBe(422);
       expect((await send(server, post('/runs/wait', key, chat))).status).toBe(200);
-      await vi.waitFor(async () =>
+      await eventually(async () =>
         expect((await send(server, post('/runs/stream', key, chat))).status).toBe(200),
       );
     }

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { ask, readStream } from './caller.ts';
 import { Cluster } from './cluster.ts';
 import type { Frame } from './history.ts';
@@ -123,7 +124,7 @@ describe('clients that', () => {
           return { thread_id: question.thread_id, run_id };
         };
         const cancelled = await leave('cancel');
-        await vi.waitFor(
+        await eventually(
           async () => expect((await getRun(stage, cancelled)).status).toBe('interrupted'),
           10_000,
         );
@@ -241,7 +242,7 @@ describe('clients that', () => {
         expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
         for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
         for (const socket of sockets) socket.destroy();
-        await vi.waitFor(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 10_000);
+        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 10_000);
       },
     });
   }, 60_000);

@@ -1,5 +1,6 @@
 // A database, or the way to it, that fails while everybody works.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
@@ -99,7 +100,7 @@ describe('a network that', () => {
       async faults(stage) {
         const { note } = stage;
         const run = await startJournal(stage, { steps: 60, ms: 100 });
-        await vi.waitFor(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 10_000);
+        await eventually(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 10_000);
         const [claim] = await cluster.query<{ node: string }>(
           'select node from faults.claims where run_id = $1',
           [run.run_id],

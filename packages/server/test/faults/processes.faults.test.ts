@@ -1,5 +1,6 @@
 // Processes that are killed, frozen and stopped while they work.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
@@ -24,18 +25,15 @@ afterAll(async () => {
 /** Milliseconds, by the clock of the database, from a moment to the claim of a run's second attempt. */
 const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {
   let ms: number | undefined;
-  await vi.waitFor(
-    async () => {
-      const [claim] = await cluster.query<{ ms: number }>(
-        `select extract(epoch from at - $2::timestamptz)::float8 * 1000 as ms from faults.claims
+  await eventually(async () => {
+    const [claim] = await cluster.query<{ ms: number }>(
+      `select extract(epoch from at - $2::timestamptz)::float8 * 1000 as ms from faults.claims
          where run_id = $1 and at > $2::timestamptz order by at limit 1`,
-        [run_id, since],
-      );
-      ms = claim?.ms;
-      expect(ms).toBeDefined();
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+      [run_id, since],
+    );
+    ms = claim?.ms;
+    expect(ms).toBeDefined();
+  }, 60_000);
   return ms ?? Infinity;
 };
 
@@ -45,7 +43,7 @@ const databaseTime = async ({ cluster }: Stage): Promise<string> =>
 /** The node that holds a run. */
 const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
   let name: string | undefined;
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const [claim] = await cluster.query<{ node: string }>(
       'select node from faults.claims where run_id = $1 order by lease_token desc limit 1',
       [run_id],
@@ -57,9 +55,9 @@ const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
 };
 
 const untilExecuting = async (stage: Stage, marker: string): Promise<void> => {
-  await vi.waitFor(
+  await eventually(
     async () => expect((await stage.executed()).some(({ entry }) => entry.startsWith(marker))).toBe(true),
-    { timeout: 20_000, interval: 20 },
+    20_000,
   );
 };
 
@@ -153,7 +151,7 @@ describe('kill -9', () => {
           for (let kill = 0; kill < 5 * rounds; kill++) {
             await sleep(random.between(300, 1_500));
             note('kill an executor');
-            await vi.waitFor(() => cluster.node('a').killExecutor(), 10_000);
+            await eventually(() => cluster.node('a').killExecutor(), 10_000);
           }
           expect(cluster.node('a').isRunning()).toBe(true);
         },

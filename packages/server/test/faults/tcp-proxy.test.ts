@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -59,7 +60,7 @@ describe('a network that', () => {
     const query = client.query('select pg_sleep(10)');
     proxy.reset();
     await expect(query).rejects.toThrow();
-    await vi.waitFor(() => expect(proxy.connections).toBe(0));
+    await eventually(() => expect(proxy.connections).toBe(0));
   });
 
   it('refuses connections does so until it is whole again', async () => {

@@ -41,6 +41,13 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
     return 'spun';
   },
+  /** Holds up its executor once it is told to end. */
+  defy: ({ ms }, { signal }) =>
+    new Promise(() =>
+      signal?.addEventListener('abort', () => {
+        for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+      }),
+    ),
   exit: () => process.exit(0),
   abort: () => process.abort(),
   hog: () => {

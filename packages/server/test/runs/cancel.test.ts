@@ -1,7 +1,8 @@
 // Cancelling: what is told to stop stops, and writes nothing once it was said to have stopped.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -149,7 +150,7 @@ describe('cancelling', () => {
     expect((await server.call('POST', '/runs/cancel', refused)).status).toBe(404);
     expect(await client.runs.get(thread_id, second.run_id)).toMatchObject({ status: 'pending' });
     expect((await server.call('POST', '/runs/cancel', { thread_id, run_ids })).status).toBe(204);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual([
         'interrupted',
         'interrupted',

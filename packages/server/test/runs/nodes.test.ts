@@ -1,6 +1,7 @@
 // Several servers on one database: what one accepts another executes, and a third one tells.
 import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
@@ -90,7 +91,7 @@ describe('a run of another node', () => {
       input: { do: 'tick', ms: 200 },
       stream_mode: 'custom',
     });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
     );
     const events = await collect(elsewhere.runs.joinStream(thread_id, run_id));
@@ -104,7 +105,7 @@ describe('a run of another node', () => {
     const slow = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 300 } });
     expect(await elsewhere.runs.join(thread_id, slow.run_id)).toMatchObject({ out: 'slept' });
     const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
     );
     const cancelled = await other.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
@@ -117,7 +118,7 @@ describe('a run of another node', () => {
     const events = collect(
       client.runs.stream(thread_id, 'probe', { input: { do: 'heed' }, stream_mode: 'custom' }),
     );
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'running' }]),
     );
     await elsewhere.threads.delete(thread_id);
@@ -136,7 +137,7 @@ describe('a run that moves to another node', () => {
         stream_mode: 'custom',
       }),
     );
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await first.call('GET', '/metrics')).body).toMatch(/svc_running_runs 1/),
     );
     const drained = first.drain(new AbortController().signal);
@@ -174,7 +175,7 @@ describe('a run with an Idempotency-Key', () => {
     expect((await ask(api.url, 'one', 'something else')).status).toBe(409);
     expect((await ask(api.url, 'two', 'hello')).body.run_id).not.toBe(asked[0]?.body.run_id);
     expect((await ask(api.url, 'x'.repeat(256), 'hello')).status).toBe(422);
-    await vi.waitFor(async () => expect(await client.runs.list(thread_id)).toHaveLength(2));
+    await eventually(async () => expect(await client.runs.list(thread_id)).toHaveLength(2));
   });
 });
 
@@ -214,7 +215,7 @@ describe('the stream of a thread', () => {
   it('has the events of one run after the other, wherever they execute', async () => {
     const thread_id = await newThread();
     const watching = watch(thread_id, 'stream_mode=run_modes&stream_mode=lifecycle', endings(3));
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(
         await database.query(
           { name: 'w', text: 'select 1 from threads where thread_id = $1 and watched_until > now()' },

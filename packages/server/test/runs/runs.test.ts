@@ -1,7 +1,8 @@
 // What a run is given, where it starts, in which order runs of a thread go, and what is streamed of subgraphs.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -123,7 +124,7 @@ describe('a run', () => {
 
   it('without a thread leaves nothing behind', async () => {
     const run = await client.runs.create(null, 'chat', { input: say('x') });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const rows = await server.database.query(
         { name: 'left', text: 'select 1 from runs where run_id = $1' },
         [run.run_id],

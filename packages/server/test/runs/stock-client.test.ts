@@ -1,7 +1,8 @@
 // The stock clients cancel, double-text, resume and watch, unchanged: the newest one, and the dialect of 2.0.0.
 import { Client as Newest } from '@langchain/langgraph-sdk';
 import { Client as Older } from 'langgraph-sdk-2';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -39,7 +40,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect(await client.runs.list(thread)).toHaveLength(1);
     const third = await client.runs.create(thread, 'probe', heed);
     await client.runs.cancel(thread, third.run_id);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await client.runs.get(thread, third.run_id)).status).toBe('interrupted'),
     );
   });
@@ -96,7 +97,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
       name: 'watched',
       text: 'select 1 from threads where thread_id = $1 and watched_until > now()',
     };
-    await vi.waitFor(async () => expect(await server.database.query(watched, [thread])).toHaveLength(1));
+    await eventually(async () => expect(await server.database.query(watched, [thread])).toHaveLength(1));
     await client.runs.wait(thread, 'probe', { input: { do: 'sleep', ms: 300 } });
     expect(await watching).toEqual(expect.arrayContaining(['metadata', 'values']));
   });

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { verifyWebhook } from '@svc/sdk';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
 import {
   deliveryStorage,
@@ -43,14 +44,11 @@ const deliveryOf = async ({ run_id, thread_id }: EndedRun): Promise<DeliveryRow>
 };
 
 const ended = (run: EndedRun): Promise<DeliveryRow> =>
-  vi.waitFor(
-    async () => {
-      const row = await deliveryOf(run);
-      expect(row.status).not.toBe('pending');
-      return row;
-    },
-    { timeout: 15_000, interval: 10 },
-  );
+  eventually(async () => {
+    const row = await deliveryOf(run);
+    expect(row.status).not.toBe('pending');
+    return row;
+  }, 15_000);
 
 const expectGenuine = async (requests: Received[]): Promise<void> => {
   for (const { headers, text } of requests) {
@@ -275,7 +273,7 @@ describe('senders', () => {
       [JSON.stringify(database.options), '1000'],
       { execArgv: ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] },
     );
-    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 20_000 });
+    await eventually(() => expect(sink.received).toHaveLength(1), 20_000);
     child.kill('SIGKILL');
     await once(child, 'exit');
     sender();
@@ -302,7 +300,7 @@ describe('senders', () => {
     const run = await endRun(database, 'https://example.com/hook');
     const [claimed] = await deliveries.claim(1, 0, []);
     if (!claimed) throw new Error('nothing was claimed');
-    const [second] = await vi.waitFor(async () => {
+    const [second] = await eventually(async () => {
       const again = await deliveries.claim(1, 60_000, []);
       expect(again).toHaveLength(1);
       return again;
@@ -318,7 +316,7 @@ describe('senders', () => {
     await using sink = await openSink((response, count) => void (count > 1 && response.end()));
     const run = await endRun(database, sink.url);
     const first = sender({ timeoutMs: 60_000, leaseMs: 60_000, graceMs: 20 });
-    await vi.waitFor(() => expect(sink.received).toHaveLength(1));
+    await eventually(() => expect(sink.received).toHaveLength(1));
     await first[Symbol.asyncDispose]();
     expect(await deliveryOf(run)).toMatchObject({ status: 'pending', attempt: 0 });
     sender();
@@ -330,7 +328,7 @@ describe('senders', () => {
     const said: string[] = [];
     await database.script('alter table webhook_deliveries rename to elsewhere');
     sender({ onLog: (line) => said.push(line) });
-    await vi.waitFor(() => expect(said.join('')).toContain('could not be claimed'));
+    await eventually(() => expect(said.join('')).toContain('could not be claimed'));
     await database.script('alter table elsewhere rename to webhook_deliveries');
     expect(await ended(await endRun(database, sink.url))).toMatchObject({ status: 'delivered' });
   });
@@ -343,7 +341,7 @@ describe('the log', () => {
     const run = await endRun(database, `${sink.url}?key=hunter2`, { values: '"hunter2"' });
     sender({ onLog: (line) => said.push(line) });
     await ended(run);
-    await vi.waitFor(() => expect(said.join('')).toContain('failed for good'));
+    await eventually(() => expect(said.join('')).toContain('failed for good'));
     expect(said.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
     expect(said.join('')).not.toMatch(/hunter2|Bearer|v1=/);
   });

@@ -1,6 +1,7 @@
 // Webhooks of real runs on a real server.
 import { createClient, verifyWebhook, type Client } from '@svc/sdk';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { secret } from './queue.ts';
 import { openSink } from './sink.ts';
@@ -25,14 +26,14 @@ describe('a run with a webhook', () => {
       webhook: `${sink.url}?key=hunter2#frag`,
       metadata: { ticket: 7 },
     });
-    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
     const [{ path, headers, text, body } = { path: '', headers: {}, text: '', body: {} }] = sink.received;
     expect(path).toBe('/hook?key=hunter2');
     expect(await verifyWebhook(secret, headers['svc-signature'] as string, text)).toBe(true);
     const { error: _, ...run } = { error: null, ...(await client.runs.get(thread_id, run_id)) };
     expect(body).toMatchObject({ ...run, error: null, values: { out: '1970-01-01T00:00:00.000Z' } });
 
-    const [delivery, ...others] = await vi.waitFor(async () => {
+    const [delivery, ...others] = await eventually(async () => {
       const deliveries = await client.runs.webhooks(thread_id, run_id);
       expect(deliveries[0]?.status).toBe('delivered');
       return deliveries;
@@ -64,7 +65,7 @@ describe('a run with a webhook', () => {
     }
     const thread_id = await newThread();
     const { run_id } = await client.runs.create(thread_id, 'probe', { input, webhook: broken.url });
-    const [delivery] = await vi.waitFor(async () => {
+    const [delivery] = await eventually(async () => {
       const deliveries = await client.runs.webhooks(thread_id, run_id);
       expect(deliveries[0]?.attempts).toHaveLength(1);
       return deliveries;
@@ -83,7 +84,7 @@ describe('a run with a webhook', () => {
   it('tells of an error', async () => {
     await using sink = await openSink();
     await client.runs.create(await newThread(), 'probe', { input: { do: 'throw' }, webhook: sink.url });
-    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
     expect(sink.received[0]?.body).toMatchObject({
       status: 'error',
       error: { error: 'TypeError', message: 'the graph said no' },
@@ -93,7 +94,7 @@ describe('a run with a webhook', () => {
   it('may have no thread', async () => {
     await using sink = await openSink();
     const run = await client.runs.create(null, 'probe', { input, webhook: sink.url });
-    await vi.waitFor(() => expect(sink.received).toHaveLength(1), { timeout: 10_000 });
+    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
     expect(sink.received[0]?.body).toMatchObject({
       run_id: run.run_id,
       status: 'success',
