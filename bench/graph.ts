@@ -1,5 +1,8 @@
 // The smallest graph that answers: the server is measured, not the agent.
-import { AIMessage } from '@langchain/core/messages';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage } from '@langchain/core/messages';
+import type { ChatResult } from '@langchain/core/outputs';
+import { tool } from '@langchain/core/tools';
 import {
   Annotation,
   MessagesAnnotation,
@@ -7,6 +10,7 @@ import {
   StateGraph,
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const builder = new StateGraph(MessagesAnnotation)
@@ -52,3 +56,51 @@ export const flood = new StateGraph(Count)
   })
   .addEdge(START, 'pour')
   .compile();
+
+const ask = tool(({ city }) => `It rains in ${city}.`, {
+  name: 'weather',
+  description: 'Tells the weather of a city',
+  schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const,
+});
+
+const call = { name: 'weather', args: { city: 'Paris' }, id: 'call_1', type: 'tool_call' as const };
+
+/** Answers after so many milliseconds, first with a call of the tool and then with a sentence, and says how many tokens that took. */
+class Parrot extends BaseChatModel {
+  readonly #thinkMs: number;
+
+  constructor(thinkMs: number) {
+    super({});
+    this.#thinkMs = thinkMs;
+  }
+
+  override _llmType(): string {
+    return 'parrot';
+  }
+
+  override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    if (this.#thinkMs > 0) await sleep(this.#thinkMs);
+    const isTold = messages.at(-1)?.getType() === 'tool';
+    const content = isTold ? 'Take an umbrella: it rains in Paris.' : '';
+    const message = new AIMessage({ content, tool_calls: isTold ? [] : [call] });
+    Object.assign(message, { usage_metadata: { input_tokens: 120, output_tokens: 12, total_tokens: 132 } });
+    return { generations: [{ text: content, message }] };
+  }
+}
+
+const tools = new ToolNode([ask]);
+
+/** An agent that calls a model, a tool, and the model again. */
+const agentWith = (model: BaseChatModel) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode('model', async ({ messages }, config) => ({ messages: [await model.invoke(messages, config)] }))
+    .addNode('tools', tools)
+    .addEdge(START, 'model')
+    .addConditionalEdges('model', toolsCondition)
+    .addEdge('tools', 'model');
+
+export const agentBuilder = agentWith(new Parrot(0));
+export const agent = agentBuilder.compile();
+
+/** Its model takes a fifth of a second, which is little for one. */
+export const thinker = agentWith(new Parrot(200)).compile();

@@ -2,11 +2,12 @@
 // Usage: npm run bench:ingest
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMeasured, type Measured } from './processes.ts';
 import { fixed, median } from './report.ts';
-import { makeRequests, requestHeaders, runsPerRequest, type Shape } from './traces.ts';
+import { makeSpanRequests, spanHeaders } from './spans.ts';
+import { makeRequests, requestHeaders, runsPerRequest } from './traces.ts';
 
 const requests = Number(process.env['SVC_BENCH_REQUESTS'] ?? 200);
 const senders = 4;
@@ -21,15 +22,14 @@ interface Row {
   megabytes: number;
 }
 
-const measure = async (
-  server: Measured,
-  key: string,
-  what: string,
-  shape: Shape,
-  zipped: boolean,
-): Promise<Row> => {
-  const bodies = makeRequests(requests, shape, zipped);
-  const headers = requestHeaders(key, zipped);
+interface Way {
+  what: string;
+  path: string;
+  bodies: Buffer[];
+  headers: Record<string, string>;
+}
+
+const measure = async (server: Measured, { what, path, bodies, headers }: Way): Promise<Row> => {
   const size = bodies.reduce((sum, body) => sum + body.length, 0);
   const latencies: number[] = [];
   const before = server.cpu();
@@ -37,9 +37,9 @@ const measure = async (
   const sender = async (): Promise<void> => {
     for (let body = bodies.shift(); body; body = bodies.shift()) {
       const sent = performance.now();
-      const response = await fetch(`${server.url}/api/v1/runs/multipart`, { method: 'POST', headers, body });
+      const response = await fetch(`${server.url}/api/v1/${path}`, { method: 'POST', headers, body });
       const text = await response.text();
-      if (response.status !== 202 || text.includes('errors')) throw new Error(text);
+      if (!response.ok || text.includes('errors')) throw new Error(text);
       latencies.push(performance.now() - sent);
     }
   };
@@ -66,17 +66,29 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 const server = await startMeasured(dataDir, { flags: ['--executors', '1'] });
 try {
   const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
-  await measure(server, key, 'warm up', 'whole', true);
+  const parts = (what: string, shape: 'whole' | 'halves', zipped: boolean): Way => ({
+    what,
+    path: 'runs/multipart',
+    bodies: makeRequests(requests, shape, zipped),
+    headers: requestHeaders(key, zipped),
+  });
+  const spans = (what: string, zipped: boolean): Way => ({
+    what,
+    path: 'otel/v1/traces',
+    bodies: makeSpanRequests(requests, zipped),
+    headers: spanHeaders(key, zipped),
+  });
+  await measure(server, parts('warm up', 'whole', true));
+  await measure(server, spans('warm up', true));
   const rows = [
-    await measure(server, key, 'whole runs, gzip, as the stock client sends them', 'whole', true),
-    await measure(server, key, 'whole runs, not compressed', 'whole', false),
+    await measure(server, parts('whole runs, gzip, as the stock client sends them', 'whole', true)),
+    await measure(server, parts('whole runs, not compressed', 'whole', false)),
     await measure(
       server,
-      key,
-      'a request that begins each run, and one that ends it (each counts)',
-      'halves',
-      true,
+      parts('a request that begins each run, and one that ends it (each counts)', 'halves', true),
     ),
+    await measure(server, spans('spans of OpenTelemetry, protobuf, gzip', true)),
+    await measure(server, spans('spans of OpenTelemetry, protobuf, not compressed', false)),
   ];
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
   const lines = rows.map(
@@ -90,7 +102,7 @@ try {
 \`npm run bench:ingest\` sends requests of ${runsPerRequest} runs of about 3 KB, ${senders} at once, to a real server with the embedded PostgreSQL; each is
 answered when it is on disk. The goal is 2,000 runs/s for each core that is used. Sender, server and database share the machine.
 
-${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}).
+${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(loadavg()[1] ?? 0, 0)} over five minutes, other work included.
 
 | what | runs/s | runs/s per core of CPU | µs of CPU per run, server | PostgreSQL | a request, p50 |
 |---|---|---|---|---|---|

@@ -1,9 +1,8 @@
 // How soon queries of traces are answered from a store that is full, and by which plans; writes bench/queries.md.
-// Usage: npm run bench:queries (SVC_BENCH_RUNS=1000000)
+// Usage: npm run bench:queries (SVC_BENCH_RUNS=1000000; SVC_BENCH_DATA_DIR=… keeps what was filled, for the next time)
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toScope } from '../packages/server/src/platform/traces/run-scope.ts';
 import { type Database, openDatabase } from '../packages/server/src/storage/database.ts';
@@ -18,16 +17,19 @@ const runsPerTrace = 10;
 const tracesPerThread = 5;
 const repeats = 20;
 
-const tenant_id = randomUUID();
-const session_id = randomUUID();
+const tenant_id = '5e5bd0f9-3f1e-4a4e-9f0f-0c1d6a1f0b01';
+const session_id = '5e5bd0f9-3f1e-4a4e-9f0f-0c1d6a1f0b02';
 
-/** A day of traces of ten runs with about 3 KB of payload each, which does not compress to nothing. */
+/**
+ * A day of traces of ten runs with about 3 KB of payload each, which does not compress to nothing: a root, eight models below it, and one
+ * that one of these calls.
+ */
 const fill = {
   name: '',
   text: `insert into trace_runs (tenant_id, day, id, session_id, trace_id, parent_run_id, name, run_type, dotted_order, start_time, end_time,
       inputs, outputs, metadata, tags, model, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost,
       error, rank, patched, writes)
-    select $1, $3::date, t.id, $2, t.root, case when t.step > 0 then t.root end, case when t.step = 0 then 'agent' else 'ChatModel' end,
+    select $1, $3::date, t.id, $2, t.root, case t.step when 0 then null when 3 then t.before else t.root end, case when t.step = 0 then 'agent' else 'ChatModel' end,
       case when t.step = 0 then 'chain' else 'llm' end, to_char(t.at, 'YYYYMMDD"T"HH24MISSUS"Z"') || t.id, t.at, t.at + t.n % 9000 * interval '1 ms',
       '{"messages":[{"role":"user","content":"' || t.text || '"}]}', '{"messages":[{"role":"assistant","content":"' || reverse(t.text) || '"}]}',
       jsonb_build_object('thread_id', 'thread-' || $3::text || '-' || t.n / ${runsPerTrace * tracesPerThread}, 'user_id', 'user-' || t.n / ${runsPerTrace} % 1000,
@@ -36,6 +38,7 @@ const fill = {
       case when t.n % 97 = 0 then 'Timeout' end, 0, 0, '{1}'
     from (
       select n, n % ${runsPerTrace} as step, md5($3::text || n)::uuid as id, md5($3::text || n - n % ${runsPerTrace})::uuid as root,
+        md5($3::text || n - 1)::uuid as before,
         $3::date + n * (interval '23 hours' / $5::integer) as at,
         (select string_agg(md5(n::text || i), ' ') from generate_series(1, 45) i) as text,
         case when n % ${runsPerTrace} > 0 then 100 + n % 900 end as p, case when n % ${runsPerTrace} > 0 then n % 300 end as c
@@ -43,9 +46,27 @@ const fill = {
     ) t`,
 };
 
+const workspace = {
+  name: '',
+  text: `insert into workspaces (id, display_name) values ($1, 'bench') on conflict do nothing returning id`,
+};
+
 const fillDays = {
   name: '',
   text: 'insert into trace_run_days (tenant_id, id, day) select tenant_id, id, day from trace_runs where day = $1::date',
+};
+
+/** Hours are written down where nothing comes in any more. */
+const fold = { name: '', text: `select fold_trace_hours('0', 200) as count` };
+const changeAll = {
+  name: '',
+  text: `insert into trace_hour_changes (tenant_id, session_id, hour)
+    select distinct tenant_id, session_id, trace_hour_of(start_time) from trace_runs where day = $1::date`,
+};
+const change = {
+  name: '',
+  text: `insert into trace_hour_changes (tenant_id, session_id, hour)
+    select $1, $2, h from generate_series(current_date + interval '10 hours', current_date + interval '11 hours', '1 hour') h`,
 };
 
 const dayBefore = (count: number): string =>
@@ -65,7 +86,7 @@ const planOf = async (db: Database, asked: readonly [string, readonly unknown[]]
   db.transact(async (tx) => {
     const lines: string[] = [];
     for (const [text, values] of asked) {
-      if (!text.includes('tenant_runs')) {
+      if (!/tenant_runs|trace_hours/.test(text)) {
         await tx.query({ name: '', text }, values);
         continue;
       }
@@ -85,14 +106,12 @@ const planOf = async (db: Database, asked: readonly [string, readonly unknown[]]
       .join('\n');
   });
 
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-{
-  await using embedded = await openEmbedded({ dataDir });
-  await using db = await openDatabase({ connection: embedded.connection });
-  await migrate(db);
-  await db.query({ name: '', text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
-    tenant_id,
-  ]);
+const keptDir = process.env['SVC_BENCH_DATA_DIR'];
+const dataDir = keptDir ?? mkdtempSync(join(tmpdir(), 'svc-bench-'));
+
+const fillAll = async (db: Database): Promise<void> => {
+  const [known] = await db.query(workspace, [tenant_id]);
+  if (!known) return;
   const started = performance.now();
   for (let ago = days - 1; ago >= 0; ago--) {
     const day = dayBefore(ago);
@@ -100,9 +119,19 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     for (let from = 0; from < runs / days; from += 10_000)
       await db.query(fill, [tenant_id, session_id, day, from, runs / days]);
     await db.query(fillDays, [day]);
+    await db.query(changeAll, [day]);
+    await db.script(`vacuum analyze trace_runs_${day.replaceAll('-', '')}`);
     process.stderr.write(`${day}: ${fixed((performance.now() - started) / 1_000, 0)} s\n`);
   }
-  await db.script('vacuum analyze');
+  await db.script('analyze trace_runs');
+};
+
+{
+  await using embedded = await openEmbedded({ dataDir });
+  await using db = await openDatabase({ connection: embedded.connection });
+  await migrate(db);
+  await fillAll(db);
+  while ((await db.query<{ count: number }>(fold, []))[0]?.count !== 0);
   const asked: [string, readonly unknown[]][] = [];
   const traces = traceStorage(noting(db, asked));
   const page = { order: 'desc', after: null, limit: 100, columns: null } as const;
@@ -127,14 +156,26 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     ],
     ['a filter on latency', () => list({ filter: 'gt(latency, "8.9s")' }, light)],
     ['a filter of the root', () => list({ ...inDay, trace_filter: 'gt(latency, "8.9s")' }, light)],
+    [
+      'a filter of the root that nothing on a day passes',
+      () => list({ ...inDay, trace_filter: 'gt(latency, "1h")' }, light),
+    ],
     ['a filter of the tree', () => list({ ...inDay, is_root: true, tree_filter: 'neq(error, null)' }, light)],
     ['the sums of a day', () => traces.sum(toScope(tenant_id, inDay))],
+    ['the sums of the models of a day', () => traces.sum(toScope(tenant_id, { ...inDay, run_type: 'llm' }))],
     [
       'the sums of a thread',
       () => traces.sum(toScope(tenant_id, { session: [session_id], filter: `eq(thread_id, "${thread}")` })),
     ],
     ['the sums of 20 threads', () => traces.sumThreads(span, threads)],
     ['the sums of a project', () => traces.sum(toScope(tenant_id, { session: [session_id] }))],
+    [
+      'the sums of a project of which two hours have just changed',
+      async () => {
+        await db.query(change, [tenant_id, session_id]);
+        return traces.sum(toScope(tenant_id, { session: [session_id] }));
+      },
+    ],
   ];
   const rows: string[] = [];
   const plans: string[] = [];
@@ -159,7 +200,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 \`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and asks each question ${repeats} times
 through the storage layer. The goal is 100 ms.
 
-${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}).
+${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(loadavg()[1] ?? 0, 0)} over five minutes, other work included.
 
 | question | p50 | p95 |
 |---|---|---|
@@ -173,4 +214,4 @@ ${plans.join('\n\n')}
 `,
   );
 }
-rmSync(dataDir, { recursive: true, force: true });
+if (keptDir === undefined) rmSync(dataDir, { recursive: true, force: true });

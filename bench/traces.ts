@@ -35,8 +35,8 @@ const part = (name: string, value: unknown): string => {
 const segment = (id: string): string =>
   `${new Date().toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)}000Z${id}`;
 
-/** Ten traces of ten runs: a root, and models and tools below it. */
-const traces = (): Record<string, unknown>[] =>
+/** The runs of a request, trace by trace: ten of ten runs, a root, and models below it. */
+export const newTraces = () =>
   Array.from({ length: runsPerRequest / 10 }, () => {
     const root = newId();
     const thread_id = randomUUID();
@@ -83,10 +83,12 @@ const traces = (): Record<string, unknown>[] =>
         },
       };
     });
-  }).flat();
+  });
 
-const parts = (operation: 'post' | 'patch', run: Record<string, unknown>): string => {
-  const { inputs, outputs, extra, ...main } = run;
+export type BenchRun = ReturnType<typeof newTraces>[number][number];
+
+const parts = (operation: 'post' | 'patch', run: object): string => {
+  const { inputs, outputs, extra, ...main } = run as Record<string, unknown>;
   const fields = Object.entries({ inputs, outputs, extra }).filter(([, value]) => value !== undefined);
   return (
     part(`${operation}.${String(main['id'])}`, main) +
@@ -102,7 +104,7 @@ export type Shape = 'whole' | 'halves';
 export const makeRequests = (count: number, shape: Shape, zipped: boolean): Buffer[] => {
   const pack = (text: string): Buffer => (zipped ? gzipSync(body(text)) : body(text));
   return Array.from({ length: shape === 'whole' ? count : count / 2 }, () => {
-    const runs = traces();
+    const runs = newTraces().flat();
     const end_time = Date.now() + 1_000;
     if (shape === 'whole') return [pack(runs.map((run) => parts('post', { ...run, end_time })).join(''))];
     return [

@@ -59,7 +59,7 @@ const change = (on: number, off: number): string =>
   `${fixed(off)} -> ${fixed(on)} ms (${fixed((on / off - 1) * 100, 1)} %)`;
 
 const sides = { off: await open('off'), on: await open('on') };
-for (const graph of process.argv.length > 2 ? process.argv.slice(2) : ['one-node']) {
+for (const graph of process.argv.length > 2 ? process.argv.slice(2) : ['one-node', 'agent', 'thinker']) {
   for (const side of Object.values(sides)) {
     await measure(side, graph);
     Object.assign(side, { latencies: [], cpuMs: 0, serverMs: 0 });

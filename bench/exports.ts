@@ -1,0 +1,85 @@
+// How fast files of an export are made, with which CPU and memory; writes bench/exports.md.
+// Usage: npm run bench:exports (SVC_BENCH_RUNS=1000000)
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from '../packages/server/src/storage/database.ts';
+import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
+import { migrate } from '../packages/server/src/storage/migrate.ts';
+import type { ExportBench, ExportFigure } from './export-process.ts';
+import { fixed } from './report.ts';
+import { dayBefore, fillStore } from './stored-runs.ts';
+
+const runs = Number(process.env['SVC_BENCH_RUNS'] ?? 1_000_000);
+const dayCount = 10;
+const script = fileURLToPath(new URL('./export-process.ts', import.meta.url));
+
+const measured = (what: string, bench: ExportBench): ExportFigure => {
+  const args = ['--import', 'tsx', script, what, JSON.stringify(bench)];
+  const figure = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as ExportFigure;
+  process.stderr.write(`${rowOf(figure)}\n`);
+  return figure;
+};
+
+const perCore = ({ megabytes, ourSeconds, databaseSeconds }: ExportFigure): number =>
+  megabytes / (ourSeconds + databaseSeconds);
+
+const rowOf = (figure: ExportFigure): string => {
+  const { what, rows, megabytes, fileMegabytes, seconds, ourSeconds, databaseSeconds, peakMegabytes } =
+    figure;
+  const cells = [
+    what,
+    fixed(perCore(figure), 1),
+    fixed((ourSeconds / megabytes) * 1_000, 1),
+    fixed((databaseSeconds / megabytes) * 1_000, 1),
+    fixed(megabytes / seconds, 1),
+    fixed(rows / seconds, 0),
+    fileMegabytes === 0 ? '' : fixed(megabytes / fileMegabytes, 2),
+    fixed(peakMegabytes, 0),
+  ];
+  return `| ${cells.join(' | ')} |`;
+};
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+{
+  await using embedded = await openEmbedded({ dataDir });
+  await using db = await openDatabase({ connection: embedded.connection });
+  await migrate(db);
+  const [tenant_id, session_id] = [randomUUID(), randomUUID()];
+  await db.query({ name: '', text: `insert into workspaces (id, display_name) values ($1, 'bench')` }, [
+    tenant_id,
+  ]);
+  await fillStore(db, { tenant_id, session_id }, { runs, days: dayCount });
+  const days = Array.from({ length: dayCount }, (_, index) => dayBefore(dayCount - index));
+  const bench: ExportBench = { connection: embedded.connection, tenant_id, session_id, days };
+  const load = loadavg()[0] ?? 0;
+  const figures = ['read', 'ceiling', 'zstandard', 'ceiling', 'none', 'snappy', 'gzip'].map((what) =>
+    measured(what, bench),
+  );
+  const zstandard = figures.find(({ what }) => what === 'files, zstandard');
+  const ceilings = figures.filter(({ what }) => what.startsWith('DuckDB'));
+  const ceiling = ceilings.reduce((sum, figure) => sum + perCore(figure), 0) / ceilings.length;
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  writeFileSync(
+    new URL('./exports.md', import.meta.url),
+    `# Files of exports
+
+\`npm run bench:exports\` fills a store with ${runs} runs of about 3.8 KB over ${dayCount} days and makes files of at most 100 MB of them, with
+the usual 29 columns, each line in a process of its own with one connection. MB are of rows before they are compressed.
+
+${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(load, 1)} at the start.
+
+| what | MB/s per core | our CPU ms/MB | PostgreSQL CPU ms/MB | MB/s by the clock | rows/s | raw to file | peak MB |
+|---|---|---|---|---|---|---|---|
+${figures.map(rowOf).join('\n')}
+
+Per core is what a second of CPU yields, that of PostgreSQL's process and ours taken together; the goal is 50. Peak memory is the whole
+process, of which about 150 are there before the first row; the goal is 512. DuckDB alone, which has its rows in memory and only encodes and compresses them,
+is the ceiling: files are made at ${fixed(((zstandard ? perCore(zstandard) : 0) / ceiling) * 100, 0)} % of it. Other work on the machine makes every figure lower, the ceiling's as well.
+`,
+  );
+}
+rmSync(dataDir, { recursive: true, force: true });
