@@ -1,5 +1,6 @@
 import { Problem } from '@svc/contract/problem';
 import { describe, expect, it } from 'vitest';
+import { Refusal } from './refusal.ts';
 import { CallerLimits } from './caller-limits.ts';
 import type { Authenticate, Credentials } from './caller.ts';
 
@@ -88,19 +89,23 @@ describe('failed authentications of an address', () => {
     expect(counts(await outcomes(around, 21))).toEqual({ unauthenticated: 20, rate_limited: 1 });
   });
 
-  it('are any refusals, and no faults of the server', async () => {
-    const teapot = Object.assign(new Error('teapot'), { status: 418 });
-    for (const [error, code] of [
-      [teapot, 'Error: teapot'],
-      [new Problem('forbidden', 'no'), 'forbidden'],
-    ] as const) {
-      const seen = await outcomes(limits().all.around(refusing(() => error).authenticate), 120);
-      expect(counts(seen)).toEqual({ [code]: 100, rate_limited: 20 });
-    }
-    for (const error of [new Error('bug'), new Problem('internal', 'bug'), undefined, { status: 503 }]) {
-      const seen = await outcomes(limits().all.around(refusing(() => error).authenticate), 120);
-      expect(seen).not.toContain('rate_limited');
-    }
+  it('are what a handler of the project refuses, whatever its status', async () => {
+    const around = limits().all.around(
+      refusing(() => new Refusal(418, 'teapot', {}, undefined)).authenticate,
+    );
+    expect(counts(await outcomes(around, 120))).toEqual({ forbidden: 100, rate_limited: 20 });
+  });
+
+  it.each([
+    ['what a known caller may not do', new Problem('forbidden', 'no')],
+    ['a faulty request of one', new Problem('bad_request', 'which workspace?')],
+    ['a mistake of the server', new Problem('internal', 'bug')],
+    ['a handler that is broken', new Refusal(503, 'away', {}, undefined)],
+    ['an error of something else', Object.assign(new Error('not found'), { status: 404 })],
+    ['what was thrown without a word', undefined],
+  ])('are not %s', async (_, error) => {
+    const seen = await outcomes(limits().all.around(refusing(() => error).authenticate), 120);
+    expect(seen).not.toContain('rate_limited');
   });
 });
 

@@ -1,8 +1,9 @@
 // How much one caller may ask of this process, and how often one address may be wrong about who it is. The state is
 // this process's own: with n of them behind a balancer a caller gets up to n times as much.
-import { Problem, problems } from '@svc/contract/problem';
+import { Problem } from '@svc/contract/problem';
 import type { Authenticate, Caller } from './caller.ts';
 import type { AddressOf } from './client-address.ts';
+import { Refusal } from './refusal.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export interface CallerLimitOptions {
@@ -44,12 +45,12 @@ export class CallerLimits {
       const address = this.#options.addressOf(credentials) ?? 'unknown';
       const failuresWaitMs = this.#failures.waitMs(address);
       if (failuresWaitMs > 0)
-        throw tooMany('Too many requests of your address were refused.', failuresWaitMs);
+        throw tooMany('Too many requests of your address did not prove who sends them.', failuresWaitMs);
       let caller: Caller;
       try {
         caller = await authenticate(credentials, access);
       } catch (error) {
-        if (isRefusal(error)) this.#failures.take(address);
+        if (isUnproven(error)) this.#failures.take(address);
         throw error;
       }
       if (caller.countedAs !== undefined) {
@@ -91,9 +92,11 @@ const tooMany = (sentence: string, waitMs: number): Problem => {
   });
 };
 
-/** Whether the caller was refused; an authentication that is broken is no fault of theirs. */
-const isRefusal = (error: unknown): boolean => {
-  if (error instanceof Problem) return problems[error.code].status < 500;
-  const status = (error as { status?: unknown } | null)?.status;
-  return typeof status === 'number' && status >= 400 && status < 500;
+/**
+ * Whether the caller did not prove who they are. A known one who may not do this guesses nothing, nor is an authentication
+ * that is broken anybody's fault. What a project's own handler refuses may be either, and counts.
+ */
+const isUnproven = (error: unknown): boolean => {
+  if (error instanceof Refusal) return error.status < 500;
+  return error instanceof Problem && error.code === 'unauthenticated';
 };
