@@ -13,6 +13,7 @@ import { exposureOf, type AccessMode } from './config/exposure.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import type { Handlers } from './api/handlers.ts';
+import { announce } from './http/address-file.ts';
 import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
@@ -101,6 +102,7 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
     const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
     const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
     opened.push({ [Symbol.asyncDispose]: () => listener.close() });
+    if (settings.role !== 'worker') opened.push(await announced(listener.url, settings, logger));
     return {
       url: listener.url,
       graphs: [...project.graphs.keys()],
@@ -111,6 +113,16 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
   } catch (error) {
     await close();
     throw error;
+  }
+};
+
+/** A folder that cannot be written to keeps nobody from serving. */
+const announced = async (url: string, { storage }: Settings, logger: Logger): Promise<AsyncDisposable> => {
+  try {
+    return await announce(storage.dataDir, url);
+  } catch (err) {
+    logger.warn({ err }, 'commands on this machine have to be told where the server is, by --url');
+    return { [Symbol.asyncDispose]: () => Promise.resolve() };
   }
 };
 

@@ -9,7 +9,10 @@ const examples = (...lines: string[]): string =>
 /** How the server is reached. */
 const addServer = (command: Command): Command =>
   addFlags(command, ['dataDir'])
-    .option('--url <url>', 'the server (SVC_API_URL; default: this machine, on the port of the config)')
+    .option(
+      '--url <url>',
+      'the server (SVC_API_URL; default: the one of the data folder that runs, else this machine, on the port of the config)',
+    )
     .option(
       '--api-key <key>',
       'a key of the platform; better in SVC_API_KEY, since others can read a command line (default on this machine: the key in the data folder)',

@@ -1,9 +1,11 @@
 // The platform API of a server that runs, for commands that work by way of it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as undici from 'undici';
 import { createPlatformClient, type PlatformClient } from '@svc/sdk';
 import { loadSettings } from '../config/config.ts';
 import { processEnvironment } from '../config/env.ts';
+import { announcedIn } from '../http/address-file.ts';
 import { ConfigError } from '../config/mistake.ts';
 import { type FlagValues, toSources } from './flags.ts';
 
@@ -12,37 +14,50 @@ export interface PlatformApi {
   url: string;
 }
 
-/** A flag beats a variable beats what a server with this configuration would have: its port, and the key of its first start. */
+/**
+ * A flag beats a variable beats the server of this configuration: where it says that it is, else its port; and the key of its
+ * first start.
+ */
 export function connect(values: FlagValues): PlatformApi {
   const env = processEnvironment();
   const given = (flag: string, variable: string): string | undefined =>
     typeof values[flag] === 'string' ? values[flag] : env[variable] || undefined;
-  const url = (given('url', 'SVC_API_URL') ?? localUrl(values)).replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  const named = given('url', 'SVC_API_URL');
+  const own = named === undefined ? ownUrl(values) : undefined;
+  const url = (named ?? own ?? localUrl(values)).replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
     throw mistake('--url', url, 'Give the address of a server, such as http://127.0.0.1:2024.');
-  const apiKey = given('apiKey', 'SVC_API_KEY') ?? localKey(url, values);
+  const apiKey = given('apiKey', 'SVC_API_KEY') ?? localKey(url, values, own !== undefined);
   const workspaceId = given('workspace', 'SVC_WORKSPACE_ID');
+  // That of Node 20 never settles when the other side closes the connection before it was asked, and the command would end without a word.
+  const request = undici.fetch as unknown as typeof fetch;
   const fetcher: typeof fetch = async (input, init) => {
     try {
-      return await fetch(input, init);
+      return await request(input, init);
     } catch (cause) {
       if (init?.signal?.aborted === true) throw cause;
-      throw new Error(`The server at ${url} cannot be reached`, { cause });
+      throw new Error(`The server at ${url} cannot be reached: start it, or name another by --url`, {
+        cause,
+      });
     }
   };
   const workspace = workspaceId === undefined ? {} : { workspaceId };
   return { url, client: createPlatformClient({ apiUrl: url, apiKey, fetch: fetcher, ...workspace }) };
 }
 
+const ownUrl = (values: FlagValues): string | undefined =>
+  announcedIn(loadSettings(toSources(values)).settings.storage.dataDir);
+
 const localUrl = (values: FlagValues): string =>
   `http://127.0.0.1:${loadSettings(toSources(values)).settings.http.port}`;
 
-/** It opens everything: it goes to no other machine. */
-const localKey = (url: string, values: FlagValues): string => {
+/** It opens everything: it goes to the server whose it is, and to no other machine. */
+const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
   const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
-  const file = isLocal
-    ? join(loadSettings(toSources(values)).settings.storage.dataDir, 'admin-key')
-    : undefined;
+  const file =
+    isOwn || isLocal
+      ? join(loadSettings(toSources(values)).settings.storage.dataDir, 'admin-key')
+      : undefined;
   try {
     if (file !== undefined) return readFileSync(file, 'utf8').trim();
   } catch (error) {

@@ -1,6 +1,8 @@
 // svc exports, against a server. Nothing is executed: what happens to an export is told to the database by hand.
 import { createPlatformClient } from '@svc/sdk';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { BulkExport } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +18,7 @@ import {
   wroteFile,
 } from '../platform/export-fixtures.ts';
 import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import { startTestServer } from '../server.ts';
 import { createProject, runCli } from './cli-process.ts';
 
 let platform: PlatformServer;
@@ -136,6 +139,30 @@ describe('svc exports', () => {
       code: 1,
       stderr: expect.stringContaining('SVC_API_KEY: is missing') as string,
     });
+  }, 60_000);
+
+  it('finds the server wherever it listens, as long as it does', async () => {
+    const dataDir = join(folder.dir, 'elsewhere');
+    const list = () => runCli(['exports', 'list', '--data-dir', dataDir, '--json'], { cwd: folder.dir }).exit;
+    {
+      await using _ = await startTestServer({ settings: { dataDir } });
+      expect(await list()).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    }
+    expect(readdirSync(dataDir)).not.toContain('server-url');
+    writeFileSync(join(dataDir, 'server-url'), 'http://127.0.0.1:1\n');
+    const stderr = /http:\/\/127.0.0.1:1 cannot be reached: start it, or/;
+    expect(await list()).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) as string });
+  }, 60_000);
+
+  it('says so when what listens there closes the connection before it was asked', async () => {
+    const closing = createServer((socket) => socket.on('error', () => undefined).end());
+    await once(closing.listen(0, '127.0.0.1'), 'listening');
+    const { port } = closing.address() as AddressInfo;
+    expect(await svc('exports', 'list', '--url', `http://127.0.0.1:${port}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be reached') as string,
+    });
+    closing.close();
   }, 60_000);
 
   it.each([
