@@ -126,9 +126,10 @@ describeS3('an export to a bucket', () => {
   });
 
   it('fails at once when its credentials are taken away, and says why without telling them', async () => {
-    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    // Both runs are held at a file, and one has been written: a refused HEAD would have no code to tell.
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2, times: 2 }).gate();
     const id = await start({ days: 2 });
-    await rule.untilHit();
+    await rule.untilHit(2);
     await gateway.revokeKeys(user);
     rule.release();
     await until(id, 'FAILED');
