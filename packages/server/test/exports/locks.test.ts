@@ -1,6 +1,7 @@
 // In which order locks are taken, where renewals and ends of exports meet.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
 import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, statusOf } from './export-tables.ts';
@@ -33,14 +34,7 @@ it.each(['fails for good', 'is given up for the fifth time'])(
         how === 'fails for good'
           ? leases.fail(last!, { cause: 'error', message: 'm' }, rules)
           : leases.requeue(last!, 'm', rules);
-      await eventually(async () =>
-        expect(
-          await sql(
-            db,
-            `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          ),
-        ).toHaveLength(1),
-      );
+      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
       expect(await sql(tx, lock, [last!.id])).toHaveLength(1);
     });
     await ending;

@@ -9,11 +9,13 @@
 -- that is watched, 'w' a webhook is to be sent. All of them are hints; polls find what a lost one would have said.
 
 -- Whether the id stands for a run without a thread, or for what is left to tell of one: nobody may make a thread of it, or
--- it would be theirs to read and to stop.
+-- it would be theirs to read and to stop. One snapshot: a thread and its first run, made a moment ago, are seen both or not
+-- at all.
 create function is_of_lone_run(p_thread_id uuid) returns boolean
 language sql stable as $$
-  select exists (select 1 from runs r where r.thread_id = p_thread_id)
-    or exists (select 1 from webhook_deliveries w where w.thread_id = p_thread_id)
+  select not exists (select 1 from threads t where t.thread_id = p_thread_id)
+    and (exists (select 1 from runs r where r.thread_id = p_thread_id)
+         or exists (select 1 from webhook_deliveries w where w.thread_id = p_thread_id))
 $$;
 
 -- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy, outside.
@@ -58,8 +60,10 @@ begin
 
   v_named := jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id);
   if not v_temporary then
-    select * into v_thread from threads t where t.thread_id = p_thread_id for update;
-    if not found then
+    -- Again when another makes the thread first, or makes and deletes it.
+    loop
+      select * into v_thread from threads t where t.thread_id = p_thread_id for update;
+      exit when found;
       if not p_create_thread or is_of_lone_run(p_thread_id) then
         outcome := 'no_thread';
         return next;
@@ -75,10 +79,8 @@ begin
       values (p_thread_id, p_thread_id, 'busy', p_metadata || v_named)
       on conflict do nothing returning * into v_thread;
       v_is_new := found;
-      if not v_is_new then
-        select * into v_thread from threads t where t.thread_id = p_thread_id for update;
-      end if;
-    end if;
+      exit when v_is_new;
+    end loop;
     if v_thread.metadata @@ p_access is not true then
       outcome := 'no_thread';
       return next;

@@ -1,0 +1,10 @@
+import type { Database } from '../src/storage/database.ts';
+
+const statement = {
+  name: 'lock_waiters',
+  text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+};
+
+/** The sessions of this database that wait for a lock of another. */
+export const lockWaiters = (db: Database): Promise<{ pid: number }[]> =>
+  db.query<{ pid: number }>(statement, []);
