@@ -132,7 +132,7 @@ describeS3('a bucket that fails', () => {
     ['CompleteMultipartUpload', large],
   ] as const)('that is silent at %s is given up', async (operation, bytes) => {
     faults.on({ operation }).gate();
-    const error = await failure(put(bytes, { store: open({ idleMs: 300, tries: 2 }) }));
+    const error = await failure(put(bytes, { store: open({ idleMs: 2_000, tries: 2 }) }));
     expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
     await nothingIsLeft();
   });

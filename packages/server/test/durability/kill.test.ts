@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
 
@@ -81,12 +82,15 @@ describe('kill -9 of every process', () => {
     if (!last) throw new Error('the rounds have not left a server');
     const client = createClient({ apiUrl: last.url });
     const { thread_id } = await client.threads.create();
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 1_500 } });
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 5_000 } });
+    await eventually(async () => {
+      expect((await client.runs.get(thread_id, run.run_id)).status).toBe('running');
+    });
     await last.killAll();
     last = await startSvc(dataDir, testProject);
     const again = createClient({ apiUrl: last.url });
     expect(await again.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
     expect(await again.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success', attempt: 2 });
     expect((await again.threads.get(thread_id)).status).toBe('idle');
-  }, 60_000);
+  }, 120_000);
 });

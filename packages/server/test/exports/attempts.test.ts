@@ -112,7 +112,7 @@ describe('an export run', () => {
     using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });
     await using _node = await startExportNode(db, {
       program: plannedExporter,
-      settings: { ...one, exportFileSize: '1kb' },
+      settings: { ...one, exportFileSize: '1kb', exportLease: '1h' },
     });
     await addRuns(db, place, { start: firstDay, count: 50 });
     const id = await newExport(db, place);

@@ -49,7 +49,8 @@ const everyKill: Plan[] = [...new Set<PlannedStep>(['resumed', ...steps.map(([st
 const completeWith = async (place: Place, settings = {}): Promise<string> => {
   await using _node = await startExportNode(db, {
     program: plannedExporter,
-    settings: { exportSlots: '1', ...settings },
+    // A lease that ended too would count as one more that was lost.
+    settings: { exportSlots: '1', exportLease: '1h', ...settings },
   });
   const id = await newExport(db, place);
   await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 200_000);

@@ -113,7 +113,7 @@ describe('clients that', () => {
         const { url } = stage.cluster.node('a');
         const leave = async (on_disconnect: string): Promise<{ thread_id: string; run_id: string }> => {
           const question = journalQuestion(
-            { steps: 12, ms: 100, more: { ...resumable, on_disconnect } },
+            { steps: 30, ms: 100, more: { ...resumable, on_disconnect } },
             '/stream',
           );
           let run_id = '';
@@ -129,15 +129,15 @@ describe('clients that', () => {
           10_000,
         );
         const kept = await leave('continue');
-        expect((await join(stage, kept)).body).toMatchObject({ taken: 12 });
+        expect((await join(stage, kept)).body).toMatchObject({ taken: 30 });
 
         const joined = await startJournal(stage, {
-          steps: 12,
+          steps: 30,
           ms: 100,
           more: { ...resumable, on_disconnect: 'cancel' },
         });
         await readStream(url, { method: 'GET', path: `${pathOf(joined)}/stream` }, { leaveAfter: 1 });
-        expect((await join(stage, joined)).body).toMatchObject({ taken: 12 });
+        expect((await join(stage, joined)).body).toMatchObject({ taken: 30 });
       },
     });
   });
@@ -150,7 +150,9 @@ describe('clients that', () => {
       async faults(stage) {
         const { cluster, note, random } = stage;
         const run = await startJournal(stage, { steps: 20, ms: 150, more: resumable });
-        await stage.sleep(1_500);
+        // Clients name events up to the tenth.
+        const first = { method: 'GET', path: `${pathOf(run)}/stream` } as const;
+        await readStream(cluster.node('api').url, first, { leaveAfter: 11 });
         note('restart api');
         await cluster.node('api').kill();
         await cluster.add('api');

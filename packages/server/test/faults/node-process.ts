@@ -53,8 +53,8 @@ const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 const startMs = 60_000;
 
-/** Times short enough for a test to see what follows from them. */
-export const leaseMs = 1_000;
+/** Times short enough for a test to see what follows from them, and long enough for a busy machine to renew a lease. */
+export const leaseMs = 2_000;
 const settings = {
   SVC_LOG_LEVEL: 'warn',
   SVC_LOG_FORMAT: 'json',

@@ -188,12 +188,12 @@ describe('kill -9', () => {
         async faults(stage) {
           const { cluster, note } = stage;
           for (let round = 0; round < 2 * rounds; round++) {
-            const run = await startJournal(stage, { steps: 4, ms: 200 });
+            const run = await startJournal(stage, { steps: 15, ms: 200 });
             const name = await holder(stage, run.run_id);
             await cluster.network(name).dropReplyOnce('checkpoints_commit');
             note(`kill ${name} after a flush`);
             await cluster.node(name).kill();
-            expect((await join(stage, run)).body).toMatchObject({ taken: 4 });
+            expect((await join(stage, run)).body).toMatchObject({ taken: 15 });
             await cluster.add(name);
           }
         },

@@ -65,12 +65,15 @@ describe('fifty clients that', () => {
         const answers = await Promise.all(
           times(50, () =>
             stage.fire(
-              journalQuestion({ steps: 2, ms: 300, thread_id, more: { multitask_strategy: 'reject' } }),
+              journalQuestion({ steps: 200, ms: 100, thread_id, more: { multitask_strategy: 'reject' } }),
             ),
           ),
         );
         expect(count(answers, 200)).toBe(1);
         expect(count(answers, 409)).toBe(49);
+        const made = answers.find(({ status }) => status === 200)?.body as { run_id: string };
+        const path = `${pathOf({ thread_id, ...made })}/cancel?wait=1`;
+        expect((await stage.fire({ method: 'POST', path })).status).toBe(204);
       }
     });
   });
@@ -149,11 +152,11 @@ describe('fifty clients that', () => {
 describe('an update of the state', () => {
   it('of a thread on which a run goes on is refused, and changes nothing', async () => {
     await race(async (stage) => {
-      const run = await startJournal(stage, { steps: 10, ms: 100 });
+      const run = await startJournal(stage, { steps: 40, ms: 100 });
       const body = { values: { log: ['stranger:0'] }, as_node: 'step' };
       const answer = await stage.fire({ method: 'POST', path: `/threads/${run.thread_id}/state`, body });
       expect(answer.status).toBe(409);
-      expect((await join(stage, run)).body).toMatchObject({ taken: 10 });
+      expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
     });
   });
 });
@@ -198,24 +201,24 @@ describe('a cancellation', () => {
 
   it('of many runs, one of which is another thread’s, cancels none', async () => {
     await race(async (stage) => {
-      const own = await startJournal(stage, { steps: 15, ms: 100 });
-      const foreign = await startJournal(stage, { steps: 15, ms: 100 });
+      const own = await startJournal(stage, { steps: 40, ms: 100 });
+      const foreign = await startJournal(stage, { steps: 40, ms: 100 });
       const body = { thread_id: own.thread_id, run_ids: [own.run_id, foreign.run_id] };
       expect((await stage.fire({ method: 'POST', path: '/runs/cancel', body })).status).toBe(404);
-      for (const run of [own, foreign]) expect((await join(stage, run)).body).toMatchObject({ taken: 15 });
+      for (const run of [own, foreign]) expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
     });
   });
 
   it('of a run that waits leaves its thread to the one that goes on', async () => {
     await race(async (stage) => {
-      const first = await startJournal(stage, { steps: 15, ms: 100 });
+      const first = await startJournal(stage, { steps: 40, ms: 100 });
       const second = await startJournal(stage, { steps: 1, ms: 0, thread_id: first.thread_id });
       expect(
         (await stage.fire({ method: 'POST', path: `${pathOf(second)}/cancel?wait=1` })).status,
       ).toBeLessThan(300);
       const thread = await stage.fire({ method: 'GET', path: `/threads/${first.thread_id}` });
       expect(thread.body).toMatchObject({ status: 'busy' });
-      expect((await join(stage, first)).body).toMatchObject({ taken: 15 });
+      expect((await join(stage, first)).body).toMatchObject({ taken: 40 });
       expect((await getRun(stage, second)).status).toBe('interrupted');
     });
   });

@@ -161,7 +161,8 @@ class Client {
     const second = await this.#start(thread_id, this.#plan(), strategy);
     if (second) await this.#join(second);
     const status = await this.#settled(first);
-    if (second && strategy === 'rollback' && status !== 'success')
+    // It may have ended before the second came.
+    if (second && strategy === 'rollback' && status !== 'success' && status !== 'error')
       history.add({ op: 'rolled back', thread_id, run_id: first.run_id, before });
   }
 

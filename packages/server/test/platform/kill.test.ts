@@ -151,21 +151,21 @@ it('has the spans that an exporter was told it has, once, when it was killed in 
   const { url } = last;
   const { port } = new URL(url);
   const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
-  const newExporter = (): OTLPTraceExporter =>
+  const newExporter = (timeoutMillis: number): OTLPTraceExporter =>
     new OTLPTraceExporter({
       url: `${url}/api/v1/otel/v1/traces`,
       headers: { 'x-api-key': key },
-      timeoutMillis: 1_000,
+      timeoutMillis,
     });
-  const send = (spans: ReadableSpan[]): Promise<boolean> =>
-    new Promise((resolve) => newExporter().export(spans, ({ code }) => resolve(code === 0)));
+  const send = (spans: ReadableSpan[], timeoutMs: number): Promise<boolean> =>
+    new Promise((resolve) => newExporter(timeoutMs).export(spans, ({ code }) => resolve(code === 0)));
   const batches: { spans: ReadableSpan[]; taken: boolean }[] = [];
   let isOver = false;
   const sender = async (): Promise<void> => {
     while (!isOver) {
       const batch = { spans: newSpans(20), taken: false };
       batches.push(batch);
-      batch.taken = await send(batch.spans);
+      batch.taken = await send(batch.spans, 1_000);
     }
   };
   const senders = Promise.all([sender(), sender(), sender()]);
@@ -187,7 +187,7 @@ it('has the spans that an exporter was told it has, once, when it was killed in 
   // A batch is there as a whole, or not at all.
   for (const batch of batches) expect(batch.taken ? [20] : [0, 20]).toContain(await countOf(idsOf(batch)));
   for (const batch of batches.filter(({ taken }) => !taken)) {
-    expect(await send(batch.spans)).toBe(true);
+    expect(await send(batch.spans, 20_000)).toBe(true);
     expect(await countOf(idsOf(batch))).toBe(20);
   }
 }, 120_000);

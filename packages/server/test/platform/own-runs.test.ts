@@ -159,7 +159,7 @@ describe('a run with tracing on', () => {
       const { thread_id } = thread as { thread_id: string };
       const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {
         assistant_id: 'probe',
-        input: { do: deed, ms: 2_000 },
+        input: { do: deed, ms: 6_000 },
       });
       const { run_id } = body as { run_id: string };
       await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2), 30_000);

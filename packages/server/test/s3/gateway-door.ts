@@ -12,8 +12,14 @@ export interface GatewayDoor extends AsyncDisposable {
 export const openGatewayDoor = async (): Promise<GatewayDoor> => {
   const closing = new AbortController();
   let starting: Promise<Ceph> | undefined;
+  // Ports that were free may be taken by the time the daemons bind them.
+  const open = (): Promise<Ceph> =>
+    openCeph({ signal: closing.signal }).catch((error: unknown) => {
+      if (closing.signal.aborted) throw error;
+      return openCeph({ signal: closing.signal });
+    });
   const server = createServer((_, response) => {
-    starting ??= openCeph({ signal: closing.signal });
+    starting ??= open();
     starting.then(
       ({ access }) => response.end(JSON.stringify(access)),
       (error: Error) => response.writeHead(503).end(error.message),
