@@ -103,7 +103,7 @@ describe('clients that', () => {
         await stage.caller.call({ method: 'POST', path: `${pathOf(run)}/cancel?wait=1` });
       },
     });
-  }, 120_000);
+  }, 180_000);
 
   it('leave take a run with them when they made it and said so, and never otherwise', async () => {
     await runScenario({
@@ -168,7 +168,7 @@ describe('clients that', () => {
           expect(frames).toEqual(log.slice(after + 1));
       },
     });
-  }, 120_000);
+  }, 180_000);
 
   it('name an event that makes no sense get a defined answer at once', async () => {
     await runScenario({
@@ -244,10 +244,10 @@ describe('clients that', () => {
         expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
         for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
         for (const socket of sockets) socket.destroy();
-        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 10_000);
+        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 30_000);
       },
     });
-  }, 60_000);
+  }, 180_000);
 
   it('ask twice for one run, at once and at two nodes, get one; for another under the same name, a refusal', async () => {
     await runScenario({

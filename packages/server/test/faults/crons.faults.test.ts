@@ -95,7 +95,7 @@ describe('a cron', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -119,7 +119,7 @@ describe('a cron', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -142,6 +142,6 @@ describe('a cron', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });

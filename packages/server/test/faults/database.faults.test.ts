@@ -41,7 +41,7 @@ describe('a PostgreSQL that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it('is away for a while finds every run where it was, and no run has paid for it with all its attempts', async () => {
@@ -89,7 +89,7 @@ describe('a PostgreSQL that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });
 
@@ -100,7 +100,7 @@ describe('a network that', () => {
       async faults(stage) {
         const { note } = stage;
         const run = await startJournal(stage, { steps: 60, ms: 100 });
-        await eventually(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 10_000);
+        await eventually(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 30_000);
         const [claim] = await cluster.query<{ node: string }>(
           'select node from faults.claims where run_id = $1',
           [run.run_id],
@@ -146,7 +146,7 @@ describe('a network that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -164,7 +164,7 @@ describe('a network that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -182,7 +182,7 @@ describe('a network that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -202,7 +202,7 @@ describe('a network that', () => {
                   .network(name)
                   .dropReplyOnce(statement)
                   .then(() => losers.push(name));
-              await expect.poll(() => losers.length, { timeout: 15_000 }).toBeGreaterThan(0);
+              await expect.poll(() => losers.length, { timeout: 30_000 }).toBeGreaterThan(0);
               note(`${losers.join(' and ')} lost the answer to ${statement}`);
               for (const name of Object.keys(nodes)) cluster.network(name).pass();
             }
@@ -210,7 +210,7 @@ describe('a network that', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it('is slow loses no lease', async () => {

@@ -72,7 +72,7 @@ describe('a graph that', () => {
       },
       { NODE_OPTIONS: '--max-old-space-size=128' },
     );
-  }, 120_000);
+  }, 180_000);
 
   it('crashes its process is tried three times, by one worker at a time', async () => {
     await onOneNode(async (stage) => {
@@ -97,7 +97,7 @@ describe('a graph that', () => {
       }
       for (const run of neighbours) expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
     });
-  }, 120_000);
+  }, 180_000);
 
   it('forgets a promise that is rejected goes on', async () => {
     await onOneNode(async (stage) => {

@@ -50,7 +50,7 @@ const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
     );
     name = claim?.node;
     expect(name).toBeDefined();
-  }, 10_000);
+  }, 60_000);
   return name ?? '';
 };
 
@@ -151,13 +151,13 @@ describe('kill -9', () => {
           for (let kill = 0; kill < 5 * rounds; kill++) {
             await sleep(random.between(300, 1_500));
             note('kill an executor');
-            await eventually(() => cluster.node('a').killExecutor(), 10_000);
+            await eventually(() => cluster.node('a').killExecutor(), 30_000);
           }
           expect(cluster.node('a').isRunning()).toBe(true);
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -177,7 +177,7 @@ describe('kill -9', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -202,7 +202,7 @@ describe('kill -9', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -230,7 +230,7 @@ describe('kill -9', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it(
@@ -251,7 +251,7 @@ describe('kill -9', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });
 
@@ -297,6 +297,6 @@ describe('a worker that is frozen', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });

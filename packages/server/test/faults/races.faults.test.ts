@@ -392,6 +392,6 @@ describe('leases that are over in a moment', () => {
         faults: ({ sleep }) => sleep(5_000 * rounds).then(() => undefined),
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });

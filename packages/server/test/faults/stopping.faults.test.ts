@@ -81,14 +81,14 @@ describe('a stopping server', () => {
         const run = await startJournal(stage, { steps: 40, ms: 150, more: { durability: 'sync' } });
         for (let round = 0; round < 5; round++) {
           await expect
-            .poll(async () => (await getRun(stage, run)).status, { timeout: 10_000 })
+            .poll(async () => (await getRun(stage, run)).status, { timeout: 30_000 })
             .toBe('running');
           note('terminate a');
           cluster.node('a').terminate();
           expect(await stops(cluster.node('a'))).toBe(0);
           await cluster.add('a');
         }
-        await expect.poll(async () => (await getRun(stage, run)).status, { timeout: 10_000 }).toBe('running');
+        await expect.poll(async () => (await getRun(stage, run)).status, { timeout: 30_000 }).toBe('running');
         note('kill a');
         await cluster.node('a').kill();
         await cluster.add('a');
@@ -124,6 +124,6 @@ describe('a stopping server', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 });

@@ -42,7 +42,7 @@ describe('workers whose clocks are', () => {
         },
       });
     },
-    60_000 * rounds,
+    180_000 * rounds,
   );
 
   it('far apart take turns on a thread: every checkpoint sorts after its parent', async () => {
@@ -95,5 +95,5 @@ describe('workers whose clocks are', () => {
         expect((await getRun(stage, hangs)).status).toBe('timeout');
       },
     });
-  }, 90_000);
+  }, 180_000);
 });
