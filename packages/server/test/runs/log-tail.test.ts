@@ -14,6 +14,7 @@ import { runStorage, type CancelAction } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
+import { newRun } from './new-run.ts';
 
 const assistant_id = randomUUID();
 
@@ -33,25 +34,8 @@ interface Run {
 const startRun = async (): Promise<Run> => {
   const run = { run_id: randomUUID(), thread_id: randomUUID() };
   await threadStorage(db).create({ thread_id: run.thread_id, metadata: {}, config: {} });
-  const created = await runStorage(db).create({
-    ...run,
-    assistant_id,
-    metadata: {},
-    kwargs: '{}',
-    multitask_strategy: 'enqueue',
-    create_thread: false,
-    claim: true,
-    leaseMs: 600_000,
-    delayMs: 0,
-    worker_id: randomUUID(),
-    log: 'events',
-    resumable: true,
-    webhook: null,
-    keyed: false,
-    access: everyRow,
-    assistantAccess: everyRow,
-    sealed_user: null,
-  });
+  const asked = { ...newRun(run.thread_id, assistant_id), run_id: run.run_id, claim: true };
+  const created = await runStorage(db).create({ ...asked, log: 'events', resumable: true });
   expect(created).toMatchObject({ outcome: 'created', status: 'running' });
   return run;
 };

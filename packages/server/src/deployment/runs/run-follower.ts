@@ -13,14 +13,14 @@ import type { StateReader } from '../threads/state-reader.ts';
 
 export class RunFollower {
   readonly #storage: Storage;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
   readonly #streams: RunStreams;
   readonly #tail: LogTail;
   readonly #reader: StateReader;
 
   constructor(parts: {
     storage: Storage;
-    dispatcher: Dispatcher;
+    dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
     streams: RunStreams;
     tail: LogTail;
     reader: StateReader;
