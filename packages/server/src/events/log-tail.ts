@@ -88,13 +88,17 @@ export class LogTail implements AsyncDisposable {
     }
   }
 
-  async #read(streams: RunStream[]): Promise<void> {
-    if (streams.length === 0) return;
+  /** Returns the runs whose logs may hold more: they have been asked for. */
+  async #read(streams: RunStream[]): Promise<ReadonlySet<string>> {
+    const unread = new Set<string>();
+    if (streams.length === 0) return unread;
     const rows = await this.#options.log.news(
       streams.map(({ run_id, nextId }) => ({ run_id, next_id: nextId })),
     );
     // A log may have more than one statement returns of it.
-    for (const row of rows) if (this.#tell(row)) this.#rung.add(row.run_id);
+    for (const row of rows) if (this.#tell(row)) unread.add(row.run_id);
+    for (const run_id of unread) this.#ring(run_id);
+    return unread;
   }
 
   /** Whether the stream goes on. */
@@ -114,9 +118,12 @@ export class LogTail implements AsyncDisposable {
       const batch = followed.slice(at, at + batchMax);
       // States first: a log that is read after a run has ended is whole.
       const states = await this.#options.runs.states(batch.map(({ run_id }) => run_id));
-      await this.#read(batch);
+      const unread = await this.#read(batch);
       const byId = new Map(states.map((state) => [state.run_id, state]));
-      for (const stream of batch) await this.#heal(stream, byId.get(stream.run_id));
+      for (const stream of batch) {
+        // What its log has yet to say comes first: its end may be there too.
+        if (!unread.has(stream.run_id)) await this.#heal(stream, byId.get(stream.run_id));
+      }
     }
   }
 

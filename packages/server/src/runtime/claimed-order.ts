@@ -28,5 +28,6 @@ export const claimedOrder = (
     };
   }
   const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);
-  return runOrder({ ...run, log: setting.log }, setting, stream ?? {}, { keys, firstId });
+  const { log, webhook } = setting;
+  return runOrder({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
 };

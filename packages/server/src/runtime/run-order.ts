@@ -58,7 +58,7 @@ export const mergeConfigs = (
 type ClaimedRun = Pick<
   RunRow,
   'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token' | 'log'
-> & { webhook?: string | null };
+> & { webhook: string | null };
 
 /** Who is there when a run starts: nothing is made for nobody. */
 export interface Audience {
@@ -79,7 +79,7 @@ export const runOrder = (
   const { run_id, assistant_id, temporary, attempt, lease_token } = run;
   const { thread_id, graph_id } = setting;
   const ids = { run_id, thread_id, graph_id, assistant_id };
-  const isKept = run.webhook != null || (temporary && run.log !== 'nothing');
+  const isKept = run.webhook !== null || (temporary && run.log !== 'nothing');
   const context = mergeContext(setting.assistant_context, kwargs.context);
   return {
     run_id,

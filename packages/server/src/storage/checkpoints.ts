@@ -133,6 +133,13 @@ const statements = {
       join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
       where h.thread_id = $1 and h.checkpoint_ns = $2`,
   },
+  left: {
+    name: 'checkpoints_left',
+    reads: true,
+    text: `select ${columns}, ${writes} from runs r
+      join checkpoints c on c.thread_id = r.thread_id and c.checkpoint_ns = '' and c.checkpoint_id = r.final_head
+      where r.run_id = $1`,
+  },
   heads: {
     name: 'checkpoints_heads',
     reads: true,
@@ -207,6 +214,12 @@ export const checkpointStorage = (db: Database) => ({
       checkpoint_id === undefined
         ? await db.query<Row>(statements.head, [thread_id, checkpoint_ns])
         : await db.query<Row>(statements.get, [thread_id, checkpoint_ns, checkpoint_id]);
+    return row && stored(row);
+  },
+
+  /** What the thread's root stood at when the run ended; undefined when that is gone, or the run never began. */
+  async findLeft(run_id: string): Promise<StoredCheckpoint | undefined> {
+    const [row] = await db.query<Row>(statements.left, [run_id]);
     return row && stored(row);
   },
 

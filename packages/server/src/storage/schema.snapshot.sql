@@ -229,6 +229,7 @@ runs.lease_token bigint not null default 0
 runs.lease_until timestamp with time zone
 runs.worker_id uuid
 runs.started_at timestamp with time zone
+runs.final_head uuid
 runs.lost_attempts jsonb not null default '[]'::jsonb
 runs.not_before timestamp with time zone not null default now()
 runs.created_at timestamp with time zone not null default now()

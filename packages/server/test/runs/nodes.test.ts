@@ -113,6 +113,20 @@ describe('a run of another node', () => {
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
   });
 
+  it('is joined for its own result, whatever ran after it', async () => {
+    const thread_id = await newThread();
+    const first = await client.runs.create(thread_id, 'chat', { input: say('a') });
+    const second = await client.runs.create(thread_id, 'chat', { input: say('b') });
+    const both = { messages: [{}, { content: 'echo a' }, {}, { content: 'echo b' }] };
+    expect(await elsewhere.runs.join(thread_id, second.run_id)).toMatchObject(both);
+    expect(await elsewhere.runs.join(thread_id, first.run_id)).toMatchObject({
+      messages: [{}, { content: 'echo a' }],
+    });
+    // What it left is gone: then the thread's state is the nearest thing.
+    await client.threads.prune([thread_id], { strategy: 'keep_latest' });
+    expect(await elsewhere.runs.join(thread_id, first.run_id)).toMatchObject(both);
+  });
+
   it('ends its streams when its thread is deleted', async () => {
     const thread_id = await newThread();
     const events = collect(

@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const input = { do: 'date' };
+const values = { out: '1970-01-01T00:00:00.000Z' };
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
 describe('a run with a webhook', () => {
@@ -31,7 +32,7 @@ describe('a run with a webhook', () => {
     expect(path).toBe('/hook?key=hunter2');
     expect(await verifyWebhook(secret, headers['svc-signature'] as string, text)).toBe(true);
     const { error: _, ...run } = { error: null, ...(await client.runs.get(thread_id, run_id)) };
-    expect(body).toMatchObject({ ...run, error: null, values: { out: '1970-01-01T00:00:00.000Z' } });
+    expect(body).toMatchObject({ ...run, error: null, values });
 
     const [delivery, ...others] = await eventually(async () => {
       const deliveries = await client.runs.webhooks(thread_id, run_id);
@@ -98,9 +99,38 @@ describe('a run with a webhook', () => {
     expect(sink.received[0]?.body).toMatchObject({
       run_id: run.run_id,
       status: 'success',
-      values: { out: '1970-01-01T00:00:00.000Z' },
+      values,
     });
     expect(await client.runs.webhooks(run.thread_id, run.run_id)).toHaveLength(1);
+  });
+
+  it('tells of its values where it waited for its thread', async () => {
+    await using sink = await openSink();
+    const thread_id = await newThread();
+    const before = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } });
+    await client.runs.create(thread_id, 'probe', { input, webhook: sink.url });
+    await client.runs.cancel(thread_id, before.run_id);
+    await eventually(() => expect(sink.received).toHaveLength(1));
+    expect(sink.received[0]?.body).toMatchObject({ status: 'success', values });
+  });
+
+  it('tells of its values where an attempt was lost', async () => {
+    await using sink = await openSink();
+    const lost = { do: 'stumble', ms: 1 };
+    await client.runs.create(await newThread(), 'probe', { input: lost, webhook: sink.url });
+    await eventually(() => expect(sink.received).toHaveLength(1));
+    expect(sink.received[0]?.body).toMatchObject({ status: 'success', values: { out: 'up again' } });
+  });
+
+  it('tells of its values where a cron made it', async () => {
+    await using sink = await openSink();
+    const schedule = { schedule: '0 3 * * *', input, webhook: sink.url };
+    const { cron_id } = await client.crons.create(null, 'probe', schedule);
+    await server.database.script(
+      `update crons set next_run_date = now() - interval '1 day' where cron_id = '${cron_id}'`,
+    );
+    await eventually(() => expect(sink.received).toHaveLength(1));
+    expect(sink.received[0]?.body).toMatchObject({ status: 'success', values });
   });
 
   it('has no deliveries before it ended, and a run without a webhook never', async () => {

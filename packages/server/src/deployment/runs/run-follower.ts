@@ -13,14 +13,14 @@ import type { StateReader } from '../threads/state-reader.ts';
 
 export class RunFollower {
   readonly #storage: Storage;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
   readonly #streams: RunStreams;
   readonly #tail: LogTail;
   readonly #reader: StateReader;
 
   constructor(parts: {
     storage: Storage;
-    dispatcher: Dispatcher;
+    dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
     streams: RunStreams;
     tail: LogTail;
     reader: StateReader;
@@ -54,11 +54,11 @@ export class RunFollower {
     }
   }
 
-  /** What `wait` answers: values that were not sent along are those of the thread's newest checkpoint. */
+  /** What `wait` answers: values that were not sent along are those of the checkpoint that the run left. */
   async result(run: Pick<RunRow, 'run_id' | 'thread_id'>, ending: Promise<RunOutcome>): Promise<string> {
     const { values, error } = await ending;
     if (error) return JSON.stringify({ __error__: error });
-    return values === undefined ? this.#values(run.thread_id) : (values ?? 'null');
+    return values === undefined ? this.#values(run) : (values ?? 'null');
   }
 
   /** Resolves when the run is over; at once when it is, or is not there. */
@@ -116,18 +116,21 @@ export class RunFollower {
     return row;
   }
 
-  async #stored({ thread_id, error, temporary }: RunRow): Promise<string> {
+  async #stored({ run_id, thread_id, error, temporary }: RunRow): Promise<string> {
     if (error !== null) return JSON.stringify({ __error__: JSON.parse(error) });
-    return temporary ? 'null' : this.#values(thread_id);
+    return temporary ? 'null' : this.#values({ run_id, thread_id });
   }
 
-  async #values(thread_id: string): Promise<string> {
-    const [thread, head] = await Promise.all([
-      this.#storage.threads.find(thread_id, everyRow),
-      this.#storage.checkpoints.find({ thread_id, checkpoint_ns: '' }),
+  /** The thread's newest checkpoint may be of a later run by now: it stands in only for one that is gone. */
+  async #values({ run_id, thread_id }: Pick<RunRow, 'run_id' | 'thread_id'>): Promise<string> {
+    const { threads, checkpoints } = this.#storage;
+    const [thread, left] = await Promise.all([
+      threads.find(thread_id, everyRow),
+      checkpoints.findLeft(run_id),
     ]);
-    if (!thread || !head) return 'null';
-    return JSON.stringify(await this.#reader.values(thread.blob_space, head));
+    const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
+    if (!thread || !last) return 'null';
+    return JSON.stringify(await this.#reader.values(thread.blob_space, last));
   }
 }
 

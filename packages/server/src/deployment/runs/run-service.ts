@@ -217,7 +217,8 @@ export class RunService {
     const [setting] = await this.#storage.runLeases.settings([row.run_id]);
     if (!setting) return;
     const keys = this.#users.open(setting.sealed_user, row.metadata);
-    this.#dispatcher.start(runOrder(row, setting, stream, { keys }), sinceMs);
+    const { webhook } = setting;
+    this.#dispatcher.start(runOrder({ ...row, webhook }, setting, stream, { keys }), sinceMs);
   }
 
   async #insert(run: NewRun, request: RunRequest) {

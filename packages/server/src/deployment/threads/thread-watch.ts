@@ -1,7 +1,7 @@
 // The stream of a thread: the events of its runs, one run after the other, wherever they execute. While somebody
 // watches, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { notFound } from '@svc/contract/problem';
+import { notFound, Problem } from '@svc/contract/problem';
 import type { Bell } from '../../events/bell.ts';
 import { readRun } from '../../events/run-reading.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
@@ -121,28 +121,36 @@ export class ThreadWatch {
   async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
     const { thread_id, access, modes, sink, stop } = reader;
     const all = modes.size === 0 || modes.has('run_modes');
-    const reading = await this.#options.follower.reading(thread_id, run_id, access, after);
-    let lastId = after ?? -1;
-    const isOver = await new Promise<boolean>((resolve, reject) => {
-      const close = readRun(reading, {
-        send: ({ id, event, data }) => {
-          lastId = id;
-          const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
-          return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
-        },
-        drained: () => sink.drained(),
-        end: () => resolve(true),
-        fail: reject,
+    const reading = await this.#options.follower
+      .reading(thread_id, run_id, access, after)
+      .catch((error: unknown) => {
+        // It was there a moment ago: rolled back or deleted since, it is over.
+        if (error instanceof Problem && error.code === 'not_found') return undefined;
+        throw error;
       });
-      stop.addEventListener(
-        'abort',
-        () => {
-          close();
-          resolve(false);
-        },
-        { once: true },
-      );
-    });
+    let lastId = after ?? -1;
+    const isOver =
+      !reading ||
+      (await new Promise<boolean>((resolve, reject) => {
+        const close = readRun(reading, {
+          send: ({ id, event, data }) => {
+            lastId = id;
+            const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
+            return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+          },
+          drained: () => sink.drained(),
+          end: () => resolve(true),
+          fail: reject,
+        });
+        stop.addEventListener(
+          'abort',
+          () => {
+            close();
+            resolve(false);
+          },
+          { once: true },
+        );
+      }));
     if (isOver && modes.size > 0) await this.#tellEnd(reader, run_id, lastId);
     return isOver;
   }

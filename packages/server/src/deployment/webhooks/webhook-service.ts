@@ -32,11 +32,11 @@ export class WebhookService {
     }
   }
 
-  /** A run without a thread is gone when it ends, and its deliveries are still there. */
+  /** A run without a thread goes when it ends, as its delivery comes: whoever looks for the run first sees one of them. */
   async list(thread_id: string, run_id: string, access: RowFilter): Promise<WebhookDelivery[]> {
+    const run = await this.#storage.runs.find(run_id, thread_id, access);
     const rows = await this.#storage.deliveries.list(run_id, thread_id, access);
-    if (rows.length === 0 && !(await this.#storage.runs.find(run_id, thread_id, access)))
-      throw notFound('Run', run_id);
+    if (!run && rows.length === 0) throw notFound('Run', run_id);
     return rows.map(toDelivery);
   }
 }

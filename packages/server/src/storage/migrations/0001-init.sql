@@ -79,6 +79,8 @@ create table runs (
   lease_until        timestamptz,
   worker_id          uuid,
   started_at         timestamptz,
+  -- The root head of its thread when it ended, which is what it left; null when it never began.
+  final_head         uuid,
   -- Attempts that came to nothing, as [{attempt, at, message}].
   lost_attempts      jsonb       not null default '[]',
   not_before         timestamptz not null default now(),

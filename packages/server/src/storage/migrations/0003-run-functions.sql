@@ -232,7 +232,10 @@ declare
   v_next integer;
   v_tells boolean := p_error is not null and not p_told;
 begin
-  update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now()
+  update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now(),
+    -- As only the run itself moves it, until this is committed.
+    final_head = (select h.checkpoint_id from checkpoint_heads h
+                  where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.attempt > 0)
   where r.run_id = p_run_id returning * into v_run;
   if not v_run.temporary then
     perform 1 from threads t where t.thread_id = v_run.thread_id for update;

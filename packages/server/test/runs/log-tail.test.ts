@@ -1,0 +1,116 @@
+// What a node is told of a run that executes elsewhere, when it has heard no bell.
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Bell } from '../../src/events/bell.ts';
+import { LogTail } from '../../src/events/log-tail.ts';
+import type { RunStream } from '../../src/events/run-stream.ts';
+import { RunStreams } from '../../src/events/run-streams.ts';
+import { assistantStorage } from '../../src/storage/assistants.ts';
+import { checkpointStorage, type CheckpointBatch, type Ending } from '../../src/storage/checkpoints.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runLogStorage } from '../../src/storage/run-log.ts';
+import { runStorage, type CancelAction } from '../../src/storage/runs.ts';
+import { threadStorage } from '../../src/storage/threads.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { newRun } from './new-run.ts';
+
+const assistant_id = randomUUID();
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
+  await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+interface Run {
+  run_id: string;
+  thread_id: string;
+}
+
+const startRun = async (): Promise<Run> => {
+  const run = { run_id: randomUUID(), thread_id: randomUUID() };
+  await threadStorage(db).create({ thread_id: run.thread_id, metadata: {}, config: {} });
+  const asked = { ...newRun(run.thread_id, assistant_id), run_id: run.run_id, claim: true };
+  const created = await runStorage(db).create({ ...asked, log: 'events', resumable: true });
+  expect(created).toMatchObject({ outcome: 'created', status: 'running' });
+  return run;
+};
+
+/** Its last flush: so many events, each in a row of its own, and how it ended. */
+const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promise<void> => {
+  const success: Ending = {
+    thread_id,
+    status: 'success',
+    ending: null,
+    interrupts: null,
+    error: null,
+    values: '{"out":1}',
+    told: true,
+  };
+  const batch: CheckpointBatch = {
+    owners: [{ owner, lease_token: 1 }],
+    heads: [],
+    blobs: [],
+    checkpoints: [],
+    writes: [],
+    shapes: [],
+    events: Array.from({ length }, (_, at) => ({
+      owner,
+      first_id: at,
+      last_id: at,
+      events: `custom\n{"at":${at}}\n`,
+      keep_from: null,
+    })),
+    endings: [{ owner, ...success }],
+  };
+  expect(await checkpointStorage(db).commit(batch)).toEqual([]);
+};
+
+/** A follower of the run that has read its log to the end once, and hears no bell after that. */
+const follow = async (run_id: string) => {
+  const streams = new RunStreams();
+  const log = runLogStorage(db);
+  let reads = 0;
+  const tail = new LogTail({
+    streams,
+    log: { ...log, news: (positions) => log.news(positions).finally(() => reads++) },
+    runs: runStorage(db),
+    bell: new Bell(),
+    pollMs: 20,
+    onLag: () => undefined,
+    logger: pino({ enabled: false }),
+  });
+  const stream: RunStream = streams.open(run_id, { streamed: true });
+  const ids: number[] = [];
+  stream.subscribe().attach({ event: ({ id }) => ids.push(id), end: () => undefined });
+  tail.follow(stream);
+  await eventually(() => expect(reads).toBeGreaterThan(0));
+  return { stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
+};
+
+describe('a follower that hears no bell', () => {
+  const length = 700;
+  const all = Array.from({ length }, (_, at) => at);
+
+  it('is told all that is in the log of a run that is over, and then how it ended', async () => {
+    const run = await startRun();
+    await using follower = await follow(run.run_id);
+    await endRun(run, length);
+    expect(await follower.stream.outcome).toEqual({ status: 'success', error: null, values: '{"out":1}' });
+    expect(follower.ids).toEqual(all);
+  });
+
+  it('is told all that is in the log of a run that was rolled back and has left no row', async () => {
+    const run = await startRun();
+    await using follower = await follow(run.run_id);
+    const rollback = { action: 'rollback' as CancelAction, reason: 'asked', access: everyRow };
+    await runStorage(db).cancel(run.thread_id, [run.run_id], rollback);
+    await endRun(run, length);
+    expect(await follower.stream.outcome).toMatchObject({ status: 'success', error: null });
+    expect(follower.ids).toEqual(all);
+  });
+});

@@ -1,0 +1,40 @@
+// What became of webhooks, asked for while a run ends.
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { WebhookService } from '../../src/deployment/webhooks/webhook-service.ts';
+import { EgressGuard } from '../../src/egress/guard.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { testDatabase } from '../database.ts';
+import { newRun } from '../runs/new-run.ts';
+
+it('the deliveries of a run without a thread are found while it ends', async () => {
+  await using db = await testDatabase();
+  const { assistants, deliveries, runs, runLeases } = createStorage(db);
+  const assistant_id = randomUUID();
+  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
+  await assistants.create({ ...assistant, config: {}, context: null, metadata: {} });
+  const run = { ...newRun(null, assistant_id), claim: true, webhook: 'http://127.0.0.1/' };
+  const created = await runs.create(run);
+  if (created.outcome !== 'created') throw new Error(created.outcome);
+  const { thread_id, lease_token } = created;
+
+  /** The first look sees the run as it goes on, the second one that it is over. */
+  let looks = 0;
+  const look = async <T>(read: () => Promise<T>): Promise<T> => {
+    looks += 1;
+    if (looks === 2) await runLeases.stop({ id: run.run_id, lease_token }, 'success', 'as_stored', null);
+    return read();
+  };
+  const webhooks = new WebhookService({
+    storage: {
+      deliveries: { ...deliveries, list: (...asked) => look(() => deliveries.list(...asked)) },
+      runs: { ...runs, find: (...asked) => look(() => runs.find(...asked)) },
+    },
+    guard: new EgressGuard([]),
+    rules: { headers: new Map(), url: {} },
+  });
+  expect(await webhooks.list(thread_id, run.run_id, everyRow)).toMatchObject([{ status: 'pending' }]);
+  expect(looks).toBe(2);
+  expect(await runs.find(run.run_id, thread_id, everyRow)).toBeUndefined();
+});
