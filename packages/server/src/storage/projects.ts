@@ -1,5 +1,6 @@
 // Projects: where the runs of a workspace go. Their names are found by a hash: an index holds no long text.
 import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
 import { fromExactText, toExactText } from './exact-text.ts';
 import { asTenant } from './tenant.ts';
@@ -43,6 +44,8 @@ const statements = {
   find: { name: 'projects_find', text: `select ${columns} from projects where tenant_id = $1 and id = $2` },
 };
 
+const ensureTries = 10;
+
 const toProject = (row: ProjectRow): ProjectRow => ({ ...row, name: fromExactText(row.name) });
 
 export type ProjectStorage = ReturnType<typeof projectStorage>;
@@ -52,9 +55,13 @@ export const projectStorage = (db: Database) => ({
   ensure: (tenant_id: string, names: string[]): Promise<Map<string, string>> =>
     asTenant(db, tenant_id, async (tx) => {
       const exact = names.map(toExactText);
-      await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
-      const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
-      return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
+      // Again when one that was there is deleted before it is read.
+      for (let tries = 1; tries <= ensureTries; tries++) {
+        await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
+        const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
+        if (rows.length >= exact.length) return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
+      }
+      throw new Problem('unavailable', 'The projects are deleted as fast as they can be made');
     }),
 
   /** Undefined when its name is taken, or its id, also by one whose runs are still swept. */

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ProjectService } from '../../src/platform/projects/project-service.ts';
-import { projectStorage, type ProjectStorage } from '../../src/storage/projects.ts';
+import type { Database, Statement } from '../../src/storage/database.ts';
+import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 
@@ -19,6 +20,31 @@ beforeEach(async () => {
   tenant_id = randomUUID();
   await sql(db, `insert into workspaces (id, display_name) values ($1, 'w')`, [tenant_id]);
 });
+
+const make = async (id: string) =>
+  (await storage.create({ tenant_id, id, name: 'p', description: null, extra: null })) as ProjectRow;
+
+/** The database, where something happens between two statements of a transaction, once. */
+const afterStatement = (name: string, deed: () => Promise<unknown>): Database => {
+  let isDone = false;
+  return {
+    ...db,
+    transact: (work) =>
+      db.transact((tx) =>
+        work({
+          ...tx,
+          async query<Row>(statement: Statement, values: readonly unknown[]) {
+            const rows = await tx.query<Row>(statement, values);
+            if (statement.name === name && !isDone) {
+              isDone = true;
+              await deed();
+            }
+            return rows;
+          },
+        }),
+      ),
+  };
+};
 
 const names = new Set(['p']);
 const newProject = { id: undefined, name: 'p', description: undefined, extra: undefined };
@@ -39,5 +65,15 @@ describe('the id of a project', () => {
     const now = (await projects.idsOf(tenant_id, names)).get('p');
     expect(now).not.toBe(id);
     expect(await storage.find(tenant_id, now ?? '')).toMatchObject({ name: 'p' });
+  });
+
+  it('is that of a new one when it is deleted before it was read', async () => {
+    const old = await make(randomUUID());
+    const found = await projectStorage(
+      afterStatement('projects_ensure', () => storage.delete(tenant_id, old.id)),
+    ).ensure(tenant_id, ['p', 'q']);
+    expect([...found.keys()].toSorted()).toEqual(['p', 'q']);
+    expect(found.get('p')).not.toBe(old.id);
+    expect(await storage.find(tenant_id, found.get('p') ?? '')).toMatchObject({ name: 'p' });
   });
 });
