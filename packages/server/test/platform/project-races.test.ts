@@ -5,6 +5,8 @@ import { ProjectService } from '../../src/platform/projects/project-service.ts';
 import type { Database, Statement } from '../../src/storage/database.ts';
 import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
 import { sql } from '../exports/export-tables.ts';
 
 let db: TestDatabase;
@@ -75,5 +77,17 @@ describe('the id of a project', () => {
     expect([...found.keys()].toSorted()).toEqual(['p', 'q']);
     expect(found.get('p')).not.toBe(old.id);
     expect(await storage.find(tenant_id, found.get('p') ?? '')).toMatchObject({ name: 'p' });
+  });
+
+  it('is left to nobody who asks for it while it is deleted', async () => {
+    const { id } = await make(randomUUID());
+    let late: Promise<unknown> | undefined;
+    await db.transact(async (tx) => {
+      await projectStorage(tx).delete(tenant_id, id);
+      late = make(id);
+      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+    });
+    expect(await late).toBeUndefined();
+    expect(await storage.find(tenant_id, id)).toBeUndefined();
   });
 });
