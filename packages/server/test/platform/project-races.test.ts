@@ -91,3 +91,20 @@ describe('the id of a project', () => {
     expect(await storage.find(tenant_id, id)).toBeUndefined();
   });
 });
+
+describe('a project', () => {
+  it('is made although the one that had its name is deleted before that is found', async () => {
+    const old = await make(randomUUID());
+    const findNamed: ProjectStorage['findNamed'] = async (...asked) => {
+      await storage.delete(tenant_id, old.id);
+      return storage.findNamed(...asked);
+    };
+    const projects = new ProjectService({ ...storage, findNamed });
+    const made = await projects.create(tenant_id, newProject, true);
+    expect(made).toMatchObject({ name: 'p' });
+    expect(made.id).not.toBe(old.id);
+    await expect(projects.create(tenant_id, { ...newProject, id: old.id, name: 'q' }, true)).rejects.toThrow(
+      /until lately/,
+    );
+  });
+});

@@ -68,9 +68,13 @@ export class ProjectService {
       description,
       extra: extra === undefined ? null : JSON.stringify(extra),
     };
-    const made = await this.#projects.create(row);
-    if (made) return toProject(made);
-    const found = await this.#projects.findNamed(tenant_id, name);
+    let found: ProjectRow | undefined;
+    // Once more when the one that had its name was deleted before it could be found.
+    for (let tries = 1; tries <= 2 && found === undefined; tries++) {
+      const made = await this.#projects.create(row);
+      if (made) return toProject(made);
+      found = await this.#projects.findNamed(tenant_id, name);
+    }
     if (found && upsert) return toProject(found);
     throw new Problem(
       'conflict',
