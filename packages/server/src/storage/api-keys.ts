@@ -28,8 +28,8 @@ export interface NewKey {
 /** A key that holds at the moment. `ms_left`: until it expires. */
 export type LiveKey = Pick<ApiKeyRow, 'id' | 'role' | 'workspaces'> & { ms_left: number | null };
 
-/** Whoever sets up the first key holds this; the number only has to be the same everywhere. */
-const bootstrapLock = 7_301_955_203;
+/** Whoever sets up the first key holds this; the number only has to be the same everywhere, and of nothing else. */
+const bootstrapLock = 7_301_955_205;
 
 const columns = `k.id, k.short_key, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;

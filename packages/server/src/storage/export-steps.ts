@@ -32,7 +32,7 @@ const statements = {
   completeManifest: { name: 'exports_complete', text: `select complete_export($1, $2, $3, $4) as done` },
   begin: { name: 'export_files_begin', text: `select begin_export_file($1, $2, $3, $4) as done` },
   commit: { name: 'export_files_commit', text: `select commit_export_file($1, $2, $3, $4) as done` },
-  skip: { name: 'export_files_skip', text: `select skip_export_file($1, $2, $3) as done` },
+  skip: { name: 'export_files_skip', text: `select skip_export_file($1, $2, $3, $4) as done` },
   holdsRun: {
     name: 'export_runs_held',
     text: `select id from export_runs
@@ -81,8 +81,9 @@ export const exportStepStorage = (db: Database) => {
     commitFile: (lease: ExportLease, key: string): Promise<boolean> =>
       isDone(statements.commit, [...valuesOf(lease), key]),
 
-    /** In place of that, when all of its rows have been deleted since it was begun. */
-    skipFile: (lease: ExportLease): Promise<boolean> => isDone(statements.skip, valuesOf(lease)),
+    /** In place of that, when all of its rows have been deleted since it was begun. May be said again. */
+    skipFile: (lease: ExportLease, target_cursor: string): Promise<boolean> =>
+      isDone(statements.skip, [...valuesOf(lease), target_cursor]),
 
     async holds(lease: ExportLease): Promise<boolean> {
       const statement = lease.task === 'run' ? statements.holdsRun : statements.holdsManifest;

@@ -26,13 +26,14 @@ const statements = {
     name: 'exports_lock_creation',
     text: `select pg_advisory_xact_lock(hashtextextended('exports of ' || $1, 0))`,
   },
+  // Of a project, which must not go before the export refers to it.
   room: {
     name: 'exports_room',
-    text: `select exists (select from projects p where p.tenant_id = $1 and p.id = $2) as has_project,
-      (select count(*) from (select from exports e
-        where e.tenant_id = $1 and e.status in ('CREATED', 'RUNNING', 'INTERVALSCHEDULED') limit $3) e) as active`,
+    text: `select (select count(*) from (select from exports e
+        where e.tenant_id = $1 and e.status in ('CREATED', 'RUNNING', 'INTERVALSCHEDULED') limit $3) e) as active
+      from projects p where p.tenant_id = $1 and p.id = $2 for key share`,
   },
-  // It must not go before the export refers to it.
+  // Nor may this.
   destination: {
     name: 'exports_lock_destination',
     text: `select id from export_destinations where tenant_id = $1 and id = $2 for key share`,
@@ -87,12 +88,8 @@ export const exportStorage = (db: Database) => ({
       await tx.query(statements.lock, [tenant_id]);
       if ((await tx.query(statements.destination, [tenant_id, destination_id])).length === 0)
         return 'no destination';
-      const [room] = await tx.query<{ has_project: boolean; active: number }>(statements.room, [
-        tenant_id,
-        session_id,
-        activeMax,
-      ]);
-      if (room?.has_project !== true) return 'no project';
+      const [room] = await tx.query<{ active: number }>(statements.room, [tenant_id, session_id, activeMax]);
+      if (room === undefined) return 'no project';
       if (room.active >= activeMax) return 'too many';
       await insertExport(tx, made, partitions);
       return undefined;

@@ -1,5 +1,6 @@
 // Projects: where the runs of a workspace go. Their names are found by a hash: an index holds no long text.
 import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
 import { fromExactText, toExactText } from './exact-text.ts';
 import { asTenant } from './tenant.ts';
@@ -34,6 +35,10 @@ const statements = {
       where not exists (select from trace_deletions d where d.tenant_id = $1 and d.session_id = $2)
       on conflict do nothing returning ${columns}`,
   },
+  deletion: {
+    name: 'projects_deletion',
+    text: 'select session_id from trace_deletions where tenant_id = $1 and session_id = $2',
+  },
   list: {
     name: 'projects_list',
     text: `select ${columns} from projects where tenant_id = $1 order by start_time desc, id desc limit $2 offset $3`,
@@ -42,6 +47,11 @@ const statements = {
   sweep: { name: 'projects_sweep', text: 'select sweep_projects($1, $2) as count' },
   find: { name: 'projects_find', text: `select ${columns} from projects where tenant_id = $1 and id = $2` },
 };
+
+/** Takes back that a project was made: its runs would be swept with those of the one that had its id. */
+class IdStillSwept extends Error {}
+
+const ensureTries = 10;
 
 const toProject = (row: ProjectRow): ProjectRow => ({ ...row, name: fromExactText(row.name) });
 
@@ -52,19 +62,32 @@ export const projectStorage = (db: Database) => ({
   ensure: (tenant_id: string, names: string[]): Promise<Map<string, string>> =>
     asTenant(db, tenant_id, async (tx) => {
       const exact = names.map(toExactText);
-      await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
-      const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
-      return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
+      // Again when one that was there is deleted before it is read.
+      for (let tries = 1; tries <= ensureTries; tries++) {
+        await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
+        const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
+        if (rows.length >= exact.length) return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
+      }
+      throw new Problem('unavailable', 'The projects are deleted as fast as they can be made');
     }),
 
   /** Undefined when its name is taken, or its id, also by one whose runs are still swept. */
-  create: (project: Omit<ProjectRow, 'start_time'>): Promise<ProjectRow | undefined> =>
-    asTenant(db, project.tenant_id, async (tx) => {
-      const { tenant_id, id, name, description, extra } = project;
-      const values = [tenant_id, id, toExactText(name), description, extra];
-      const [row] = await tx.query<ProjectRow>(statements.create, values);
-      return row && toProject(row);
-    }),
+  async create(project: Omit<ProjectRow, 'start_time'>): Promise<ProjectRow | undefined> {
+    const { tenant_id, id, name, description, extra } = project;
+    try {
+      return await asTenant(db, tenant_id, async (tx) => {
+        const values = [tenant_id, id, toExactText(name), description, extra];
+        const [row] = await tx.query<ProjectRow>(statements.create, values);
+        // The insert may have waited for a deletion that it had not seen when it began.
+        if (row && (await tx.query(statements.deletion, [tenant_id, id])).length > 0)
+          throw new IdStillSwept();
+        return row && toProject(row);
+      });
+    } catch (error) {
+      if (error instanceof IdStillSwept) return undefined;
+      throw error;
+    }
+  },
 
   findNamed: (tenant_id: string, name: string): Promise<ProjectRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {

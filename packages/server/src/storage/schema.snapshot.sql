@@ -671,7 +671,7 @@ requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_
 restore_thread(p_thread_id uuid, p_begun boolean) returns void
 set_thread_expiry() returns trigger
 settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
-skip_export_file(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
+skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 sweep_projects(p_tenant uuid, p_limit integer) returns integer

@@ -44,6 +44,7 @@ const statements = {
     name: 'traces_attach',
     text: `insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
       select d.tenant_id, d.day, d.id, $3, $4, $5 from trace_run_days d where d.tenant_id = $1 and d.id = $2
+        and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day))
       on conflict do nothing`,
   },
   attachment: {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
 import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
+import { projectStorage } from '../../src/storage/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, statusOf } from './export-tables.ts';
 
@@ -41,3 +42,14 @@ it.each(['fails for good', 'is given up for the fifth time'])(
     expect(await statusOf(db, id)).toBe('FAILED');
   },
 );
+
+it('An export of a project that is deleted meanwhile is refused', async () => {
+  const place = await newPlace(db);
+  let late: Promise<unknown> | undefined;
+  await db.transact(async (tx) => {
+    await projectStorage(tx).delete(place.tenant_id, place.session_id);
+    late = newExport(db, place).catch(({ message }: Error) => message);
+    await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+  });
+  expect(await late).toBe('no project');
+});

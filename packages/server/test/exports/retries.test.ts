@@ -28,6 +28,15 @@ const claim = async (): Promise<ClaimedRun | undefined> =>
 const due = (): Promise<unknown> =>
   sql(db, `update export_runs set not_before = now() where status = 'CREATED'`);
 
+const file = {
+  rows: 1,
+  bytes: 2,
+  raw_bytes: 3,
+  sha256: 'x',
+  min_start_time: '2026-03-01',
+  max_start_time: '2026-03-01',
+};
+
 describe('an export run that fails', () => {
   it('has twenty-one attempts, thirty seconds apart, each with its error, and then fails its export', async () => {
     const id = await newExport(db, place, { days: 2 });
@@ -81,14 +90,6 @@ describe('an export run that fails', () => {
   it('goes on from where it was', async () => {
     await newExport(db, place);
     const first = await claim();
-    const file = {
-      rows: 1,
-      bytes: 2,
-      raw_bytes: 3,
-      sha256: 'x',
-      min_start_time: '2026-03-01',
-      max_start_time: '2026-03-01',
-    };
     await leases.beginFile(first!.lease, { ...file, key: 'a', target_cursor: 'A' });
     await leases.commitFile(first!.lease, 'a');
     await leases.beginFile(first!.lease, { ...file, key: 'b', target_cursor: 'B' });
@@ -100,6 +101,20 @@ describe('an export run that fails', () => {
     expect(await leases.beginFile(second!.lease, { ...file, key: 'b', target_cursor: 'C' })).toBe(false);
     expect(await leases.beginFile(second!.lease, { ...file, key: 'b', target_cursor: 'B' })).toBe(true);
   });
+});
+
+it('An export run may say twice that it skips a file, under its lease, and only the one that was begun', async () => {
+  await newExport(db, place);
+  const { lease } = (await claim())!;
+  await leases.beginFile(lease, { ...file, key: 'a', target_cursor: 'A' });
+  expect(await leases.skipFile(lease, 'B')).toBe(false);
+  expect(await leases.skipFile(lease, 'A')).toBe(true);
+  expect(await leases.skipFile(lease, 'A')).toBe(true);
+  await leases.beginFile(lease, { ...file, key: 'b', target_cursor: 'B' });
+  expect(await leases.skipFile(lease, 'A')).toBe(false);
+  await leases.requeue(lease, 'no', rules);
+  expect(await leases.skipFile(lease, 'B')).toBe(false);
+  expect(await claim()).toMatchObject({ cursor: 'A', files: 0, pending_upload: { target_cursor: 'B' } });
 });
 
 describe('an attempt that takes too long', () => {

@@ -255,6 +255,24 @@ describe('sums of hours', () => {
     await expectSame(names);
   });
 
+  it('are those of the runs when what was lost with its executor ends after they were written down', async () => {
+    const names = newNames();
+    const root = names.runs[0] ?? '';
+    const outer = toWrite({ ...model, run: 0, parent: null, start: 0.99, lasted: null, tokens: 10 }, names);
+    const inner = toWrite({ ...model, run: 1, parent: 0, start: 1.5, tokens: 10 }, names);
+    const lost = { ...outer, metadata: JSON.stringify({ graph_id: 'agent', run_id: root }) };
+    lost.fields.trace_id = root;
+    await traces.ingest(names.tenant_id, [lost, inner], [], daysKept);
+    await hours.fold(0, 1_000);
+    const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
+    expect(await byHour(scope)).toMatchObject({ error_count: 0, total_tokens: 20 });
+    expect(await tracePartitionStorage(database).endLost(0, 100)).toBe(1);
+    expect(await byHour(scope)).toMatchObject({ error_count: 1, total_tokens: 10 });
+    await expectSame(names);
+    await hours.fold(0, 1_000);
+    await expectSame(names);
+  });
+
   it('follow what retention takes away, callers from the day before too', async () => {
     const names = newNames();
     const outer = toWrite({ ...model, run: 0, parent: null, start: -0.01, tokens: 10 }, names);

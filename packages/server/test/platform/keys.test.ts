@@ -9,6 +9,7 @@ import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/platform/keys/bootstrap.ts';
 import { isMistyped, newKeyText } from '../../src/platform/keys/key-text.ts';
 import { apiKeyStorage } from '../../src/storage/api-keys.ts';
+import { traceHourStorage } from '../../src/storage/trace-hours.ts';
 import { testDatabase } from '../database.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
@@ -165,6 +166,15 @@ describe('the first start', () => {
     expect(await bootstrap(keys, options)).toBeUndefined();
     expect(await keys.list(null)).toMatchObject([{ role: 'admin', workspaces: [first.workspace_id] }]);
     await rm(dataDir, { recursive: true });
+  });
+
+  it('does not wait for whoever writes hours of traces down', async () => {
+    await using db = await testDatabase();
+    const options = { dataDir: '/nowhere', key: 'given-key-0123456789', workspaceId: undefined };
+    await db.transact(async (tx) => {
+      await traceHourStorage(tx).fold(60, 1);
+      await bootstrap(apiKeyStorage(db), options);
+    });
   });
 
   it('takes the key that is given, however often', async () => {

@@ -97,6 +97,23 @@ describe('traces', () => {
     expect(files).toEqual([{ run_id: recent[0] }]);
   });
 
+  it('are taken in with what is still said of a day that is gone, and nothing is kept of that', async () => {
+    const late = newRun(daysAgo(20));
+    await traces.ingest(tenant_id, [late], [], 30);
+    const days = tracePartitionStorage(database);
+    while (await days.dropOldest(10));
+    const good = newRun(daysAgo(0));
+    const file = { name: 'late', content_type: 'text/plain', content: Buffer.from('a') };
+    for (const start_time of [null, late.start_time]) {
+      const patch: RunWrite = { ...late, rank: 1, writes: ['2'], start_time };
+      const files = [late, good].map((run) => ({ ...file, run_id: run.id }));
+      await traces.ingest(tenant_id, [patch, good], files, 10);
+    }
+    expect(await present([late.id, good.id])).toEqual([false, true]);
+    expect(await traces.findAttachment(tenant_id, late.id, 'late')).toBeUndefined();
+    expect(await traces.findAttachment(tenant_id, good.id, 'late')).toBeDefined();
+  });
+
   it('of many odd days make no partitions', async () => {
     const before = await partitions();
     await store(30, ...Array.from({ length: 200 }, (_, index) => daysAgo(1_000 + index)));

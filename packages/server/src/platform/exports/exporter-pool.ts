@@ -21,6 +21,8 @@ export class ExporterPool implements AsyncDisposable {
   readonly #exporters = new Set<ExporterProcess>();
   /** Those that wait for an order, and when they have waited enough. */
   readonly #idle = new Map<ExporterProcess, NodeJS.Timeout>();
+  /** Those that have waited enough: killed, and not gone yet. */
+  readonly #leaving = new Set<ExporterProcess>();
   #isClosing = false;
   /** How many exporters have ended by themselves. */
   crashes = 0;
@@ -56,13 +58,13 @@ export class ExporterPool implements AsyncDisposable {
   /** Ends all of them at once. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    await Promise.all([...this.#exporters].map((exporter) => exporter.end()));
+    await Promise.all([...this.#exporters, ...this.#leaving].map((exporter) => exporter.end()));
   }
 
   #fork(): ExporterProcess {
     const { setup, program = exporterProgram, logger } = this.#options;
     const exporter = new ExporterProcess(program, setup, (reason) => {
-      const isWanted = this.#isClosing || this.#idle.has(exporter);
+      const isWanted = this.#leaving.delete(exporter) || this.#idle.has(exporter) || this.#isClosing;
       this.#wake(exporter);
       this.#exporters.delete(exporter);
       if (isWanted) return;
@@ -74,9 +76,17 @@ export class ExporterPool implements AsyncDisposable {
   }
 
   #rest(exporter: ExporterProcess): void {
-    const timer = setTimeout(() => exporter.kill(), this.#options.idleMs ?? idleDefaultMs);
+    const timer = setTimeout(() => this.#retire(exporter), this.#options.idleMs ?? idleDefaultMs);
     timer.unref();
     this.#idle.set(exporter, timer);
+  }
+
+  /** What is ordered before it is gone must go to another. */
+  #retire(exporter: ExporterProcess): void {
+    this.#idle.delete(exporter);
+    this.#exporters.delete(exporter);
+    this.#leaving.add(exporter);
+    exporter.kill();
   }
 
   #wake(exporter: ExporterProcess): void {

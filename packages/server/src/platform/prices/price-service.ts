@@ -26,6 +26,8 @@ export class PriceService {
   readonly #storage: ModelPriceStorage;
   /** By workspace, provider and model. */
   readonly #known = new Map<string, { rows: readonly ModelPriceRow[]; untilMs: number }>();
+  /** Grows when a price changes: what was asked before then may be outdated. */
+  #changes = 0;
 
   constructor(storage: ModelPriceStorage) {
     this.#storage = storage;
@@ -68,7 +70,9 @@ export class PriceService {
     const name = JSON.stringify([tenant_id, provider, model]);
     const known = this.#known.get(name);
     if (known && performance.now() < known.untilMs) return known.rows;
+    const before = this.#changes;
     const rows = await this.#storage.ofModel(tenant_id, model, provider);
+    if (this.#changes !== before) return rows;
     if (this.#known.size >= modelsMax) this.#known.clear();
     this.#known.set(name, { rows, untilMs: performance.now() + freshMs });
     return rows;
@@ -81,6 +85,7 @@ export class PriceService {
       const isRefused = error instanceof Problem && error.code === 'invalid';
       throw isRefused ? invalid(['body', 'match_pattern'], 'match_pattern is no regular expression') : error;
     } finally {
+      this.#changes++;
       this.#known.clear();
     }
   }

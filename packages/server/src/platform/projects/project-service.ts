@@ -21,6 +21,8 @@ export class ProjectService {
   readonly #projects: ProjectStorage;
   /** By workspace and name. */
   readonly #ids = new Map<string, { id: string; untilMs: number }>();
+  /** Grows when a project is deleted: an id that was asked for before then may be gone. */
+  #deletions = 0;
 
   constructor(projects: ProjectStorage) {
     this.#projects = projects;
@@ -37,9 +39,11 @@ export class ProjectService {
     }
     if (unknown.length === 0) return known;
     if (this.#ids.size > namesMax) this.#ids.clear();
+    const before = this.#deletions;
     for (const [name, id] of await this.#projects.ensure(tenant_id, unknown)) {
       known.set(name, id);
-      this.#ids.set(`${tenant_id}/${name}`, { id, untilMs: performance.now() + freshMs });
+      if (this.#deletions === before)
+        this.#ids.set(`${tenant_id}/${name}`, { id, untilMs: performance.now() + freshMs });
     }
     return known;
   }
@@ -64,9 +68,13 @@ export class ProjectService {
       description,
       extra: extra === undefined ? null : JSON.stringify(extra),
     };
-    const made = await this.#projects.create(row);
-    if (made) return toProject(made);
-    const found = await this.#projects.findNamed(tenant_id, name);
+    let found: ProjectRow | undefined;
+    // Once more when the one that had its name was deleted before it could be found.
+    for (let tries = 1; tries <= 2 && found === undefined; tries++) {
+      const made = await this.#projects.create(row);
+      if (made) return toProject(made);
+      found = await this.#projects.findNamed(tenant_id, name);
+    }
     if (found && upsert) return toProject(found);
     throw new Problem(
       'conflict',
@@ -85,6 +93,7 @@ export class ProjectService {
   /** With its runs and what is thought of them. */
   async delete(tenant_id: string, id: string): Promise<void> {
     const wasThere = await this.#projects.delete(tenant_id, id);
+    this.#deletions++;
     for (const [name, known] of this.#ids) if (known.id === id) this.#ids.delete(name);
     if (!wasThere) throw notFound('Project', id);
     await this.#projects.sweep(tenant_id, sweptAtOnce);

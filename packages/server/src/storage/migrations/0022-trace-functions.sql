@@ -118,7 +118,9 @@ begin
         first_token_time, model)
     cross join lateral (
       -- r.id is a uuid already: under row level security PostgreSQL 15 would not look up what has yet to be cast.
-      select d.day, d.id from trace_run_days d where d.tenant_id = p_tenant and d.id = r.id offset 0
+      select d.day, d.id from trace_run_days d where d.tenant_id = p_tenant and d.id = r.id
+        -- What is said of a day that is gone is gone with it: its runs are known for a while after their partition.
+        and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day)) offset 0
     ) d
     order by d.id
     on conflict (tenant_id, id, day) do update set

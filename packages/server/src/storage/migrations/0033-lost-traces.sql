@@ -18,7 +18,12 @@ create function end_lost_traces(p_quiet interval, p_limit integer) returns integ
       error = coalesce(case when t.id = lost.trace_id then lost.error::jsonb ->> 'message' end,
         'What executed it was lost, or stopped, before it had ended')
     from lost where t.tenant_id = lost.tenant_id and t.id = lost.id and t.day = lost.day
-    returning t.id
+    returning t.tenant_id, t.session_id, t.start_time, t.end_time
+  ), noted as (
+    -- The hours may have been written down while it was pending.
+    insert into trace_hour_changes (tenant_id, session_id, hour)
+    select distinct e.tenant_id, e.session_id, h from ended e cross join lateral trace_hours_called(e.start_time, e.end_time) h
+    where e.session_id is not null
   )
   select count(*)::integer from ended
 $$;

@@ -77,7 +77,7 @@ export class CommitProtocol {
     // All of its rows have been deleted since. What may be there would be a file that nobody tells of.
     await this.#assertHeld();
     if (found !== undefined) await store.remove(pending.key, signal);
-    if (!(await leases.skipFile(order.lease))) throw new LeaseLost();
+    if (!(await leases.skipFile(order.lease, pending.target_cursor))) throw new LeaseLost();
     this.#cursor = target;
   }
 

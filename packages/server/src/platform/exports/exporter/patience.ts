@@ -31,7 +31,7 @@ export const patient =
 export const patientLeases = (leases: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
   beginFile: patient((...said) => leases.beginFile(...said), signal),
   commitFile: patient((...said) => leases.commitFile(...said), signal),
-  skipFile: patient((lease) => leases.skipFile(lease), signal),
+  skipFile: patient((...said) => leases.skipFile(...said), signal),
   holds: patient((lease) => leases.holds(lease), signal),
   files: patient((...asked) => leases.files(...asked), signal),
   completeExport: patient((...said) => leases.completeExport(...said), signal),

@@ -1,0 +1,54 @@
+// Exporters that wait for orders, and end when none comes.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { ExporterPool } from '../../src/platform/exports/exporter-pool.ts';
+import type { ExporterSetup, ExportOrder } from '../../src/platform/exports/exporter-protocol.ts';
+
+let folder: string;
+let program: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-pool-'));
+  program = join(folder, 'exporter.mjs');
+  await writeFile(
+    program,
+    `process.on('message', ({ kind }) => {
+      if (kind === 'order') process.send({ kind: 'outcome', outcome: { kind: 'done' } });
+    });`,
+  );
+});
+afterAll(() => rm(folder, { recursive: true }));
+afterEach(() => void vi.useRealTimers());
+
+/** What has become of an order. */
+const executed = (pool: ExporterPool): Promise<string> =>
+  new Promise((resolve) => {
+    pool.run({} as ExportOrder, {
+      onFile: () => undefined,
+      onOutcome: ({ kind }) => resolve(kind),
+      onLost: resolve,
+    });
+  });
+
+it('An order that comes while an exporter ends that has waited enough goes to another', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const setup = {} as ExporterSetup;
+  const pool = new ExporterPool({
+    setup,
+    slots: 1,
+    program,
+    idleMs: 1_000,
+    logger: pino({ level: 'silent' }),
+  });
+  await using _pool = pool;
+  expect(await executed(pool)).toBe('done');
+  const [first] = pool.pids();
+  vi.advanceTimersByTime(1_000);
+  expect(pool.freeSlots).toBe(1);
+  expect(await executed(pool)).toBe('done');
+  expect(pool.pids()).not.toContain(first);
+  await pool[Symbol.asyncDispose]();
+  expect(pool.crashes).toBe(0);
+});

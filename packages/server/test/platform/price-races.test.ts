@@ -1,0 +1,40 @@
+// Prices that change while they are looked up.
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { PriceService } from '../../src/platform/prices/price-service.ts';
+import { modelPriceStorage, type ModelPriceStorage } from '../../src/storage/model-prices.ts';
+import type { RunWrite } from '../../src/storage/traces.ts';
+import { testDatabase } from '../database.ts';
+import { sql } from '../exports/export-tables.ts';
+
+const newRun = (): RunWrite => ({
+  id: randomUUID(),
+  rank: 0,
+  patched: 0,
+  writes: ['1'],
+  start_time: null,
+  metadata: '{}',
+  fields: { model: 'ours-1', run_type: 'llm', prompt_tokens: '1', completion_tokens: '0', total_tokens: '1' },
+});
+
+it('A price that changes while it is looked up is not remembered as it was', async () => {
+  await using db = await testDatabase();
+  const tenant_id = randomUUID();
+  await sql(db, `insert into workspaces (id, display_name) values ($1, 'w')`, [tenant_id]);
+  const storage = modelPriceStorage(db);
+  let meanwhile = (): Promise<unknown> => Promise.resolve();
+  const ofModel: ModelPriceStorage['ofModel'] = async (...asked) => {
+    const found = await storage.ofModel(...asked);
+    await meanwhile();
+    return found;
+  };
+  const prices = new PriceService({ ...storage, ofModel });
+  const price = { name: 'ours', match_pattern: '^ours-', prompt_cost: '1', completion_cost: '1' };
+  const { id } = await prices.create(tenant_id, price);
+  meanwhile = () => prices.replace(tenant_id, id, { ...price, prompt_cost: '2' });
+  await prices.price(tenant_id, [newRun()]);
+  meanwhile = () => Promise.resolve();
+  const run = newRun();
+  await prices.price(tenant_id, [run]);
+  expect(run.fields.total_cost).toBe('2');
+});
