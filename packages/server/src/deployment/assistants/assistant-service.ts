@@ -135,7 +135,9 @@ export class AssistantService {
         'A default assistant belongs to its graph: remove the graph from the configuration instead',
       );
     }
-    if (!(await this.#storage.assistants.delete(assistant_id, access))) {
+    const outcome = await this.#storage.assistants.delete(assistant_id, access);
+    if (outcome === 'missing') throw notFound('Assistant', idOrGraphId);
+    if (outcome === 'in_flight') {
       throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
     }
     if (threads) await this.#storage.threads.deleteOfAssistant(assistant_id, threads);
