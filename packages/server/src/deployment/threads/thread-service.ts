@@ -74,7 +74,8 @@ export class ThreadService {
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
-      await this.#storage.threads.delete(id, creatable);
+      // Others have known the id since the thread was made, and may have used it.
+      await this.#storage.threads.deleteUnused(id, creatable);
       throw error;
     }
     return this.get(id, creatable);
