@@ -34,7 +34,7 @@ type Update = (order: { thread_id: string }) => Promise<unknown>;
 
 const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error('no executor'))) => {
   const dispatcher = { pool: { update }, cancel: () => undefined };
-  const reader = new StateReader(on.checkpoints);
+  const reader = new StateReader(on);
   return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
 };
 

@@ -9,7 +9,7 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../../api/handlers.ts';
-import type { StateReader } from '../threads/state-reader.ts';
+import { unlessGone, type StateReader } from '../threads/state-reader.ts';
 
 export class RunFollower {
   readonly #storage: Storage;
@@ -127,7 +127,7 @@ export class RunFollower {
       this.#storage.checkpoints.find({ thread_id, checkpoint_ns: '' }),
     ]);
     if (!thread || !head) return 'null';
-    return JSON.stringify(await this.#reader.values(thread.blob_space, head));
+    return JSON.stringify((await this.#reader.values(thread, head).catch(unlessGone)) ?? null);
   }
 }
 

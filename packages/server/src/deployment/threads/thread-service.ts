@@ -6,10 +6,11 @@ import type { Filter } from '../../access/filter.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
-import type { StateReader } from './state-reader.ts';
+import { unlessGone, type StateReader } from './state-reader.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
 
 export interface NewThread {
@@ -68,7 +69,7 @@ export class ThreadService {
       const there = await this.#storage.threads.find(id, readable);
       // Somebody else's: as taken as one's own, and no more is said.
       if (!there || !creatable.matches(there.metadata)) throw exists;
-      return toThread(there, await this.#values(there));
+      return this.#whole(there);
     }
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
@@ -82,8 +83,7 @@ export class ThreadService {
   }
 
   async get(thread_id: string, access: RowFilter): Promise<Thread> {
-    const row = await this.row(thread_id, access);
-    return toThread(row, await this.#values(row));
+    return this.#whole(await this.row(thread_id, access));
   }
 
   /** The stored row. Throws not_found. */
@@ -105,7 +105,7 @@ export class ThreadService {
       await this.row(thread_id, access);
       throw outOfReach('thread');
     }
-    return toThread(row, await this.#values(row));
+    return this.#whole(row);
   }
 
   async delete(thread_id: string, access: RowFilter): Promise<void> {
@@ -177,21 +177,27 @@ export class ThreadService {
     return { threads: matching.slice(page.offset, page.offset + page.limit), total: matching.length };
   }
 
+  /** Those that have gone since they were found are left out when their values are wanted. */
   async #toThreads(rows: ThreadRow[], withValues: boolean): Promise<Thread[]> {
     if (!withValues) return rows.map((row) => toThread(row, undefined));
     const heads = await this.#storage.checkpoints.findHeads(rows.map((row) => row.thread_id));
-    const byThread = new Map(heads.map((head) => [head.checkpoint.thread_id, head]));
-    return Promise.all(
-      rows.map(async (row) => {
-        const head = byThread.get(row.thread_id);
-        return toThread(row, head ? await this.#reader.values(row.blob_space, head) : {});
-      }),
+    const threads = await Promise.all(
+      rows
+        .filter((row) => heads.has(row.thread_id))
+        .map((row) => this.#withValues(row, heads.get(row.thread_id)).catch(unlessGone)),
     );
+    return threads.filter((thread) => thread !== undefined);
   }
 
-  async #values(row: ThreadRow): Promise<unknown> {
+  /** With its values. Throws not_found when it has gone since it was found. */
+  async #whole(row: ThreadRow): Promise<Thread> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
-    return head ? this.#reader.values(row.blob_space, head) : {};
+    if (!head) await this.#reader.assertThere(row);
+    return this.#withValues(row, head);
+  }
+
+  async #withValues(row: ThreadRow, head: StoredCheckpoint | undefined): Promise<Thread> {
+    return toThread(row, head ? await this.#reader.values(row, head) : {});
   }
 }
 
