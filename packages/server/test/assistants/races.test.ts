@@ -79,3 +79,33 @@ describe('the deletion of an assistant', () => {
     expect(await deleted).toBe('not_found');
   });
 });
+
+/** A service on a storage in which others do something just before an assistant is looked for, the first time. */
+const beforeFirstFind = (deed: () => Promise<unknown>): AssistantService => {
+  let isFirst = true;
+  const find: Storage['assistants']['find'] = async (...asked) => {
+    if (isFirst) await deed();
+    isFirst = false;
+    return storage.assistants.find(...asked);
+  };
+  return new AssistantService({ ...storage, assistants: { ...storage.assistants, find } }, graphs);
+};
+
+describe('an assistant that was not there for a write', () => {
+  it('is changed when another makes it before it is looked for', async () => {
+    const assistant_id = randomUUID();
+    const asked = { assistant_id, graph_id: 'one', if_exists: 'raise' } as const;
+    const late = beforeFirstFind(() => assistants.create(asked, anybodys));
+    expect(await late.update(assistant_id, { name: 'changed' }, everyRow)).toMatchObject({
+      name: 'changed',
+      version: 2,
+    });
+  });
+
+  it('is made when the one that was in its place goes before it is looked for', async () => {
+    const assistant_id = await make();
+    const late = beforeFirstFind(() => storage.assistants.delete(assistant_id, everyRow));
+    const asked = { assistant_id, graph_id: 'one', name: 'new', if_exists: 'do_nothing' } as const;
+    expect(await late.create(asked, anybodys)).toMatchObject({ name: 'new' });
+  });
+});

@@ -27,6 +27,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 const anybodys = { creatable: Filter.everything, readable: everyRow };
+const teamA = Filter.parse({ team: 'a' });
 const updater = { keys: {}, assistantAccess: everyRow };
 
 /** What an executor answers to a state update. */
@@ -120,5 +121,67 @@ describe('a thread whose supersteps are refused', () => {
     await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
     await making;
     expect(await storage.runs.find(run.run_id, thread_id, everyRow)).toMatchObject({ status: 'pending' });
+  });
+});
+
+/** A storage in which others do something just before a thread is looked for the first time, and just after. */
+const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<unknown>): Storage => {
+  let isFirst = true;
+  const find: Storage['threads']['find'] = async (...asked) => {
+    if (!isFirst) return storage.threads.find(...asked);
+    isFirst = false;
+    await before();
+    const found = await storage.threads.find(...asked);
+    await after?.();
+    return found;
+  };
+  return { ...storage, threads: { ...storage.threads, find } };
+};
+
+describe('a thread that was not there for a write', () => {
+  it('is changed when another makes it before it is looked for', async () => {
+    const thread_id = randomUUID();
+    const made = () => storage.threads.create({ thread_id, metadata: { made: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(made));
+    expect(await threads.patch(thread_id, { changed: true }, everyRow)).toMatchObject({
+      metadata: { made: true, changed: true },
+    });
+  });
+
+  it('would be out of reach where the change would make it so', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { team: 'a' }, config: {} });
+    const patched = threadsOn(storage).patch(thread_id, { team: 'b' }, teamA);
+    await expect(patched).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('is made when the one that was in its place goes before it is looked for', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(() => storage.threads.delete(thread_id, everyRow)));
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
+  });
+
+  it('is the one that another makes in the place of one that went', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const remove = () => storage.threads.delete(thread_id, everyRow);
+    const replace = () => storage.threads.create({ thread_id, metadata: { others: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(remove, replace));
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { others: true } });
+  });
+
+  it('is made when the one that was in its place goes before its values are read', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const find: Storage['checkpoints']['find'] = async (key) => {
+      await storage.threads.delete(thread_id, everyRow);
+      return storage.checkpoints.find(key);
+    };
+    const threads = threadsOn({ ...storage, checkpoints: { ...storage.checkpoints, find } });
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
   });
 });

@@ -31,6 +31,9 @@ export interface ThreadSearch extends ThreadFilter {
 const scannedMax = 10_000;
 const scanPage = 200;
 
+/** How often a thread that is in the way of a new one is looked for. */
+const findTries = 2;
+
 export class ThreadService {
   readonly #storage: Storage;
   readonly #reader: StateReader;
@@ -62,15 +65,18 @@ export class ThreadService {
         'supersteps need metadata.graph_id: it names the graph whose nodes they write as',
       );
     }
-    const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
-    if (!row) {
-      const exists = new Problem('conflict', `Thread ${id} already exists`);
-      if (if_exists === 'raise') throw exists;
+    const create = () => this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
+    let row = await create();
+    // Again: what was in the way may have gone before it was looked for, and another may have made it anew.
+    for (let tries = 1; !row && if_exists === 'do_nothing' && tries <= findTries; tries++) {
       const there = await this.#storage.threads.find(id, readable);
-      // Somebody else's: as taken as one's own, and no more is said.
-      if (!there || !creatable.matches(there.metadata)) throw exists;
-      return this.#whole(there);
+      const isShown = there && creatable.matches(there.metadata);
+      const thread = isShown ? await this.#whole(there).catch(unlessGone) : undefined;
+      if (thread) return thread;
+      row = await create();
     }
+    // Somebody else's is as taken as one's own, and no more is said.
+    if (!row) throw new Problem('conflict', `Thread ${id} already exists`);
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
       await this.#states.apply(row, supersteps, {}, updater);
@@ -100,11 +106,14 @@ export class ThreadService {
     access: RowFilter,
     ttl?: ThreadTtl,
   ): Promise<Thread> {
-    const row = await this.#storage.threads.patch(thread_id, metadata, access, ttl);
+    const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
+    let row = await patch();
     if (!row) {
       await this.row(thread_id, access);
-      throw outOfReach('thread');
+      // It may have been made only since the first time.
+      row = await patch();
     }
+    if (!row) throw outOfReach('thread');
     return this.#whole(row);
   }
 
