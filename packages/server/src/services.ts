@@ -288,7 +288,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const runtime = await createRuntime(parts, storage, users, metrics, stack);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const reader = new StateReader(storage.checkpoints);
+  const reader = new StateReader(storage);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const guard = new EgressGuard(settings.egress.allow);

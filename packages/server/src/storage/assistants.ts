@@ -215,10 +215,13 @@ export const assistantStorage = (db: Database) => ({
     ]);
   },
 
-  /** False when there is none, or runs of it are in flight. */
-  async delete(assistant_id: string, access: RowFilter): Promise<boolean> {
-    return (await db.query(statements.delete, [assistant_id, access.jsonpath])).length > 0;
-  },
+  /** Locks first: a statement that waits for a run to be made still sees the runs as they were when it began. */
+  delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | 'in_flight'> =>
+    db.transact(async (tx) => {
+      const values = [assistant_id, access.jsonpath];
+      if ((await tx.query(statements.lock, values)).length === 0) return 'missing';
+      return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';
+    }),
 
   /** Assistants, oldest first, that say of themselves that the system made them, of none of these graphs. */
   leftovers: (

@@ -143,9 +143,11 @@ const statements = {
   heads: {
     name: 'checkpoints_heads',
     reads: true,
-    text: `select ${columns}, ${writes} from checkpoint_heads h
-      join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
-      where h.thread_id = any ($1::uuid[]) and h.checkpoint_ns = ''`,
+    text: `select t.thread_id as of_thread, ${columns}, ${writes} from threads t
+      left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
+      left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
+        and c.checkpoint_id = h.checkpoint_id
+      where t.thread_id = any ($1::uuid[])`,
   },
   headId: {
     name: 'checkpoints_head_id',
@@ -223,9 +225,13 @@ export const checkpointStorage = (db: Database) => ({
     return row && stored(row);
   },
 
-  /** The root heads of several threads, for a page of search results. */
-  async findHeads(thread_ids: string[]): Promise<StoredCheckpoint[]> {
-    return (await db.query<Row>(statements.heads, [thread_ids])).map(stored);
+  /** The root heads of several threads, for a page of search results: undefined for one without, none for one that is gone. */
+  async findHeads(thread_ids: string[]): Promise<Map<string, StoredCheckpoint | undefined>> {
+    type HeadRow = { of_thread: string } & (Row | { checkpoint_id: null });
+    const rows = await db.query<HeadRow>(statements.heads, [thread_ids]);
+    return new Map(
+      rows.map(({ of_thread, ...row }) => [of_thread, row.checkpoint_id === null ? undefined : stored(row)]),
+    );
   },
 
   async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {

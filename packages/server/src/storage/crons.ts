@@ -1,5 +1,6 @@
 // Crons, and their ticks.
 import { sql, type Expression, type SqlBool } from 'kysely';
+import pg from 'pg';
 import type { Database } from './database.ts';
 import type { RowFilter } from './row-filter.ts';
 import type { NewRun } from './runs.ts';
@@ -64,6 +65,8 @@ export interface TickPlan {
 }
 
 export const cronLimits = { perThread: 100, perUser: 1_000, total: 10_000 };
+
+const foreignKeyViolation = '23503';
 
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
   next_run_date, last_error, sealed_user, created_at, updated_at`;
@@ -163,6 +166,12 @@ export class TickFailed extends Error {
   }
 }
 
+/** What the statement still saw is gone once the foreign key has waited for who deletes it. */
+const noneIfGone = (error: unknown): [] => {
+  if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return [];
+  throw error;
+};
+
 const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Promise<void> => {
   const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(statements.run, [
     run.run_id,
@@ -223,12 +232,12 @@ export const cronStorage = (db: Database) => ({
     return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
   },
 
-  /** Undefined when the assistant is not there, or there are as many crons as there may be. Throws for a thread that is not. */
+  /** Undefined when the assistant or the thread is not there, or there are as many crons as there may be. */
   async create(
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
   ): Promise<CronRow | undefined> {
-    const rows = await db.query<CronRow>(statements.create, [
+    const insert = db.query<CronRow>(statements.create, [
       cron.cron_id,
       cron.assistant_id,
       cron.thread_id,
@@ -248,7 +257,7 @@ export const cronStorage = (db: Database) => ({
       access.user_id,
       cronLimits.perUser,
     ]);
-    return rows[0];
+    return (await insert.catch(noneIfGone))[0];
   },
 
   async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {

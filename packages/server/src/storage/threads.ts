@@ -92,6 +92,16 @@ const statements = {
       where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
   },
   delete: { name: 'threads_delete', text: 'select delete_thread($1, $2) as deleted' },
+  lock: {
+    name: 'threads_lock',
+    text: 'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
+  },
+  deleteUnused: {
+    name: 'threads_delete_unused',
+    text: `select delete_thread($1) where not exists (select 1 from runs where thread_id = $1)
+      and not exists (select 1 from checkpoint_heads where thread_id = $1)
+      and not exists (select 1 from crons where thread_id = $1)`,
+  },
   deleteOfAssistant: {
     name: 'threads_delete_of_assistant',
     text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
@@ -118,7 +128,36 @@ const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter):
     : [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
 ];
 
+const searches = (db: Database) => ({
+  search(
+    filter: ThreadFilter,
+    { limit, offset, sort_by, sort_order }: ThreadPage,
+    access: RowFilter,
+  ): Promise<ThreadRow[]> {
+    return db.kysely
+      .selectFrom('threads')
+      .select(columnNames)
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('thread_id', sort_order)
+      .limit(limit)
+      .offset(offset)
+      .execute();
+  },
+
+  async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('threads')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter, access)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});
+
 export const threadStorage = (db: Database) => ({
+  ...searches(db),
+
   /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
   async create(
     thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>,
@@ -158,6 +197,13 @@ export const threadStorage = (db: Database) => ({
     return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
   },
 
+  /** Removes the thread unless it has runs, a state or crons. Locks first: what others were making there is then to be seen. */
+  deleteUnused: (thread_id: string, access: RowFilter): Promise<void> =>
+    db.transact(async (tx) => {
+      const locked = await tx.query(statements.lock, [thread_id, access.jsonpath]);
+      if (locked.length > 0) await tx.query(statements.deleteUnused, [thread_id]);
+    }),
+
   /** Removes the threads whose last run was of this assistant. */
   async deleteOfAssistant(assistant_id: string, access: RowFilter): Promise<void> {
     await db.query(statements.deleteOfAssistant, [assistant_id, access.jsonpath]);
@@ -181,30 +227,5 @@ export const threadStorage = (db: Database) => ({
       copy.access.jsonpath,
     ]);
     return rows[0]?.copied ?? 'missing';
-  },
-
-  search(
-    filter: ThreadFilter,
-    { limit, offset, sort_by, sort_order }: ThreadPage,
-    access: RowFilter,
-  ): Promise<ThreadRow[]> {
-    return db.kysely
-      .selectFrom('threads')
-      .select(columnNames)
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('thread_id', sort_order)
-      .limit(limit)
-      .offset(offset)
-      .execute();
-  },
-
-  async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('threads')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter, access)))
-      .executeTakeFirstOrThrow();
-    return row.count;
   },
 });

@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runStorage } from '../../src/storage/runs.ts';
 import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -167,6 +170,23 @@ describe('cancelling', () => {
     }
     expect((await server.call('POST', '/runs/cancel', { status: 'pending' })).status).toBe(404);
     expect((await server.call('POST', '/runs/cancel', { thread_id: threads[0] })).status).toBe(422);
+  });
+
+  it('by status cancels the others of a thread when one of them is going', async () => {
+    const thread_id = await newThread();
+    const going = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
+    const other = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
+    let cancelled: ReturnType<TestServer['call']> | undefined;
+    await server.database.transact(async (tx) => {
+      const how = { action: 'rollback', reason: 'rolled back', access: everyRow } as const;
+      await runStorage(tx).cancel(thread_id, [going.run_id], how);
+      cancelled = server.call('POST', '/runs/cancel', { status: 'pending' });
+      await eventually(async () => expect(await lockWaiters(server.database)).toHaveLength(1));
+    });
+    expect((await cancelled)?.status).toBe(204);
+    expect(await client.runs.list(thread_id)).toMatchObject([
+      { run_id: other.run_id, status: 'interrupted' },
+    ]);
   });
 
   it('at the moment of the end is one or the other, a hundred times', async () => {

@@ -28,6 +28,9 @@ const madeBySystem = { created_by: 'system' };
 /** How many assistants of graphs that left the configuration are looked at on one start. */
 const leftoversMax = 1_000;
 
+/** How often an assistant that is in the way of a new one is looked for. */
+const findTries = 2;
+
 export class AssistantService {
   readonly #storage: Storage;
   readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
@@ -76,19 +79,24 @@ export class AssistantService {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);
     const assistant_id = request.assistant_id ?? randomUUID();
-    const created = await this.#storage.assistants.create({
-      assistant_id,
-      graph_id,
-      name: request.name ?? graph_id,
-      description: request.description ?? null,
-      config: request.config ?? {},
-      context: request.context ?? {},
-      metadata: request.metadata ?? {},
-    });
+    const create = () =>
+      this.#storage.assistants.create({
+        assistant_id,
+        graph_id,
+        name: request.name ?? graph_id,
+        description: request.description ?? null,
+        config: request.config ?? {},
+        context: request.context ?? {},
+        metadata: request.metadata ?? {},
+      });
+    let created = await create();
+    // Again: what was in the way may have gone before it was looked for, and another may have made it anew.
+    for (let tries = 1; !created && if_exists === 'do_nothing' && tries <= findTries; tries++) {
+      const there = await this.#storage.assistants.find(assistant_id, readable);
+      if (there && creatable.matches(there.metadata)) return there;
+      created = await create();
+    }
     if (created) return created;
-    const there =
-      if_exists === 'raise' ? undefined : await this.#storage.assistants.find(assistant_id, readable);
-    if (there && creatable.matches(there.metadata)) return there;
     throw new Problem('conflict', `Assistant ${assistant_id} already exists`);
   }
 
@@ -105,10 +113,15 @@ export class AssistantService {
     const given = Object.fromEntries(
       Object.entries(patch).filter(([, value]) => value !== undefined),
     ) as AssistantPatch;
-    const row = await this.#storage.assistants.update(assistantIdOf(idOrGraphId), given, access);
-    if (row) return row;
-    await this.get(idOrGraphId, access);
-    throw outOfReach('assistant');
+    const update = () => this.#storage.assistants.update(assistantIdOf(idOrGraphId), given, access);
+    let row = await update();
+    if (!row) {
+      await this.get(idOrGraphId, access);
+      // It may have been made only since the first time.
+      row = await update();
+    }
+    if (!row) throw outOfReach('assistant');
+    return row;
   }
 
   async setLatest(idOrGraphId: string, version: number, access: RowFilter): Promise<AssistantRow> {
@@ -135,7 +148,9 @@ export class AssistantService {
         'A default assistant belongs to its graph: remove the graph from the configuration instead',
       );
     }
-    if (!(await this.#storage.assistants.delete(assistant_id, access))) {
+    const outcome = await this.#storage.assistants.delete(assistant_id, access);
+    if (outcome === 'missing') throw notFound('Assistant', idOrGraphId);
+    if (outcome === 'in_flight') {
       throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
     }
     if (threads) await this.#storage.threads.deleteOfAssistant(assistant_id, threads);

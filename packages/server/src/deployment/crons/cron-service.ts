@@ -82,7 +82,13 @@ export class CronService {
       next_run_date: firstTick(times, now),
       sealed_user: this.#users.seal(grant.user),
     };
-    const row = await crons.create(cron, { ...grant, user_id: grant.user?.identity ?? null });
+    const create = () => crons.create(cron, { ...grant, user_id: grant.user?.identity ?? null });
+    let row = await create();
+    if (!row) {
+      // Its thread or assistant may have gone since, or have been made anew.
+      await this.assertUsable({ thread_id, assistant_id: body.assistant_id }, grant);
+      row = await create();
+    }
     if (row) return toCron(row);
     throw new Problem(
       'conflict',

@@ -63,8 +63,11 @@ export class RunCanceller {
     for (const { thread_id, run_id } of found) {
       byThread.set(thread_id, [...(byThread.get(thread_id) ?? []), run_id]);
     }
+    const how = { action, reason: byRequest, access };
     for (const [thread_id, run_ids] of byThread) {
-      await this.#cancel(thread_id, run_ids, { action, reason: byRequest, access });
+      if ((await this.#cancel(thread_id, run_ids, how)).length > 0) continue;
+      // Nothing at all is cancelled where one is missing, and one may have gone since they were listed.
+      for (const run_id of run_ids) await this.#cancel(thread_id, [run_id], how);
     }
   }
 

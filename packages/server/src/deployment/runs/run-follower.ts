@@ -9,7 +9,7 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../../api/handlers.ts';
-import type { StateReader } from '../threads/state-reader.ts';
+import { unlessGone, type StateReader } from '../threads/state-reader.ts';
 
 export class RunFollower {
   readonly #storage: Storage;
@@ -130,7 +130,7 @@ export class RunFollower {
     ]);
     const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
     if (!thread || !last) return 'null';
-    return JSON.stringify(await this.#reader.values(thread.blob_space, last));
+    return JSON.stringify((await this.#reader.values(thread, last).catch(unlessGone)) ?? null);
   }
 }
 

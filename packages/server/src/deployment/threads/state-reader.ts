@@ -1,11 +1,15 @@
 // Reads threads' states from storage alone: no graph is loaded and nothing is recomputed. Values stay in wire
 // form throughout; a page costs one query for its checkpoints and one for their blobs.
 import type { ThreadState } from '@svc/contract';
+import { notFound, Problem } from '@svc/contract/problem';
 import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
 import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
 import { joinWire } from '../../runtime/values/wire.ts';
 import { hashesOf } from '../../runtime/values/blob-ref.ts';
-import type { BlobRow, CheckpointStorage, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import { everyRow } from '../../storage/row-filter.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { ThreadRow } from '../../storage/threads.ts';
 
 type Join = (ref: string) => unknown;
 type Values = Record<string, unknown>;
@@ -22,32 +26,57 @@ const refsOf = (stored: StoredCheckpoint): string[] => [
   ...stored.writes.map(({ ref }) => ref),
 ];
 
+/** A thread as it was found. Its id may come to stand for another: when it was made tells them apart. */
+type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
+
 export class StateReader {
-  readonly #checkpoints: CheckpointStorage;
+  readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
 
-  constructor(checkpoints: CheckpointStorage) {
-    this.#checkpoints = checkpoints;
+  constructor(storage: Pick<Storage, 'checkpoints' | 'threads'>) {
+    this.#storage = storage;
   }
 
-  /** The snapshots of checkpoints that all live in one blob space. */
-  async states(blob_space: string, stored: StoredCheckpoint[]): Promise<ThreadState[]> {
-    const join = await this.#joiner(blob_space, stored.flatMap(refsOf));
-    return stored.map((one) => toState(one, join));
+  /** The snapshots of checkpoints of a thread. Throws not_found when it has gone since it was found. */
+  async states(thread: FoundThread, stored: StoredCheckpoint[]): Promise<ThreadState[]> {
+    const join = await this.#joiner(thread.blob_space, stored.flatMap(refsOf));
+    return this.#whole(thread, () => stored.map((one) => toState(one, join)));
   }
 
-  /** The values alone, as a thread shows them. */
-  async values(blob_space: string, stored: StoredCheckpoint): Promise<unknown> {
-    const join = await this.#joiner(blob_space, Object.values(channelsOf(stored)));
-    return valuesOf(stored, join);
+  /** The values alone, as a thread shows them. Throws not_found when it has gone since it was found. */
+  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<unknown> {
+    const join = await this.#joiner(thread.blob_space, Object.values(channelsOf(stored)));
+    return this.#whole(thread, () => valuesOf(stored, join));
+  }
+
+  /** For who has found nothing of a thread's state. Throws not_found when the thread has gone since it was found. */
+  async assertThere({ thread_id, created_at }: FoundThread): Promise<void> {
+    const there = await this.#storage.threads.find(thread_id, everyRow);
+    if (there?.created_at !== created_at) throw notFound('Thread', thread_id);
+  }
+
+  /** What does not hold together is damaged, unless the thread took its values along between two statements. */
+  async #whole<T>(thread: FoundThread, read: () => T): Promise<T> {
+    try {
+      return read();
+    } catch (error) {
+      await this.assertThere(thread);
+      throw error;
+    }
   }
 
   async #joiner(blob_space: string, refs: string[]): Promise<Join> {
     const hashes = new Set(refs.flatMap((ref) => hashesOf(ref)));
-    const rows = await this.#checkpoints.blobs(blob_space, [...hashes]);
+    const rows = await this.#storage.checkpoints.blobs(blob_space, [...hashes]);
     const blobs = new Map<string, BlobRow>(rows.map((row) => [row.hash, row]));
     return (ref) => joinWire(ref, (hash) => blobs.get(hash));
   }
 }
+
+/** For the rejection of a reading: undefined when the thread has gone. */
+export const unlessGone = (error: unknown): undefined => {
+  if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
+  return undefined;
+};
 
 const valuesOf = (stored: StoredCheckpoint, join: Join): unknown => {
   const channels = channelsOf(stored);

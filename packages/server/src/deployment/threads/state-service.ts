@@ -73,9 +73,10 @@ export class StateService {
     });
     if (!found) {
       if (at.checkpoint_id) throw notFound('Checkpoint', at.checkpoint_id);
+      await this.#reader.assertThere(thread);
       return emptyState(thread_id);
     }
-    const [state] = await this.#reader.states(thread.blob_space, [found]);
+    const [state] = await this.#reader.states(thread, [found]);
     if (!state) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
     return subgraphs ? this.#withSubgraphs(thread, state) : state;
   }
@@ -104,7 +105,8 @@ export class StateService {
       if (rows.length < size) break;
       cursor = rows.at(-1)?.checkpoint.checkpoint_id;
     }
-    return this.#reader.states(thread.blob_space, found.slice(0, limit));
+    if (found.length === 0) await this.#reader.assertThere(thread);
+    return this.#reader.states(thread, found.slice(0, limit));
   }
 
   /** Writes values as a node would have. From an earlier checkpoint this makes a fork. */
@@ -163,7 +165,11 @@ export class StateService {
         return { checkpoint: checkpoint as UpdatedState['checkpoint'] };
       } catch (error) {
         const retry = error instanceof Problem && error.code === 'conflict' && tries < updateTries;
-        if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) throw error;
+        if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) {
+          // What the executor read may have been half of a thread that went.
+          await this.#reader.assertThere(thread);
+          throw error;
+        }
         ({ removals } = await this.#thread(thread_id, everyRow));
       }
     }
@@ -183,7 +189,7 @@ export class StateService {
         if (checkpoint_ns === undefined) return task;
         const found = await this.#storage.checkpoints.find({ thread_id: thread.thread_id, checkpoint_ns });
         if (!found) return task;
-        const [inner] = await this.#reader.states(thread.blob_space, [found]);
+        const [inner] = await this.#reader.states(thread, [found]);
         return inner ? { ...task, checkpoint: null, state: await this.#withSubgraphs(thread, inner) } : task;
       }),
     );

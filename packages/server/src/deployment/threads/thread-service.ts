@@ -6,10 +6,11 @@ import type { Filter } from '../../access/filter.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
-import type { StateReader } from './state-reader.ts';
+import { unlessGone, type StateReader } from './state-reader.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
 
 export interface NewThread {
@@ -29,6 +30,9 @@ export interface ThreadSearch extends ThreadFilter {
 /** A search by values reads the states of this many threads at most. */
 const scannedMax = 10_000;
 const scanPage = 200;
+
+/** How often a thread that is in the way of a new one is looked for. */
+const findTries = 2;
 
 export class ThreadService {
   readonly #storage: Storage;
@@ -61,28 +65,31 @@ export class ThreadService {
         'supersteps need metadata.graph_id: it names the graph whose nodes they write as',
       );
     }
-    const row = await this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
-    if (!row) {
-      const exists = new Problem('conflict', `Thread ${id} already exists`);
-      if (if_exists === 'raise') throw exists;
+    const create = () => this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
+    let row = await create();
+    // Again: what was in the way may have gone before it was looked for, and another may have made it anew.
+    for (let tries = 1; !row && if_exists === 'do_nothing' && tries <= findTries; tries++) {
       const there = await this.#storage.threads.find(id, readable);
-      // Somebody else's: as taken as one's own, and no more is said.
-      if (!there || !creatable.matches(there.metadata)) throw exists;
-      return toThread(there, await this.#values(there));
+      const isShown = there && creatable.matches(there.metadata);
+      const thread = isShown ? await this.#whole(there).catch(unlessGone) : undefined;
+      if (thread) return thread;
+      row = await create();
     }
+    // Somebody else's is as taken as one's own, and no more is said.
+    if (!row) throw new Problem('conflict', `Thread ${id} already exists`);
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
-      await this.#storage.threads.delete(id, creatable);
+      // Others have known the id since the thread was made, and may have used it.
+      await this.#storage.threads.deleteUnused(id, creatable);
       throw error;
     }
     return this.get(id, creatable);
   }
 
   async get(thread_id: string, access: RowFilter): Promise<Thread> {
-    const row = await this.row(thread_id, access);
-    return toThread(row, await this.#values(row));
+    return this.#whole(await this.row(thread_id, access));
   }
 
   /** The stored row. Throws not_found. */
@@ -99,12 +106,15 @@ export class ThreadService {
     access: RowFilter,
     ttl?: ThreadTtl,
   ): Promise<Thread> {
-    const row = await this.#storage.threads.patch(thread_id, metadata, access, ttl);
+    const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
+    let row = await patch();
     if (!row) {
       await this.row(thread_id, access);
-      throw outOfReach('thread');
+      // It may have been made only since the first time.
+      row = await patch();
     }
-    return toThread(row, await this.#values(row));
+    if (!row) throw outOfReach('thread');
+    return this.#whole(row);
   }
 
   async delete(thread_id: string, access: RowFilter): Promise<void> {
@@ -176,21 +186,27 @@ export class ThreadService {
     return { threads: matching.slice(page.offset, page.offset + page.limit), total: matching.length };
   }
 
+  /** Those that have gone since they were found are left out when their values are wanted. */
   async #toThreads(rows: ThreadRow[], withValues: boolean): Promise<Thread[]> {
     if (!withValues) return rows.map((row) => toThread(row, undefined));
     const heads = await this.#storage.checkpoints.findHeads(rows.map((row) => row.thread_id));
-    const byThread = new Map(heads.map((head) => [head.checkpoint.thread_id, head]));
-    return Promise.all(
-      rows.map(async (row) => {
-        const head = byThread.get(row.thread_id);
-        return toThread(row, head ? await this.#reader.values(row.blob_space, head) : {});
-      }),
+    const threads = await Promise.all(
+      rows
+        .filter((row) => heads.has(row.thread_id))
+        .map((row) => this.#withValues(row, heads.get(row.thread_id)).catch(unlessGone)),
     );
+    return threads.filter((thread) => thread !== undefined);
   }
 
-  async #values(row: ThreadRow): Promise<unknown> {
+  /** With its values. Throws not_found when it has gone since it was found. */
+  async #whole(row: ThreadRow): Promise<Thread> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
-    return head ? this.#reader.values(row.blob_space, head) : {};
+    if (!head) await this.#reader.assertThere(row);
+    return this.#withValues(row, head);
+  }
+
+  async #withValues(row: ThreadRow, head: StoredCheckpoint | undefined): Promise<Thread> {
+    return toThread(row, head ? await this.#reader.values(row, head) : {});
   }
 }
 

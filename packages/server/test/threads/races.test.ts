@@ -1,0 +1,187 @@
+// Threads that several callers make, change, delete and use at once.
+import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Filter } from '../../src/access/filter.ts';
+import { StateReader } from '../../src/deployment/threads/state-reader.ts';
+import { StateService } from '../../src/deployment/threads/state-service.ts';
+import { ThreadService } from '../../src/deployment/threads/thread-service.ts';
+import { assistantStorage } from '../../src/storage/assistants.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runStorage, type NewRun } from '../../src/storage/runs.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
+
+const assistant_id = randomUUID();
+
+let db: TestDatabase;
+let storage: Storage;
+beforeAll(async () => {
+  db = await testDatabase();
+  storage = createStorage(db);
+  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
+  await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const anybodys = { creatable: Filter.everything, readable: everyRow };
+const teamA = Filter.parse({ team: 'a' });
+const updater = { keys: {}, assistantAccess: everyRow };
+
+/** What an executor answers to a state update. */
+type Update = (order: { thread_id: string }) => Promise<unknown>;
+
+const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error('no executor'))) => {
+  const dispatcher = { pool: { update }, cancel: () => undefined };
+  const reader = new StateReader(on);
+  return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
+};
+
+const newRun = (thread_id: string): NewRun => ({
+  run_id: randomUUID(),
+  thread_id,
+  assistant_id,
+  metadata: {},
+  kwargs: '{}',
+  multitask_strategy: 'enqueue',
+  create_thread: false,
+  claim: false,
+  leaseMs: 30_000,
+  delayMs: 0,
+  worker_id: randomUUID(),
+  log: 'nothing',
+  resumable: false,
+  webhook: null,
+  keyed: false,
+  access: everyRow,
+  assistantAccess: everyRow,
+  sealed_user: null,
+});
+
+describe('a thread whose supersteps are refused', () => {
+  const create = (thread_id: string, update: Update) =>
+    threadsOn(storage, update).create(
+      {
+        thread_id,
+        metadata: { graph_id: 'agent' },
+        if_exists: 'raise',
+        supersteps: [{ updates: [{ values: {}, as_node: 'node' }] }],
+      },
+      anybodys,
+      updater,
+    );
+
+  it('is not left behind', async () => {
+    const thread_id = randomUUID();
+    const refuse = () => Promise.reject(new Problem('invalid', 'no such node'));
+    await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
+    expect(await storage.threads.find(thread_id, everyRow)).toBeUndefined();
+  });
+
+  it('stays with a run that another made on it meanwhile', async () => {
+    const thread_id = randomUUID();
+    const run = newRun(thread_id);
+    const refuse = async () => {
+      await storage.runs.create(run);
+      throw new Problem('conflict', 'The thread is busy');
+    };
+    await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await storage.runs.find(run.run_id, thread_id, everyRow)).toMatchObject({ status: 'pending' });
+  });
+
+  it('stays with a state that another gave it meanwhile', async () => {
+    const thread_id = randomUUID();
+    const [owner, checkpoint_id] = [randomUUID(), randomUUID()];
+    const nothing = { blobs: [], checkpoints: [], writes: [], shapes: [], events: [], endings: [] };
+    const head = { owner, thread_id, checkpoint_ns: '', checkpoint_id, expected: null };
+    const refuse = async () => {
+      await storage.checkpoints.commit({ ...nothing, owners: [{ owner, thread_id }], heads: [head] });
+      throw new Problem('invalid', 'no such node');
+    };
+    await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
+    expect(await storage.checkpoints.findHeadId(thread_id, '')).toBe(checkpoint_id);
+  });
+
+  it('stays with a run that another is making on it', async () => {
+    const thread_id = randomUUID();
+    const run = newRun(thread_id);
+    let making: Promise<void> | undefined;
+    const refuse = async () => {
+      await new Promise<void>((resolve) => {
+        making = db.transact(async (tx) => {
+          await runStorage(tx).create(run);
+          resolve();
+          await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+        });
+      });
+      throw new Problem('invalid', 'no such node');
+    };
+    await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
+    await making;
+    expect(await storage.runs.find(run.run_id, thread_id, everyRow)).toMatchObject({ status: 'pending' });
+  });
+});
+
+/** A storage in which others do something just before a thread is looked for the first time, and just after. */
+const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<unknown>): Storage => {
+  let isFirst = true;
+  const find: Storage['threads']['find'] = async (...asked) => {
+    if (!isFirst) return storage.threads.find(...asked);
+    isFirst = false;
+    await before();
+    const found = await storage.threads.find(...asked);
+    await after?.();
+    return found;
+  };
+  return { ...storage, threads: { ...storage.threads, find } };
+};
+
+describe('a thread that was not there for a write', () => {
+  it('is changed when another makes it before it is looked for', async () => {
+    const thread_id = randomUUID();
+    const made = () => storage.threads.create({ thread_id, metadata: { made: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(made));
+    expect(await threads.patch(thread_id, { changed: true }, everyRow)).toMatchObject({
+      metadata: { made: true, changed: true },
+    });
+  });
+
+  it('would be out of reach where the change would make it so', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { team: 'a' }, config: {} });
+    const patched = threadsOn(storage).patch(thread_id, { team: 'b' }, teamA);
+    await expect(patched).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('is made when the one that was in its place goes before it is looked for', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(() => storage.threads.delete(thread_id, everyRow)));
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
+  });
+
+  it('is the one that another makes in the place of one that went', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const remove = () => storage.threads.delete(thread_id, everyRow);
+    const replace = () => storage.threads.create({ thread_id, metadata: { others: true }, config: {} });
+    const threads = threadsOn(aroundFirstFind(remove, replace));
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { others: true } });
+  });
+
+  it('is made when the one that was in its place goes before its values are read', async () => {
+    const thread_id = randomUUID();
+    await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
+    const find: Storage['checkpoints']['find'] = async (key) => {
+      await storage.threads.delete(thread_id, everyRow);
+      return storage.checkpoints.find(key);
+    };
+    const threads = threadsOn({ ...storage, checkpoints: { ...storage.checkpoints, find } });
+    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
+  });
+});
