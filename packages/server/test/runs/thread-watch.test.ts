@@ -46,7 +46,7 @@ it('the stream of a thread goes on when a run is rolled back just before it is r
     logger,
   });
   const nothingRuns = { has: () => false, listen: () => undefined };
-  const reader = new StateReader(storage.checkpoints);
+  const reader = new StateReader(storage);
   const follower = new RunFollower({ storage, dispatcher: nothingRuns, streams, tail, reader });
   const findNext: typeof runs.findNext = async (...asked) => {
     const next = await runs.findNext(...asked);
