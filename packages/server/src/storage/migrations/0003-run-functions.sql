@@ -49,6 +49,11 @@ declare
   v_named jsonb;
   v_stopping uuid[] := '{}';
 begin
+  -- Who asks for the same run meanwhile, by its key or because no answer came, waits until it can be seen. For a run on a
+  -- thread that was given no key, the lock of the thread does that.
+  if p_keyed or v_temporary then
+    perform pg_advisory_xact_lock(hashtextextended('run ' || p_run_id, 0));
+  end if;
   -- The share lock keeps whoever deletes the assistant waiting until the run is there to be seen.
   select * into v_assistant from assistants a
   where a.assistant_id = p_assistant_id and a.metadata @@ p_assistant_access for key share;
