@@ -1,7 +1,9 @@
 // One run, asked for more than once: under a client's key, or again because the first answer was lost.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage, type NewRun } from '../../src/storage/runs.ts';
+import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
@@ -29,6 +31,9 @@ const askWhile = async (first: NewRun, second: NewRun) => {
   return { made: made as { thread_id: string }, late: await late };
 };
 
+const isThere = async (thread_id: string | null): Promise<boolean> =>
+  (await threadStorage(db).find(thread_id ?? '', everyRow)) !== undefined;
+
 describe('a run without a thread', () => {
   it('is there for who asks by its key while it is being made', async () => {
     const run = newRun(assistant_id, null);
@@ -44,6 +49,25 @@ describe('a run without a thread', () => {
 });
 
 describe('a run that makes a thread of its own', () => {
+  /** Every request thinks of a thread anew. */
+  const askedAgain = (run: NewRun): NewRun => ({ ...run, thread_id: randomUUID() });
+
+  it('is there for who asks by its key while it is being made, and no other thread is made', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    const again = askedAgain(run);
+    const { late } = await askWhile(run, again);
+    expect(late).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    expect([await isThere(run.thread_id), await isThere(again.thread_id)]).toEqual([true, false]);
+  });
+
+  it('is there for who asks by its key later, and no other thread is made', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    const again = askedAgain(run);
+    await runStorage(db).create(run);
+    expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    expect(await isThere(again.thread_id)).toBe(false);
+  });
+
   it('is there for who asks again while the first try is still at work', async () => {
     const run = newRun(assistant_id, randomUUID());
     const { late } = await askWhile({ ...run, keyed: false }, run);
@@ -58,5 +82,12 @@ describe('a run on a thread', () => {
     const run = newRun(assistant_id, randomUUID());
     await runStorage(db).create(run);
     expect(await runStorage(db).create({ ...run, access: bobs })).toMatchObject({ outcome: 'no_thread' });
+  });
+
+  it('is not made outside of what its maker may see, also when its key is known', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    const again = { ...run, thread_id: randomUUID(), access: bobs };
+    expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'outside' });
   });
 });

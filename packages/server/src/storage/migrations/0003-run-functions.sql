@@ -79,6 +79,15 @@ begin
         return next;
         return;
       end if;
+      if p_keyed then
+        -- Each request for a run that brings its thread with it names another one: the run is on that of the first.
+        select r.thread_id into thread_id from runs r where r.run_id = p_run_id;
+        if found then
+          outcome := 'exists';
+          return next;
+          return;
+        end if;
+      end if;
       -- As the run will leave it: the update below is for threads that were there before.
       insert into threads (thread_id, blob_space, status, metadata)
       values (p_thread_id, p_thread_id, 'busy', p_metadata || v_named)
