@@ -134,3 +134,19 @@ describe('a run', () => {
     await expectOnlyTheNext(over);
   });
 });
+
+describe('the log of a run', () => {
+  it('is not begun for one that is being deleted', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    let following: Promise<string | undefined> | undefined;
+    await db.transact(async (tx) => {
+      await threadStorage(tx).delete(run.thread_id ?? '', everyRow);
+      following = runStorage(db).follow(run.run_id, 'events', 5);
+      await oneWaits();
+    });
+    expect(await following).toBeUndefined();
+    const text = 'select 1 from run_events where run_id = $1';
+    expect(await db.query({ name: 'log', text }, [run.run_id])).toEqual([]);
+  });
+});

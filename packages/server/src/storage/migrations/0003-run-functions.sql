@@ -390,6 +390,11 @@ language plpgsql as $$
 declare
   v_run runs%rowtype;
 begin
+  if p_next_id > 0 then
+    -- Held, or it could be deleted meanwhile, and nothing would ever remove what its log begins with. By the lock of the update
+    -- below: flushes hold the row too, and two that first share it and then change it wait for each other.
+    perform 1 from runs r where r.run_id = p_run_id for no key update;
+  end if;
   select * into v_run from runs r where r.run_id = p_run_id;
   if not found or v_run.status not in ('pending', 'running') then return v_run.status; end if;
   if p_next_id > 0 then
