@@ -250,10 +250,13 @@ export class RunService {
 
   /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */
   async #store(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
-    const untilMs = performance.now() + insertMs.max;
+    const askedMs = performance.now();
+    const untilMs = askedMs + insertMs.max;
     for (let keyed = run.keyed; ; keyed = true) {
       try {
-        return await this.#storage.runs.create({ ...run, keyed });
+        const created = await this.#storage.runs.create({ ...run, keyed });
+        // Its lease, if it is ours, began with an earlier try; which one, nobody can say.
+        return created.outcome === 'exists' ? { ...created, sinceMs: askedMs } : created;
       } catch (error) {
         const isAway = error instanceof Problem && error.code === 'unavailable';
         if (!isAway || performance.now() > untilMs) throw error;
