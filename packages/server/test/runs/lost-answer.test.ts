@@ -26,9 +26,12 @@ afterAll(() => db[Symbol.asyncDispose]());
 let triedMs: number[];
 /** Since when the leases of the runs that were started count. */
 let startedMs: number[];
+/** Runs that were told to stop. */
+let stopped: string[];
 beforeEach(() => {
   triedMs = [];
   startedMs = [];
+  stopped = [];
 });
 
 const dispatcher = {
@@ -38,6 +41,7 @@ const dispatcher = {
   unreserve: () => undefined,
   has: () => false,
   start: (_: unknown, sinceMs: number) => void startedMs.push(sinceMs),
+  cancel: (run_id: string) => void stopped.push(run_id),
 } as unknown as Dispatcher;
 
 /** `firstTry` is what becomes of the first; its answer is lost. */
@@ -88,5 +92,20 @@ describe('the lease of a run that is asked for twice', () => {
     expect(triedMs).toHaveLength(2);
     expect(startedMs).toHaveLength(1);
     expect(startedMs[0]).toBeGreaterThanOrEqual(triedMs[1] ?? Infinity);
+  });
+});
+
+describe('a run that was cancelled before it was asked for again', () => {
+  it('is told to stop when it has started', async () => {
+    const run = granted();
+    const createAndCancel: RunStorage['create'] = async (asked) => {
+      const created = await runStorage(db).create(asked);
+      const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
+      await runStorage(db).cancel(asked.thread_id ?? '', [asked.run_id], how);
+      return created;
+    };
+    await serviceWith(createAndCancel).create(randomUUID(), run);
+    expect(startedMs).toHaveLength(1);
+    expect(stopped).toEqual([run.grant.run_id]);
   });
 });

@@ -6,9 +6,9 @@ import { everyRow } from '../../src/storage/row-filter.ts';
 import type { NewRun } from '../../src/storage/runs.ts';
 
 /** Makes an assistant, and returns its id. */
-export const newAssistant = async (db: Database): Promise<string> => {
+export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<string> => {
   const assistant_id = randomUUID();
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
+  const assistant = { assistant_id, graph_id, name: 'agent', description: null };
   await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
   return assistant_id;
 };

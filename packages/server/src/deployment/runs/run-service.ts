@@ -218,6 +218,7 @@ export class RunService {
     if (!setting) return;
     const keys = this.#users.open(setting.sealed_user, row.metadata);
     this.#dispatcher.start(runOrder(row, setting, stream, { keys }), sinceMs);
+    if (setting.cancelled) this.#dispatcher.cancel(row.run_id);
   }
 
   async #insert(run: NewRun, request: RunRequest) {
