@@ -51,6 +51,8 @@ export class Dispatcher {
   /** Attempts without a lease whose graphs have been told to stop. */
   readonly #leaving = new Set<Attempt>();
   readonly #giving = new Set<Promise<void>>();
+  /** Claimed and not started yet: what their attempts are to be told. */
+  readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   readonly #claims: AskedWork;
   /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
   #wasFull = false;
@@ -86,7 +88,7 @@ export class Dispatcher {
       },
     });
     bell.on('c', (run_id) => this.cancel(run_id));
-    bell.on('l', (run_id) => this.#attempts.find(run_id)?.listen(true));
+    bell.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
     if (jobsPerExecutor === 0) return;
     bell.on('p', () => this.#claims.ask());
     bell.onMissed(() => this.#claims.ask());
@@ -154,9 +156,9 @@ export class Dispatcher {
     this.#attempts.find(run_id)?.listen(false);
   }
 
-  /** Stops an attempt that runs here, if it does. */
+  /** Stops an attempt that runs here, if it does, or is about to. */
   cancel(run_id: string): void {
-    this.#attempts.find(run_id)?.stop('cancelled');
+    this.#tell(run_id, (attempt) => attempt.stop('cancelled'));
   }
 
   /**
@@ -222,6 +224,16 @@ export class Dispatcher {
     for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
+    // From before the settings are asked for: a ring that they do not show yet may arrive before them.
+    for (const { run_id } of started) this.#starting.set(run_id, []);
+    try {
+      await this.#startClaimed(started, sinceMs);
+    } finally {
+      this.#starting.clear();
+    }
+  }
+
+  async #startClaimed(started: RunRow[], sinceMs: number): Promise<void> {
     const { leases, streams, users } = this.#options;
     const settings = new Map<string, ClaimedSetting>();
     try {
@@ -233,15 +245,25 @@ export class Dispatcher {
     }
     for (const run of started) {
       const stream = streams.find(run.run_id);
-      const order = claimedOrder(run, settings.get(run.run_id), stream, users);
+      const setting = settings.get(run.run_id);
+      const order = claimedOrder(run, setting, stream, users);
       if (!('error' in order)) {
         this.start(order, sinceMs);
+        if (setting?.cancelled) this.cancel(run.run_id);
+        const attempt = this.#attempts.find(run.run_id);
+        if (attempt) for (const tell of this.#starting.get(run.run_id) ?? []) tell(attempt);
         continue;
       }
       const error = JSON.stringify(order);
       await leases.stop(leaseOf(run), 'error', 'error', error);
       this.#endHere({ ...run, status: 'error', error });
     }
+  }
+
+  #tell(run_id: string, tell: (attempt: Attempt) => void): void {
+    this.#starting.get(run_id)?.push(tell);
+    const attempt = this.#attempts.find(run_id);
+    if (attempt) tell(attempt);
   }
 
   /** For readers here of a run that was ended without an executor; who follows its log reads it there. */

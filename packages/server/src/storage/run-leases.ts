@@ -3,9 +3,13 @@ import type { Database } from './database.ts';
 import type { Lease } from './lease.ts';
 import { runColumns, type RunRow, type RunSetting } from './runs.ts';
 
-/** `sealed_user`: whom the run acts for, null for nobody. `webhook`: where to tell of its end. */
+/**
+ * `sealed_user`: whom the run acts for, null for nobody. `webhook`: where to tell of its end. `cancelled`: it shall
+ * stop.
+ */
 export type ClaimedSetting = RunSetting & {
   run_id: string;
+  cancelled: boolean;
   next_event_id: number | null;
   sealed_user: string | null;
   webhook: string | null;
@@ -25,7 +29,8 @@ const statements = {
         a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
         t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head, r.log,
         (select max(e.last_id) + 1 from run_events e where e.run_id = r.run_id) as next_event_id,
-        (select u.sealed from run_users u where u.run_id = r.run_id) as sealed_user, r.webhook
+        (select u.sealed from run_users u where u.run_id = r.run_id) as sealed_user, r.webhook,
+        exists (select 1 from run_cancels c where c.run_id = r.run_id) as cancelled
       from runs r join assistants a using (assistant_id)
       left join threads t on t.thread_id = r.thread_id
       left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''

@@ -6,7 +6,6 @@ import { Bell } from '../../src/events/bell.ts';
 import { LogTail } from '../../src/events/log-tail.ts';
 import type { RunStream } from '../../src/events/run-stream.ts';
 import { RunStreams } from '../../src/events/run-streams.ts';
-import { assistantStorage } from '../../src/storage/assistants.ts';
 import { checkpointStorage, type CheckpointBatch, type Ending } from '../../src/storage/checkpoints.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { runLogStorage } from '../../src/storage/run-log.ts';
@@ -14,15 +13,13 @@ import { runStorage, type CancelAction } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { newRun } from './new-run.ts';
-
-const assistant_id = randomUUID();
+import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
+let assistant_id: string;
 beforeAll(async () => {
   db = await testDatabase();
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
-  await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
+  assistant_id = await newAssistant(db);
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
@@ -34,7 +31,7 @@ interface Run {
 const startRun = async (): Promise<Run> => {
   const run = { run_id: randomUUID(), thread_id: randomUUID() };
   await threadStorage(db).create({ thread_id: run.thread_id, metadata: {}, config: {} });
-  const asked = { ...newRun(run.thread_id, assistant_id), run_id: run.run_id, claim: true };
+  const asked = { ...newRun(assistant_id, run.thread_id), run_id: run.run_id, claim: true };
   const created = await runStorage(db).create({ ...asked, log: 'events', resumable: true });
   expect(created).toMatchObject({ outcome: 'created', status: 'running' });
   return run;

@@ -14,19 +14,17 @@ import type { CancelAction } from '../../src/storage/runs.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { newRun } from './new-run.ts';
+import { newAssistant, newRun } from './run-rows.ts';
 
 it('the stream of a thread goes on when a run is rolled back just before it is read', async () => {
   await using db = await testDatabase();
   const storage = createStorage(db);
   const { runs, threads } = storage;
-  const assistant_id = randomUUID();
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
-  await storage.assistants.create({ ...assistant, config: {}, context: null, metadata: {} });
+  const assistant_id = await newAssistant(db);
   const thread_id = randomUUID();
   await threads.create({ thread_id, metadata: {}, config: {} });
-  const gone = newRun(thread_id, assistant_id);
-  const other = newRun(thread_id, assistant_id);
+  const gone = newRun(assistant_id, thread_id);
+  const other = newRun(assistant_id, thread_id);
   for (const run of [gone, other]) await runs.create(run);
   const cancel = (run_id: string, action: CancelAction) =>
     runs.cancel(thread_id, [run_id], { action, reason: 'asked', access: everyRow });

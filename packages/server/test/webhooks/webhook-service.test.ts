@@ -1,20 +1,16 @@
 // What became of webhooks, asked for while a run ends.
-import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { WebhookService } from '../../src/deployment/webhooks/webhook-service.ts';
 import { EgressGuard } from '../../src/egress/guard.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';
-import { newRun } from '../runs/new-run.ts';
+import { newAssistant, newRun } from '../runs/run-rows.ts';
 
 it('the deliveries of a run without a thread are found while it ends', async () => {
   await using db = await testDatabase();
-  const { assistants, deliveries, runs, runLeases } = createStorage(db);
-  const assistant_id = randomUUID();
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
-  await assistants.create({ ...assistant, config: {}, context: null, metadata: {} });
-  const run = { ...newRun(null, assistant_id), claim: true, webhook: 'http://127.0.0.1/' };
+  const { deliveries, runs, runLeases } = createStorage(db);
+  const run = { ...newRun(await newAssistant(db), null), claim: true, webhook: 'http://127.0.0.1/' };
   const created = await runs.create(run);
   if (created.outcome !== 'created') throw new Error(created.outcome);
   const { thread_id, lease_token } = created;

@@ -217,8 +217,9 @@ export class RunService {
     const [setting] = await this.#storage.runLeases.settings([row.run_id]);
     if (!setting) return;
     const keys = this.#users.open(setting.sealed_user, row.metadata);
-    const { webhook } = setting;
+    const { webhook, cancelled } = setting;
     this.#dispatcher.start(runOrder({ ...row, webhook }, setting, stream, { keys }), sinceMs);
+    if (cancelled) this.#dispatcher.cancel(row.run_id);
   }
 
   async #insert(run: NewRun, request: RunRequest) {
@@ -251,10 +252,13 @@ export class RunService {
 
   /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */
   async #store(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
-    const untilMs = performance.now() + insertMs.max;
+    const askedMs = performance.now();
+    const untilMs = askedMs + insertMs.max;
     for (let keyed = run.keyed; ; keyed = true) {
       try {
-        return await this.#storage.runs.create({ ...run, keyed });
+        const created = await this.#storage.runs.create({ ...run, keyed });
+        // Its lease, if it is ours, began with an earlier try; which one, nobody can say.
+        return created.outcome === 'exists' ? { ...created, sinceMs: askedMs } : created;
       } catch (error) {
         const isAway = error instanceof Problem && error.code === 'unavailable';
         if (!isAway || performance.now() > untilMs) throw error;

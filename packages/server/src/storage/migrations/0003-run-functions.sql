@@ -49,6 +49,11 @@ declare
   v_named jsonb;
   v_stopping uuid[] := '{}';
 begin
+  -- Who asks for the same run meanwhile, by its key or because no answer came, waits until it can be seen. For a run on a
+  -- thread that was given no key, the lock of the thread does that.
+  if p_keyed or v_temporary then
+    perform pg_advisory_xact_lock(hashtextextended('run ' || p_run_id, 0));
+  end if;
   -- The share lock keeps whoever deletes the assistant waiting until the run is there to be seen.
   select * into v_assistant from assistants a
   where a.assistant_id = p_assistant_id and a.metadata @@ p_assistant_access for key share;
@@ -73,6 +78,15 @@ begin
         outcome := 'outside';
         return next;
         return;
+      end if;
+      if p_keyed then
+        -- Each request for a run that brings its thread with it names another one: the run is on that of the first.
+        select r.thread_id into thread_id from runs r where r.run_id = p_run_id;
+        if found then
+          outcome := 'exists';
+          return next;
+          return;
+        end if;
       end if;
       -- As the run will leave it: the update below is for threads that were there before.
       insert into threads (thread_id, blob_space, status, metadata)
@@ -379,6 +393,11 @@ language plpgsql as $$
 declare
   v_run runs%rowtype;
 begin
+  if p_next_id > 0 then
+    -- Held, or it could be deleted meanwhile, and nothing would ever remove what its log begins with. By the lock of the update
+    -- below: flushes hold the row too, and two that first share it and then change it wait for each other.
+    perform 1 from runs r where r.run_id = p_run_id for no key update;
+  end if;
   select * into v_run from runs r where r.run_id = p_run_id;
   if not found or v_run.status not in ('pending', 'running') then return v_run.status; end if;
   if p_next_id > 0 then

@@ -14,19 +14,20 @@ begin
 end
 $$;
 
--- False when there was no such thread, or it does not pass p_access. Runs first: that waits for flushes which hold them, and whose checkpoints the
--- statements after it then see. Run before thread is also the order in which a flush locks. Who follows one of the
--- runs is told that it is gone.
+-- False when there was no such thread, or it does not pass p_access: then nothing has changed. Runs first: that waits for
+-- flushes which hold them, and whose checkpoints the statements after it then see. Run before thread is also the order in
+-- which a flush locks; among the runs of a thread the oldest is the first, since one that is made meanwhile is the last. Who
+-- follows one of the runs is told that it is gone.
 create function delete_thread(p_thread_id uuid, p_access jsonpath default 'strict 1 == 1') returns boolean
 language plpgsql as $$
 begin
   if not exists (select 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access) then return false; end if;
-  perform remove_runs(p_thread_id);
+  perform 1 from runs r where r.thread_id = p_thread_id order by r.created_at, r.run_id for update;
   -- While that waited, the thread may have gone, and come again as somebody else's.
   perform 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access for update;
   if not found then return false; end if;
+  perform remove_runs(p_thread_id); -- those too that were made before the thread was locked
   perform delete_checkpoints(p_thread_id);
-  perform remove_runs(p_thread_id); -- made before the thread was locked
   delete from threads t where t.thread_id = p_thread_id;
   return found;
 end
@@ -84,20 +85,35 @@ begin
 end
 $$;
 
--- Removes a run that is over, and the checkpoints that it made.
+-- Removes a run that is over, and the checkpoints that it made. What another has stored after these must be seen, to be put
+-- after what was before them: so no flush may be open. One that is open holds its run, for which we wait before we lock the
+-- thread, as flushes do; one that begins later stops at the heads. A flush may have got there first when its run was not
+-- running at our first look: it wants the thread at its end, so we let go of everything, and wait for that run too.
 create function delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 language plpgsql as $$
 declare
   v_status text;
 begin
-  select r.status into v_status from runs r
-  where r.run_id = p_run_id and r.thread_id = p_thread_id
-    and case when r.temporary then r.metadata @@ p_access
-        else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ p_access) end
-  for update;
-  if not found then return 'missing'; end if;
-  if v_status in ('pending', 'running') then return 'in_flight'; end if;
-  perform 1 from threads t where t.thread_id = p_thread_id for update;
+  loop
+    begin
+      with held as (
+        select r.run_id, r.status from runs r
+        where r.run_id = any (array[p_run_id,
+            (select o.run_id from runs o where o.thread_id = p_thread_id and o.status = 'running')])
+          and r.thread_id = p_thread_id
+          and case when r.temporary then r.metadata @@ p_access
+              else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ p_access) end
+        order by r.created_at, r.run_id for update
+      )
+      select max(h.status) filter (where h.run_id = p_run_id) into v_status from held h;
+      if v_status is null then return 'missing'; end if;
+      if v_status in ('pending', 'running') then return 'in_flight'; end if;
+      perform 1 from threads t where t.thread_id = p_thread_id for update;
+      perform 1 from checkpoint_heads h where h.thread_id = p_thread_id for update nowait;
+      exit;
+    exception when lock_not_available then null; -- again, until the time of the statement is over
+    end;
+  end loop;
   perform remove_run(p_run_id, p_thread_id);
   delete from run_events e where e.run_id = p_run_id;
   delete from webhook_deliveries w where w.run_id = p_run_id;

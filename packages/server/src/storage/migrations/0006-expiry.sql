@@ -166,7 +166,7 @@ begin
   if exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then
     return false;
   end if;
-  perform 1 from runs r where r.thread_id = p_thread_id order by r.run_id for update;
+  perform 1 from runs r where r.thread_id = p_thread_id order by r.created_at, r.run_id for update;
   perform 1 from threads t
   where t.thread_id = p_thread_id and t.ttl_strategy = 'delete' and t.expires_at <= now() for update;
   if not found then return false; end if;

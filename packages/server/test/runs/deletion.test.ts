@@ -1,0 +1,152 @@
+// Threads and runs that are deleted while others are at work on them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { checkpointStorage } from '../../src/storage/checkpoints.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runLeaseStorage } from '../../src/storage/run-leases.ts';
+import { runStorage } from '../../src/storage/runs.ts';
+import { threadStorage } from '../../src/storage/threads.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+let db: TestDatabase;
+let assistant_id: string;
+beforeAll(async () => {
+  db = await testDatabase();
+  assistant_id = await newAssistant(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const oneWaits = (): Promise<void> => eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+
+describe('a thread', () => {
+  it('that becomes another user’s while it is being deleted keeps its runs', async () => {
+    const thread_id = randomUUID();
+    await threadStorage(db).create({ thread_id, metadata: { owner: 'bob' }, config: {} });
+    const run = newRun(assistant_id, thread_id);
+    await runStorage(db).create(run);
+    let deleting: Promise<boolean> | undefined;
+    await db.transact(async (tx) => {
+      await threadStorage(tx).patch(thread_id, { owner: 'alice' }, everyRow);
+      const bobs = { jsonpath: '$.owner == "bob"', isEverything: false };
+      deleting = threadStorage(db).delete(thread_id, bobs);
+      await oneWaits();
+    });
+    expect(await deleting).toBe(false);
+    expect(await runStorage(db).listInFlight(thread_id)).toEqual([run.run_id]);
+  });
+});
+
+describe('a run', () => {
+  /** Checkpoints in the order in which they are made. */
+  const ids = [1, 2, 3].map((at) => `00000000-0000-6000-8000-00000000000${at}`) as [string, string, string];
+  const [his, first, second] = ids;
+  const nothing = { blobs: [], writes: [], shapes: [], events: [] };
+
+  /** What an executor stores at once: a checkpoint after another one and, if it says so, the end of the run. */
+  const flush = async (
+    on: Database,
+    { run_id: owner, thread_id }: { run_id: string; thread_id: string },
+    { id, after, ends = false }: { id: string; after: string | null; ends?: boolean },
+  ): Promise<void> => {
+    const at = { owner, thread_id, checkpoint_ns: '', checkpoint_id: id };
+    const contents = { metadata: '{}', body: '{}', channels: '{}', wrote: null, shape: null };
+    const end = { status: 'success', ending: null, interrupts: null, error: null, values: null, told: false };
+    const lost = await checkpointStorage(on).commit({
+      ...nothing,
+      owners: [{ owner, lease_token: 1 }],
+      heads: [{ ...at, expected: after }],
+      checkpoints: [{ ...at, ...contents, parent_id: after, run_id: owner }],
+      endings: ends ? [{ owner, thread_id, ...end }] : [],
+    });
+    expect(lost).toEqual([]);
+  };
+
+  /** One that is over and has left a checkpoint, and the next one on its thread. */
+  const twoRuns = async ({ claim }: { claim: boolean }) => {
+    const thread_id = randomUUID();
+    const over = { ...newRun(assistant_id, thread_id), thread_id };
+    await runStorage(db).create({ ...over, claim: true });
+    await flush(db, over, { id: his, after: null, ends: true });
+    const next = { ...newRun(assistant_id, thread_id), thread_id };
+    await runStorage(db).create({ ...next, claim });
+    return { over, next };
+  };
+  const remove = ({ run_id, thread_id }: { run_id: string; thread_id: string }) =>
+    runStorage(db).delete(run_id, thread_id, everyRow);
+
+  const expectOnlyTheNext = async ({ thread_id }: { thread_id: string }): Promise<void> => {
+    const text = `select checkpoint_id, parent_id, h.checkpoint_id is not null as is_head from checkpoints
+      left join checkpoint_heads h using (thread_id, checkpoint_ns, checkpoint_id)
+      where thread_id = $1 order by checkpoint_id`;
+    expect(await db.query({ name: 'chain', text }, [thread_id])).toEqual([
+      { checkpoint_id: first, parent_id: null, is_head: false },
+      { checkpoint_id: second, parent_id: first, is_head: true },
+    ]);
+  };
+
+  it('is deleted while the next one stores its first checkpoints, whose history goes on without it', async () => {
+    const { over, next } = await twoRuns({ claim: true });
+    let deleting: Promise<string> | undefined;
+    await db.transact(async (tx) => {
+      await flush(tx, next, { id: first, after: his });
+      deleting = remove(over);
+      await oneWaits();
+    });
+    expect(await deleting).toBe('deleted');
+    await flush(db, next, { id: second, after: first, ends: true });
+    await expectOnlyTheNext(over);
+  });
+
+  it('is deleted while the next one stores all that it has, its end as well', async () => {
+    const { over, next } = await twoRuns({ claim: true });
+    let deleting: Promise<string> | undefined;
+    await db.transact(async (tx) => {
+      await flush(tx, next, { id: first, after: his });
+      deleting = remove(over);
+      await oneWaits();
+      await flush(tx, next, { id: second, after: first, ends: true });
+    });
+    expect(await deleting).toBe('deleted');
+    await expectOnlyTheNext(over);
+  });
+
+  it('is deleted while the next one begins, and stores what it has', async () => {
+    const { over, next } = await twoRuns({ claim: false });
+    let deleting: Promise<string> | undefined;
+    await db.transact(async (tx) => {
+      await db.transact(async (holder) => {
+        await holder.query({ name: 'hold', text: 'select 1 from threads where thread_id = $1 for update' }, [
+          over.thread_id,
+        ]);
+        deleting = remove(over);
+        await oneWaits();
+        await runLeaseStorage(db).claim(100, randomUUID(), 30_000, 3);
+        await flush(tx, next, { id: first, after: his });
+      });
+      await oneWaits();
+      await flush(tx, next, { id: second, after: first, ends: true });
+    });
+    expect(await deleting).toBe('deleted');
+    await expectOnlyTheNext(over);
+  });
+});
+
+describe('the log of a run', () => {
+  it('is not begun for one that is being deleted', async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    let following: Promise<string | undefined> | undefined;
+    await db.transact(async (tx) => {
+      await threadStorage(tx).delete(run.thread_id ?? '', everyRow);
+      following = runStorage(db).follow(run.run_id, 'events', 5);
+      await oneWaits();
+    });
+    expect(await following).toBeUndefined();
+    const text = 'select 1 from run_events where run_id = $1';
+    expect(await db.query({ name: 'log', text }, [run.run_id])).toEqual([]);
+  });
+});

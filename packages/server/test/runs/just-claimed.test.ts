@@ -1,0 +1,123 @@
+// A run that somebody cancels, or wants to follow, when its worker has claimed it and has yet to start it.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunUsers } from '../../src/access/run-users.ts';
+import { loadSvcJson } from '../../src/config/svc-json.ts';
+import type { Bell, BellKind } from '../../src/events/bell.ts';
+import { LogTail } from '../../src/events/log-tail.ts';
+import { RunStreams } from '../../src/events/run-streams.ts';
+import { Dispatcher } from '../../src/runtime/dispatcher.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { testProject } from '../server.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+/** Rings when the test does. */
+class HandBell implements Pick<Bell, 'on' | 'onMissed'> {
+  readonly #listeners = new Map<BellKind, (id: string) => void>();
+
+  on(kind: BellKind, listener: (id: string) => void): void {
+    this.#listeners.set(kind, listener);
+  }
+
+  onMissed(): void {
+    // Nothing is.
+  }
+
+  ring(kind: BellKind, id = ''): void {
+    this.#listeners.get(kind)?.(id);
+  }
+}
+
+let db: TestDatabase;
+let storage: Storage;
+let bell: HandBell;
+let worker: Dispatcher;
+let tail: LogTail;
+/** What happens around the question for all that a claimed run needs. */
+let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> };
+
+/** Nothing but the bell tells it anything while a test lasts: it looks for itself, and renews leases, every few hours. */
+const rareMs = 10 * 60 * 60 * 1_000;
+beforeEach(async () => {
+  // Of its own, so that there is no other run to claim.
+  db = await testDatabase();
+  storage = createStorage(db);
+  whileStarting = {};
+  bell = new HandBell();
+  const project = loadSvcJson(testProject, {});
+  const streams = new RunStreams();
+  const shared = { streams, bell: bell as unknown as Bell, runs: storage.runs, pollMs: rareMs };
+  const logger = createLogger({ level: 'silent', format: 'json' });
+  tail = new LogTail({ ...shared, log: storage.runLog, onLag: () => undefined, logger });
+  worker = new Dispatcher({
+    ...shared,
+    worker_id: randomUUID(),
+    leases: {
+      ...storage.runLeases,
+      async settings(run_ids) {
+        await whileStarting.before?.();
+        const settings = await storage.runLeases.settings(run_ids);
+        await whileStarting.after?.();
+        return settings;
+      },
+    },
+    users: new RunUsers(undefined, false),
+    tail,
+    leaseMs: rareMs,
+    attemptsMax: 3,
+    limits: { timeoutMs: rareMs, graceMs: rareMs },
+    logger,
+    executors: 1,
+    jobsPerExecutor: 1,
+    setup: { database: db.options, graphs: [...project.graphs], env: project.env },
+  });
+});
+afterEach(async () => {
+  await worker[Symbol.asyncDispose]();
+  await tail[Symbol.asyncDispose]();
+  await db[Symbol.asyncDispose]();
+});
+
+/** Its graph ends when it is told to. */
+const waitingRun = async (): Promise<{ run_id: string; thread_id: string }> => {
+  const thread_id = randomUUID();
+  const kwargs = {
+    input: { do: 'heed' },
+    stream_mode: ['custom'],
+    stream_subgraphs: false,
+    durability: 'async',
+  };
+  const run = { ...newRun(await newAssistant(db, 'probe'), thread_id), kwargs: JSON.stringify(kwargs) };
+  await storage.runs.create(run);
+  return { run_id: run.run_id, thread_id };
+};
+
+describe.each(['before', 'after'] as const)('a claimed run, just %s it is read how to start it', (when) => {
+  it('is cancelled, and stops as soon as it has started', async () => {
+    const { run_id, thread_id } = await waitingRun();
+    whileStarting[when] = async () => {
+      const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
+      expect(await storage.runs.cancel(thread_id, [run_id], how)).toMatchObject([{ outcome: 'stopping' }]);
+      bell.ring('c', run_id);
+    };
+    bell.ring('p');
+    await eventually(async () =>
+      expect(await storage.runs.states([run_id])).toMatchObject([{ status: 'interrupted' }]),
+    );
+  });
+
+  it('is followed elsewhere, and logs what happens from then on', async () => {
+    const { run_id } = await waitingRun();
+    whileStarting[when] = async () => {
+      expect(await storage.runs.follow(run_id, 'events')).toBe('running');
+      bell.ring('l', run_id);
+    };
+    bell.ring('p');
+    const text = 'select 1 from run_events where run_id = $1 limit 1';
+    await eventually(async () => expect(await db.query({ name: 'logged', text }, [run_id])).toHaveLength(1));
+  });
+});

@@ -1,0 +1,111 @@
+// A connection that breaks while a run is stored: it is asked for again, and starts with the lease that it was stored with.
+import { randomUUID } from 'node:crypto';
+import { Problem } from '@svc/contract/problem';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Filter } from '../../src/access/filter.ts';
+import { RunUsers } from '../../src/access/run-users.ts';
+import { RunService, type GrantedRun } from '../../src/deployment/runs/run-service.ts';
+import type { LogTail } from '../../src/events/log-tail.ts';
+import { RunStreams } from '../../src/events/run-streams.ts';
+import type { Dispatcher } from '../../src/runtime/dispatcher.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runStorage, type RunStorage } from '../../src/storage/runs.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { newAssistant } from './run-rows.ts';
+
+let db: TestDatabase;
+let assistant_id: string;
+beforeAll(async () => {
+  db = await testDatabase();
+  assistant_id = await newAssistant(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+/** When each try was made, on the monotonic clock. */
+let triedMs: number[];
+/** Since when the leases of the runs that were started count. */
+let startedMs: number[];
+/** Runs that were told to stop. */
+let stopped: string[];
+beforeEach(() => {
+  triedMs = [];
+  startedMs = [];
+  stopped = [];
+});
+
+const dispatcher = {
+  worker_id: randomUUID(),
+  leaseMs: 30_000,
+  reserve: () => true,
+  unreserve: () => undefined,
+  has: () => false,
+  start: (_: unknown, sinceMs: number) => void startedMs.push(sinceMs),
+  cancel: (run_id: string) => void stopped.push(run_id),
+} as unknown as Dispatcher;
+
+/** `firstTry` is what becomes of the first; its answer is lost. */
+const serviceWith = (firstTry: RunStorage['create'] | undefined): RunService => {
+  const storage = createStorage(db);
+  const create: RunStorage['create'] = async (run) => {
+    triedMs.push(performance.now());
+    if (triedMs.length > 1) return storage.runs.create(run);
+    await firstTry?.(run);
+    throw new Problem('unavailable', 'The connection broke');
+  };
+  return new RunService({
+    storage: { ...storage, runs: { ...storage.runs, create } },
+    dispatcher,
+    streams: new RunStreams(),
+    tail: {} as LogTail,
+    webhooks: { accept: (url) => url },
+    users: new RunUsers(undefined, false),
+    graphs: new Set(),
+  });
+};
+
+const granted = (): GrantedRun => ({
+  request: {
+    assistant_id,
+    kwargs: {} as GrantedRun['request']['kwargs'],
+    metadata: {},
+    multitask_strategy: 'enqueue',
+    if_not_exists: 'create',
+    cancelOnDisconnect: false,
+    delayMs: 0,
+    keep: false,
+    webhook: null,
+  },
+  grant: { run_id: randomUUID(), access: Filter.everything, assistantAccess: everyRow, user: undefined },
+});
+
+describe('the lease of a run that is asked for twice', () => {
+  it('counts from the first try, when that has stored the run', async () => {
+    await serviceWith((run) => runStorage(db).create(run)).create(randomUUID(), granted());
+    expect(triedMs).toHaveLength(2);
+    expect(startedMs).toHaveLength(1);
+    expect(startedMs[0]).toBeLessThanOrEqual(triedMs[0] ?? 0);
+  });
+
+  it('counts from the second try, when the first has stored nothing', async () => {
+    await serviceWith(undefined).create(randomUUID(), granted());
+    expect(triedMs).toHaveLength(2);
+    expect(startedMs).toHaveLength(1);
+    expect(startedMs[0]).toBeGreaterThanOrEqual(triedMs[1] ?? Infinity);
+  });
+});
+
+describe('a run that was cancelled before it was asked for again', () => {
+  it('is told to stop when it has started', async () => {
+    const run = granted();
+    const createAndCancel: RunStorage['create'] = async (asked) => {
+      const created = await runStorage(db).create(asked);
+      const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
+      await runStorage(db).cancel(asked.thread_id ?? '', [asked.run_id], how);
+      return created;
+    };
+    await serviceWith(createAndCancel).create(randomUUID(), run);
+    expect(startedMs).toHaveLength(1);
+    expect(stopped).toEqual([run.grant.run_id]);
+  });
+});
