@@ -218,9 +218,13 @@ const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
 
 const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
   kysely: createKysely(execute),
-  async query<Row>({ name, text, reads, timeoutMs }: Statement, values: readonly unknown[]): Promise<Row[]> {
+  async query<Row>(
+    { name, text, reads, timeoutMs, onSend }: Statement,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
     const bound = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
-    const { rows } = await execute({ name, text, values: values as unknown[], ...bound }, reads);
+    const query = { name, text, values: values as unknown[], ...bound };
+    const { rows } = await execute(query, reads, onSend);
     return rows as Row[];
   },
   async script(text) {
@@ -274,8 +278,9 @@ const transact = async <T>(lend: Lend, work: (tx: Database) => Promise<T>): Prom
 
 const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Promise<T>): Promise<T> => {
   let isOpen = true;
-  const execute: Execute = (query) => {
+  const execute: Execute = (query, _reads, onSend) => {
     if (!isOpen) throw new Error('The transaction of this handle has ended');
+    onSend?.();
     return run(borrowed, query);
   };
   const tx: Database = {

@@ -209,6 +209,23 @@ describe('a connection', () => {
     expect(await backendOf(own)).toBe(before);
   });
 
+  it('that is waited for is no time in which a statement was on its way', async () => {
+    await using own = await openDatabase({ ...db.options, poolMax: 1 });
+    let sent = 0;
+    const text = 'select 1 as one';
+    await own
+      .transact(async (tx) => {
+        const waiting = own.query({ name: 'told', text, onSend: () => (sent += 1) }, []);
+        await until(() => own.poolState().pool_waiting === 1);
+        expect(sent).toBe(0);
+        await tx.query({ name: 'told', text, onSend: () => (sent += 1) }, []);
+        expect(sent).toBe(1);
+        return { waiting };
+      })
+      .then(({ waiting }) => waiting);
+    expect(sent).toBe(2);
+  });
+
   it('that is cut while idle is replaced', async () => {
     await using own = await openDatabase({ ...db.options, poolMax: 1 });
     const pid = await backendOf(own);
