@@ -60,6 +60,11 @@ export class LeaseKeeper<L extends Lease> {
     this.#kept.set(lease.id, { lease, goodUntilMs: this.#goodUntil(sinceMs), missingSinceMs: undefined });
   }
 
+  /** Whether a lease that was asked for at that time, on the monotonic clock, may still be relied on. */
+  isGood(sinceMs: number): boolean {
+    return performance.now() < this.#goodUntil(sinceMs);
+  }
+
   find(id: string): L | undefined {
     return this.#kept.get(id)?.lease;
   }

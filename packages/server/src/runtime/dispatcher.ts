@@ -120,6 +120,11 @@ export class Dispatcher {
     return this.#attempts.find(run_id) !== undefined;
   }
 
+  /** Whether this process may start a run that was stored as claimed by it, at that time: nobody has, and its lease holds. */
+  mayStart(run_id: string, sinceMs: number): boolean {
+    return !this.has(run_id) && !this.#starting.has(run_id) && this.#attempts.isGood(sinceMs);
+  }
+
   /** Sets a slot aside for a run that is about to be inserted as claimed; false when all are taken. */
   reserve(): boolean {
     if (this.#draining) return false;

@@ -102,7 +102,8 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s it is read h
     whileStarting[when] = async () => {
       const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
       expect(await storage.runs.cancel(thread_id, [run_id], how)).toMatchObject([{ outcome: 'stopping' }]);
-      bell.ring('c', run_id);
+      // Before, the ring may be lost: what is read tells of it.
+      if (when === 'after') bell.ring('c', run_id);
     };
     bell.ring('p');
     await eventually(async () =>

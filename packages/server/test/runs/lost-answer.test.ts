@@ -28,7 +28,9 @@ let triedMs: number[];
 let startedMs: number[];
 /** Runs that were told to stop. */
 let stopped: string[];
+let mayStart: boolean;
 beforeEach(() => {
+  mayStart = true;
   triedMs = [];
   startedMs = [];
   stopped = [];
@@ -39,13 +41,16 @@ const dispatcher = {
   leaseMs: 30_000,
   reserve: () => true,
   unreserve: () => undefined,
-  has: () => false,
+  mayStart: () => mayStart,
   start: (_: unknown, sinceMs: number) => void startedMs.push(sinceMs),
   cancel: (run_id: string) => void stopped.push(run_id),
 } as unknown as Dispatcher;
 
 /** `firstTry` is what becomes of the first; its answer is lost. */
-const serviceWith = (firstTry: RunStorage['create'] | undefined): RunService => {
+const serviceWith = (
+  firstTry: RunStorage['create'] | undefined,
+  more: Partial<RunStorage> = {},
+): RunService => {
   const storage = createStorage(db);
   const create: RunStorage['create'] = async (run) => {
     triedMs.push(performance.now());
@@ -54,7 +59,7 @@ const serviceWith = (firstTry: RunStorage['create'] | undefined): RunService => 
     throw new Problem('unavailable', 'The connection broke');
   };
   return new RunService({
-    storage: { ...storage, runs: { ...storage.runs, create } },
+    storage: { ...storage, runs: { ...storage.runs, create, ...more } },
     dispatcher,
     streams: new RunStreams(),
     tail: {} as LogTail,
@@ -92,6 +97,30 @@ describe('the lease of a run that is asked for twice', () => {
     expect(triedMs).toHaveLength(2);
     expect(startedMs).toHaveLength(1);
     expect(startedMs[0]).toBeGreaterThanOrEqual(triedMs[1] ?? Infinity);
+  });
+});
+
+describe('a run that is found to be stored', () => {
+  it('is left to a claim when it was started meanwhile, or its lease is over', async () => {
+    mayStart = false;
+    await serviceWith((run) => runStorage(db).create(run)).create(randomUUID(), granted());
+    expect(triedMs).toHaveLength(2);
+    expect(startedMs).toEqual([]);
+  });
+
+  it('is left to whoever has claimed it since', async () => {
+    const createAndLose: RunStorage['create'] = async (asked) => {
+      const created = await runStorage(db).create(asked);
+      const text = 'update runs set lease_token = lease_token + 1 where run_id = $1';
+      await db.query({ name: 'lose', text }, [asked.run_id]);
+      return created;
+    };
+    const find: RunStorage['find'] = async (...asked) => {
+      const row = await runStorage(db).find(...asked);
+      return row && { ...row, lease_token: 1 };
+    };
+    await serviceWith(createAndLose, { find }).create(randomUUID(), granted());
+    expect(startedMs).toEqual([]);
   });
 });
 

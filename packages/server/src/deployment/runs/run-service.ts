@@ -203,8 +203,8 @@ export class RunService {
       // The database keeps the keys of metadata in an order of its own.
       isDeepStrictEqual(row.metadata, run.metadata);
     if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
-    if (!run.keyed && isOurs(row, this.#dispatcher)) await this.#startLate(row, stream, sinceMs);
-    else if (stream.awaited || stream.streamed) {
+    const isStarted = !run.keyed && (await this.#startLate(row, stream, sinceMs));
+    if (!isStarted && (stream.awaited || stream.streamed)) {
       await this.#storage.runs.follow(run.run_id, run.log);
       if (!this.#dispatcher.has(run.run_id)) this.#tail.follow(stream);
       else if (stream.streamed) this.#dispatcher.listen(run.run_id);
@@ -212,14 +212,20 @@ export class RunService {
     return toRun(row);
   }
 
-  /** The database had stored a run as claimed by this process, and could not say so at the time. */
-  async #startLate(row: RunRow, stream: RunStream, sinceMs: number): Promise<void> {
-    const [setting] = await this.#storage.runLeases.settings([row.run_id]);
-    if (!setting) return;
+  /**
+   * The database had stored a run as claimed by this process, and could not say so at the time. Says whether it was
+   * started: another claim may have come before, or its lease be over, so that there will be one.
+   */
+  async #startLate(row: RunRow, stream: RunStream, sinceMs: number): Promise<boolean> {
+    const { run_id, worker_id, lease_token } = row;
+    if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
+    const [setting] = await this.#storage.runLeases.settings([run_id]);
+    if (setting?.lease_token !== lease_token || !this.#dispatcher.mayStart(run_id, sinceMs)) return false;
     const keys = this.#users.open(setting.sealed_user, row.metadata);
     const { webhook, cancelled } = setting;
     this.#dispatcher.start(runOrder({ ...row, webhook }, setting, stream, { keys }), sinceMs);
-    if (cancelled) this.#dispatcher.cancel(row.run_id);
+    if (cancelled) this.#dispatcher.cancel(run_id);
+    return true;
   }
 
   async #insert(run: NewRun, request: RunRequest) {
@@ -267,8 +273,5 @@ export class RunService {
     }
   }
 }
-
-const isOurs = (row: RunRow, dispatcher: Dispatcher): boolean =>
-  row.status === 'running' && row.worker_id === dispatcher.worker_id && !dispatcher.has(row.run_id);
 
 const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);
