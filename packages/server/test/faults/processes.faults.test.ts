@@ -105,14 +105,14 @@ describe('kill -9', () => {
     await runScenario({
       cluster,
       async faults(stage) {
-        const run = await startJournal(stage, { steps: 3, ms: 1_500 });
+        const run = await startJournal(stage, { steps: 30, ms: 200 });
         const name = await holder(stage, run.run_id);
         await untilExecuting(stage, run.marker);
         const since = await databaseTime(stage);
         await stage.cluster.node(name).kill();
         stage.note(`kill ${name}`);
         expect(await untilClaimedAgain(stage, run.run_id, since)).toBeLessThan(2 * leaseMs);
-        expect((await join(stage, run)).body).toMatchObject({ taken: 3 });
+        expect((await join(stage, run)).body).toMatchObject({ taken: 30 });
         expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 2 });
       },
     });
@@ -188,12 +188,12 @@ describe('kill -9', () => {
         async faults(stage) {
           const { cluster, note } = stage;
           for (let round = 0; round < 2 * rounds; round++) {
-            const run = await startJournal(stage, { steps: 15, ms: 200 });
+            const run = await startJournal(stage, { steps: 50, ms: 100 });
             const name = await holder(stage, run.run_id);
             await cluster.network(name).dropReplyOnce('checkpoints_commit');
             note(`kill ${name} after a flush`);
             await cluster.node(name).kill();
-            expect((await join(stage, run)).body).toMatchObject({ taken: 15 });
+            expect((await join(stage, run)).body).toMatchObject({ taken: 50 });
             await cluster.add(name);
           }
         },
@@ -261,12 +261,12 @@ describe('a worker that is frozen', () => {
       cluster,
       async faults(stage) {
         const { cluster, note, sleep } = stage;
-        const run = await startJournal(stage, { steps: 8, ms: 250, more: { stream_resumable: true } });
+        const run = await startJournal(stage, { steps: 30, ms: 200, more: { stream_resumable: true } });
         const name = await holder(stage, run.run_id);
         await untilExecuting(stage, run.marker);
         note(`freeze ${name}`);
         cluster.node(name).freeze();
-        expect((await join(stage, run)).body).toMatchObject({ taken: 8 });
+        expect((await join(stage, run)).body).toMatchObject({ taken: 30 });
         note(`thaw ${name}`);
         cluster.node(name).thaw();
         // Long enough for what it had begun, and for a few tries to write it down.

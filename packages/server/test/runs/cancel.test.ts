@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { cancelGrace: '300ms', runTimeout: '4s', lease: '1s' } });
+  server = await startTestServer({ settings: { cancelGrace: '300ms', runTimeout: '4s', lease: '6s' } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());

@@ -11,7 +11,7 @@ let other: TestServer;
 let worker: TestServer;
 let client: Client;
 let elsewhere: Client;
-const settings = { lease: '1s', streamTtl: '60s' };
+const settings = { lease: '6s', streamTtl: '60s' };
 beforeAll(async () => {
   database = await testDatabase();
   [api, other, worker] = await Promise.all([
