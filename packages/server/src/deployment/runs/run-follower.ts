@@ -121,7 +121,7 @@ export class RunFollower {
     return temporary ? 'null' : this.#values({ run_id, thread_id });
   }
 
-  /** The thread's newest checkpoint may be of a later run by now: it stands in only for one that is gone. */
+  /** The thread's newest checkpoint may be of a later run by now: it stands in where what the run left is gone, or it never began. */
   async #values({ run_id, thread_id }: Pick<RunRow, 'run_id' | 'thread_id'>): Promise<string> {
     const { threads, checkpoints } = this.#storage;
     const [thread, left] = await Promise.all([

@@ -16,8 +16,8 @@ $$;
 
 -- False when there was no such thread, or it does not pass p_access: then nothing has changed. Runs first: that waits for
 -- flushes which hold them, and whose checkpoints the statements after it then see. Run before thread is also the order in
--- which a flush locks; among the runs of a thread the oldest is the first, since one that is made meanwhile is the last. Who
--- follows one of the runs is told that it is gone.
+-- which a flush locks; among the runs of a thread the oldest is the first, since one that is made meanwhile is the last (and
+-- where two deletions still wait for each other, one is tried again). Who follows one of the runs is told that it is gone.
 create function delete_thread(p_thread_id uuid, p_access jsonpath default 'strict 1 == 1') returns boolean
 language plpgsql as $$
 begin
