@@ -30,7 +30,7 @@ const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 const defaults: GivenSettings = {
   encryptionKey,
   exportSlots: '2',
-  exportLease: '3s',
+  exportLease: '30s',
   exportRetryDelay: '20ms',
   exportRetries: '3',
   exportFileSize: '100kb',

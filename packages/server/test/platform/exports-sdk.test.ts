@@ -9,7 +9,10 @@ import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
 let client: PlatformClient;
-let body: Parameters<PlatformClient['exports']['create']>[0];
+type NewExport = Parameters<PlatformClient['exports']['create']>[0];
+let body: NewExport;
+/** A schedule by which nothing is due. */
+let scheduled: NewExport;
 const called = new Set<string>();
 beforeAll(async () => {
   platform = await startPlatform({ exportSlots: '0' });
@@ -21,7 +24,9 @@ beforeAll(async () => {
       return fetch(input, init);
     },
   });
-  body = sample(await newDestination(platform), await newProject(platform)) as typeof body;
+  body = sample(await newDestination(platform), await newProject(platform)) as NewExport;
+  const { end_time: _, ...endless } = body;
+  scheduled = { ...endless, start_time: '2126-03-01T00:00:00Z', interval_hours: 1 };
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
@@ -42,8 +47,7 @@ describe('the client for exports', () => {
     expect(await client.exports.run(made.id, run?.id ?? '')).toEqual(run);
     expect(await client.exports.events(made.id, { limit: 1 })).toMatchObject([{ type: 'created' }]);
     await expect(client.exports.manifest(made.id)).rejects.toMatchObject({ status: 409 });
-    const { end_time: _, ...from } = body;
-    const schedule = await client.exports.create({ ...from, interval_hours: 1 });
+    const schedule = await client.exports.create(scheduled);
     expect(await client.exports.scheduleRuns(schedule.id)).toEqual([]);
     expect((await client.exports.cancel(schedule.id)).status).toBe('CANCELLED');
     expect([...called].toSorted()).toEqual(callsOf(exportRoutes));
@@ -96,8 +100,7 @@ describe('waiting for an export', () => {
   });
 
   it('rejects when nothing can be waited for: of a schedule, and of what is not there', async () => {
-    const { end_time: _, ...from } = body;
-    const { id } = await client.exports.create({ ...from, interval_hours: 1 });
+    const { id } = await client.exports.create(scheduled);
     await expect(client.exports.waitFor(id)).rejects.toBeInstanceOf(ExportError);
     await expect(client.exports.waitFor(crypto.randomUUID())).rejects.toMatchObject({ status: 404 });
   });

@@ -335,8 +335,9 @@ describe('a cancel', () => {
 });
 
 describe('a schedule', () => {
-  const schedule = (more: Record<string, unknown> = {}) =>
-    make({ end_time: undefined, interval_hours: 24, ...more });
+  /** Nothing is due: the server would make exports by it at any moment. */
+  const schedule = () =>
+    make({ start_time: '2126-03-01T06:00:00Z', end_time: undefined, interval_hours: 24 });
 
   it('has no end and no runs, and says when it exports next', async () => {
     const made = await schedule();
@@ -345,7 +346,7 @@ describe('a schedule', () => {
       interval_hours: 24,
       end_time: null,
       // The window, and ten minutes for what comes late.
-      next_export_at: '2026-03-02T06:10:00.000000Z',
+      next_export_at: '2126-03-02T06:10:00.000000Z',
       progress: { runs_total: 0, percent: 0 },
     });
     expect(await runsOf(platform, made.id)).toEqual([]);
