@@ -145,7 +145,7 @@ describe('a thread', () => {
 
   it('does not expire under a run', async () => {
     const { thread_id } = await client.threads.create({ ttl: 5 });
-    const input = { do: 'sleep', ms: 1_500 };
+    const input = { do: 'sleep', ms: 4_000 };
     const run = await client.runs.create(thread_id, 'probe', { input });
     await age(thread_id, 10);
     const other = await client.threads.create({ ttl: 5 });

@@ -190,7 +190,7 @@ describe('keep_latest', () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'probe', { input: { do: 'date' } });
     const before = (await history(thread_id)).length;
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 800 } });
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
     expect(await keepLatest(thread_id)).toBe(0);
     await client.runs.join(thread_id, run.run_id);
     expect((await history(thread_id)).length).toBeGreaterThan(before);
@@ -276,7 +276,7 @@ describe('values', () => {
     const copy = (await client.threads.copy(thread_id)).thread_id;
     const space = await spaceOf(copy);
     await keepLatest(thread_id);
-    const run = await client.runs.create(copy, 'probe', { input: { do: 'sleep', ms: 500 } });
+    const run = await client.runs.create(copy, 'probe', { input: { do: 'sleep', ms: 3_000 } });
     expect(await storage.pruning.collect(space, 10)).toBeNull();
     await client.runs.join(copy, run.run_id);
 

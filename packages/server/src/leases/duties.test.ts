@@ -72,14 +72,14 @@ describe('a duty', () => {
   it('that takes longer than its lease stays with its node', async () => {
     let isOver = false;
     const first = vi.fn(async () => {
-      await pause(250);
+      await pause(4_000);
       isOver = true;
       return 0;
     });
-    start({ work: first, everyMs: 3_600_000 }, 60);
+    start({ work: first, everyMs: 3_600_000 }, 1_000);
     await eventually(() => expect(first).toHaveBeenCalledTimes(1));
     const second = vi.fn(() => Promise.resolve(0));
-    start({ work: second, everyMs: 3_600_000 }, 60);
+    start({ work: second, everyMs: 3_600_000 }, 1_000);
     await eventually(() => expect(isOver).toBe(true));
     expect(second).not.toHaveBeenCalled();
   });

@@ -139,7 +139,7 @@ describe('a graph', () => {
   });
 
   it('that cannot be told its user does not run', async () => {
-    const run = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 0.5 };
+    const run = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 3_600 };
     const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
     const { run_id } = (await call('alice', 'POST', `/threads/${thread_id}/runs`, run)).body as {
       run_id: string;
@@ -147,7 +147,7 @@ describe('a graph', () => {
     // Sealed for somebody else: as if a row had been moved.
     const moved = {
       name: 'move_user',
-      text: `update runs set metadata = '{"svc_auth_user_id":"bob"}' where run_id = $1`,
+      text: `update runs set metadata = '{"svc_auth_user_id":"bob"}', not_before = now() where run_id = $1`,
     };
     await server.database.query(moved, [run_id]);
     const { body } = await call('alice', 'GET', `/threads/${thread_id}/runs/${run_id}/join`);

@@ -230,7 +230,7 @@ describe('sums of hours', () => {
     const names = newNames();
     const one = toWrite({ ...model, run: 0, parent: null, start: 0.5, tokens: 10 }, names);
     await traces.ingest(names.tenant_id, [one], [], daysKept);
-    expect(await hours.fold(60, 1_000)).toBe(0);
+    expect(await hours.fold(3_600, 1_000)).toBe(0);
     expect(await written(names)).toBe(0);
     await expectSame(names);
     await hours.fold(0, 1_000);

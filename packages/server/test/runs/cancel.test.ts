@@ -108,7 +108,7 @@ describe('a pending run', () => {
 
   it('leaves its thread busy while another runs there', async () => {
     const thread_id = await newThread();
-    const first = await start(thread_id, 'sleep', 600);
+    const first = await start(thread_id, 'sleep', 2_500);
     const second = await start(thread_id, 'sleep', 1);
     await cancel(thread_id, second.run_id);
     expect((await client.threads.get(thread_id)).status).toBe('busy');

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { executors: '2', lease: '2s' } });
+  server = await startTestServer({ settings: { executors: '2', lease: '6s' } });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -49,7 +49,7 @@ describe('a run that ends its executor', () => {
 describe('a run that keeps its executor busy', () => {
   it('is not taken for lost, and does not keep the server from answering', async () => {
     const thread_id = await newThread();
-    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'spin', ms: 6_000 } });
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'spin', ms: 12_000 } });
     const values = client.runs.join(thread_id, run_id);
     for (let asked = 0; asked < 20; asked++) await client.threads.get(thread_id);
     expect(await values).toMatchObject({ out: 'spun' });

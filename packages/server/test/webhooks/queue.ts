@@ -39,8 +39,8 @@ export const endRun = async (
 const kwargs = String.raw`{"input":{"text":"a\u0000b\ud800"},"stream_mode":["values"]}`;
 
 export const fast: WebhookTimes = {
-  timeoutMs: 500,
-  leaseMs: 2_000,
+  timeoutMs: 10_000,
+  leaseMs: 30_000,
   backoffMs: [5, 5, 5],
   pollMs: 20,
   graceMs: 1_000,
