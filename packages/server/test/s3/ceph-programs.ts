@@ -52,6 +52,8 @@ export const runCeph = async (
     maxBuffer: 16 * 1024 * 1024,
     ...(signal ? { signal } : {}),
   });
+  // One that ends without reading says by its exit what became of it; most are given nothing to read.
+  ended.child.stdin?.on('error', () => undefined);
   ended.child.stdin?.end(input);
   return (await ended).stdout;
 };
