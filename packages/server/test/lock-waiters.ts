@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Database } from '../src/storage/database.ts';
+import { eventually } from './eventually.ts';
 
 const statement = {
   name: 'lock_waiters',
@@ -8,3 +10,7 @@ const statement = {
 /** The sessions of this database that wait for a lock of another. */
 export const lockWaiters = (db: Database): Promise<{ pid: number }[]> =>
   db.query<{ pid: number }>(statement, []);
+
+/** Resolves when one of them does, and no other. */
+export const untilOneWaits = (db: Database): Promise<void> =>
+  eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));

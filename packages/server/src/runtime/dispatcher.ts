@@ -153,7 +153,10 @@ export class Dispatcher {
       return this.#giveBack([lease], { charge: false, reason: (error as Error).message });
     }
     this.#options.tail.unfollow(order.run_id);
-    this.#attempts.keep(new Attempt(order, executor, this.#options.limits), sinceMs);
+    const attempt = new Attempt(order, executor, this.#options.limits);
+    this.#attempts.keep(attempt, sinceMs);
+    for (const tell of this.#starting.get(order.run_id) ?? []) tell(attempt);
+    this.#starting.delete(order.run_id);
   }
 
   /** Someone here reads the events of a run that may have started without readers. */
@@ -253,10 +256,8 @@ export class Dispatcher {
       const setting = settings.get(run.run_id);
       const order = claimedOrder(run, setting, stream, users);
       if (!('error' in order)) {
-        this.start(order, sinceMs);
         if (setting?.cancelled) this.cancel(run.run_id);
-        const attempt = this.#attempts.find(run.run_id);
-        if (attempt) for (const tell of this.#starting.get(run.run_id) ?? []) tell(attempt);
+        this.start(order, sinceMs);
         continue;
       }
       const error = JSON.stringify(order);

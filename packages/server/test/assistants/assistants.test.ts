@@ -3,6 +3,7 @@ import { AssistantService } from '../../src/deployment/assistants/assistant-serv
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import type { AssistantRow } from '../../src/storage/assistants.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { newRun } from '../runs/run-rows.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { Filter } from '../../src/access/filter.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
@@ -33,26 +34,7 @@ const make = (fields: Partial<AssistantRow> = {}): Promise<AssistantRow> =>
   assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, anybodys);
 
 const startRun = (assistant_id: string) =>
-  storage.runs.create({
-    run_id: crypto.randomUUID(),
-    thread_id: crypto.randomUUID(),
-    assistant_id,
-    metadata: {},
-    kwargs: '{}',
-    multitask_strategy: 'enqueue',
-    create_thread: true,
-    claim: false,
-    leaseMs: 1_000,
-    delayMs: 0,
-    worker_id: crypto.randomUUID(),
-    log: 'nothing',
-    resumable: false,
-    webhook: null,
-    keyed: false,
-    access: everyRow,
-    assistantAccess: everyRow,
-    sealed_user: null,
-  });
+  storage.runs.create({ ...newRun(assistant_id, crypto.randomUUID()), keyed: false });
 
 const names = async (name: string): Promise<string[]> =>
   (await assistants.search({ name }, firstPage, everyRow)).assistants.map((row) => row.name);

@@ -8,8 +8,8 @@ import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage } from '../../src/storage/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
+import { newRun } from '../runs/run-rows.ts';
 
 const graphs = new Map([['one', {}]]);
 
@@ -27,42 +27,19 @@ const anybodys = { creatable: Filter.everything, readable: everyRow };
 const make = async (): Promise<string> =>
   (await assistants.create({ graph_id: 'one', if_exists: 'raise' }, anybodys)).assistant_id;
 
-const newRun = (assistant_id: string) => ({
-  run_id: randomUUID(),
-  thread_id: randomUUID(),
-  assistant_id,
-  metadata: {},
-  kwargs: '{}',
-  multitask_strategy: 'enqueue',
-  create_thread: true,
-  claim: false,
-  leaseMs: 1_000,
-  delayMs: 0,
-  worker_id: randomUUID(),
-  log: 'nothing' as const,
-  resumable: false,
-  webhook: null,
-  keyed: false,
-  access: everyRow,
-  assistantAccess: everyRow,
-  sealed_user: null,
-});
-
 /** What becomes of a deletion: nothing, or the code of its problem. */
 const deletion = (assistant_id: string): Promise<unknown> =>
   assistants.delete(assistant_id, everyRow, undefined).catch((error: { code?: unknown }) => error.code);
-
-const oneWaits = () => eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
 
 describe('the deletion of an assistant', () => {
   it('is refused when a run of it was being made', async () => {
     const assistant_id = await make();
     let deleted: Promise<unknown> | undefined;
     await db.transact(async (tx) => {
-      const run = newRun(assistant_id);
+      const run = { ...newRun(assistant_id, randomUUID()), keyed: false };
       expect(await runStorage(tx).create(run)).toMatchObject({ outcome: 'created' });
       deleted = deletion(assistant_id);
-      await oneWaits();
+      await untilOneWaits(db);
     });
     expect(await deleted).toBe('conflict');
     expect(await assistants.get(assistant_id, everyRow)).toMatchObject({ assistant_id });
@@ -74,7 +51,7 @@ describe('the deletion of an assistant', () => {
     await db.transact(async (tx) => {
       await assistantStorage(tx).delete(assistant_id, everyRow);
       deleted = deletion(assistant_id);
-      await oneWaits();
+      await untilOneWaits(db);
     });
     expect(await deleted).toBe('not_found');
   });

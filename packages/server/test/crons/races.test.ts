@@ -6,8 +6,8 @@ import type { Database } from '../../src/storage/database.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
+import { newAssistant } from '../runs/run-rows.ts';
 
 let db: TestDatabase;
 let storage: Storage;
@@ -20,9 +20,8 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 const makeParts = async () => {
-  const [thread_id, assistant_id] = [randomUUID(), randomUUID()];
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
-  await storage.assistants.create({ ...assistant, config: {}, context: null, metadata: {} });
+  const thread_id = randomUUID();
+  const assistant_id = await newAssistant(db);
   await storage.threads.create({ thread_id, metadata: {}, config: {} });
   return { thread_id, assistant_id };
 };
@@ -42,7 +41,7 @@ const createDuring = async (
       (cron) => cron.thread_id,
       (error: { code?: unknown }) => error.code,
     );
-    await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+    await untilOneWaits(db);
     await deeds.after?.(tx);
   });
   return made;

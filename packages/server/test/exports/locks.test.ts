@@ -1,7 +1,6 @@
 // In which order locks are taken, where renewals and ends of exports meet.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
 import { projectStorage } from '../../src/storage/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -35,7 +34,7 @@ it.each(['fails for good', 'is given up for the fifth time'])(
         how === 'fails for good'
           ? leases.fail(last!, { cause: 'error', message: 'm' }, rules)
           : leases.requeue(last!, 'm', rules);
-      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+      await untilOneWaits(db);
       expect(await sql(tx, lock, [last!.id])).toHaveLength(1);
     });
     await ending;
@@ -49,7 +48,7 @@ it('An export of a project that is deleted meanwhile is refused', async () => {
   await db.transact(async (tx) => {
     await projectStorage(tx).delete(place.tenant_id, place.session_id);
     late = newExport(db, place).catch(({ message }: Error) => message);
-    await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+    await untilOneWaits(db);
   });
   expect(await late).toBe('no project');
 });

@@ -190,14 +190,6 @@ describe('an export run that is lost with its worker', () => {
     const id = await newExport(db, place);
     for (let time = 1; time <= 12; time++) {
       const { lease } = (await claim())!;
-      const file = {
-        rows: 1,
-        bytes: 2,
-        raw_bytes: 3,
-        sha256: 'x',
-        min_start_time: '2026-03-01',
-        max_start_time: '2026-03-01',
-      };
       await leases.beginFile(lease, { ...file, key: `file ${time}`, target_cursor: String(time) });
       await leases.commitFile(lease, `file ${time}`);
       await lose();

@@ -5,8 +5,7 @@ import { ProjectService } from '../../src/platform/projects/project-service.ts';
 import type { Database, Statement } from '../../src/storage/database.ts';
 import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { sql } from '../exports/export-tables.ts';
 
 let db: TestDatabase;
@@ -85,7 +84,7 @@ describe('the id of a project', () => {
     await db.transact(async (tx) => {
       await projectStorage(tx).delete(tenant_id, id);
       late = make(id);
-      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+      await untilOneWaits(db);
     });
     expect(await late).toBeUndefined();
     expect(await storage.find(tenant_id, id)).toBeUndefined();

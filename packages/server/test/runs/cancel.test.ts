@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage } from '../../src/storage/runs.ts';
 import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -181,7 +181,7 @@ describe('cancelling', () => {
       const how = { action: 'rollback', reason: 'rolled back', access: everyRow } as const;
       await runStorage(tx).cancel(thread_id, [going.run_id], how);
       cancelled = server.call('POST', '/runs/cancel', { status: 'pending' });
-      await eventually(async () => expect(await lockWaiters(server.database)).toHaveLength(1));
+      await untilOneWaits(server.database);
     });
     expect((await cancelled)?.status).toBe(204);
     expect(await client.runs.list(thread_id)).toMatchObject([

@@ -9,8 +9,7 @@ import { runLeaseStorage } from '../../src/storage/run-leases.ts';
 import { runStorage } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
@@ -20,8 +19,6 @@ beforeAll(async () => {
   assistant_id = await newAssistant(db);
 });
 afterAll(() => db[Symbol.asyncDispose]());
-
-const oneWaits = (): Promise<void> => eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
 
 describe('a thread', () => {
   it('that becomes another user’s while it is being deleted keeps its runs', async () => {
@@ -34,7 +31,7 @@ describe('a thread', () => {
       await threadStorage(tx).patch(thread_id, { owner: 'alice' }, everyRow);
       const bobs = { jsonpath: '$.owner == "bob"', isEverything: false };
       deleting = threadStorage(db).delete(thread_id, bobs);
-      await oneWaits();
+      await untilOneWaits(db);
     });
     expect(await deleting).toBe(false);
     expect(await runStorage(db).listInFlight(thread_id)).toEqual([run.run_id]);
@@ -106,7 +103,7 @@ describe('a run', () => {
     await db.transact(async (tx) => {
       await flush(tx, next, { id: first, after: his });
       deleting = remove(over);
-      await oneWaits();
+      await untilOneWaits(db);
     });
     expect(await deleting).toBe('deleted');
     await flush(db, next, { id: second, after: first, ends: true });
@@ -119,7 +116,7 @@ describe('a run', () => {
     await db.transact(async (tx) => {
       await flush(tx, next, { id: first, after: his });
       deleting = remove(over);
-      await oneWaits();
+      await untilOneWaits(db);
       await flush(tx, next, { id: second, after: first, ends: true });
     });
     expect(await deleting).toBe('deleted');
@@ -135,11 +132,11 @@ describe('a run', () => {
           over.thread_id,
         ]);
         deleting = remove(over);
-        await oneWaits();
+        await untilOneWaits(db);
         await runLeaseStorage(db).claim(100, randomUUID(), 30_000, 3);
         await flush(tx, next, { id: first, after: his });
       });
-      await oneWaits();
+      await untilOneWaits(db);
       await flush(tx, next, { id: second, after: first, ends: true });
     });
     expect(await deleting).toBe('deleted');
@@ -155,7 +152,7 @@ describe('the log of a run', () => {
     await db.transact(async (tx) => {
       await threadStorage(tx).delete(run.thread_id ?? '', everyRow);
       following = runStorage(db).follow(run.run_id, 'events', 5);
-      await oneWaits();
+      await untilOneWaits(db);
     });
     expect(await following).toBeUndefined();
     const text = 'select 1 from run_events where run_id = $1';

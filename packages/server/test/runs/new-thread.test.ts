@@ -5,8 +5,7 @@ import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
@@ -28,7 +27,7 @@ describe('a run on a thread that shall be made', () => {
         outcome: 'created',
       });
       late = runStorage(db).create(newRun(assistant_id, thread_id));
-      await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+      await untilOneWaits(db);
     });
     expect(await late).toMatchObject({ outcome: 'created', thread_id });
     expect(await runStorage(db).listInFlight(thread_id)).toHaveLength(2);

@@ -5,8 +5,7 @@ import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage, type NewRun } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
@@ -24,7 +23,7 @@ const askWhile = async (first: NewRun, second: NewRun) => {
     const created = await runStorage(tx).create(first);
     late = runStorage(db).create(second);
     late.catch(() => undefined); // told below
-    await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+    await untilOneWaits(db);
     return created;
   });
   expect(made).toMatchObject({ outcome: 'created' });

@@ -6,23 +6,20 @@ import { Filter } from '../../src/access/filter.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { StateService } from '../../src/deployment/threads/state-service.ts';
 import { ThreadService } from '../../src/deployment/threads/thread-service.ts';
-import { assistantStorage } from '../../src/storage/assistants.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { runStorage, type NewRun } from '../../src/storage/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { eventually } from '../eventually.ts';
-import { lockWaiters } from '../lock-waiters.ts';
-
-const assistant_id = randomUUID();
+import { untilOneWaits } from '../lock-waiters.ts';
+import { newAssistant, newRun } from '../runs/run-rows.ts';
 
 let db: TestDatabase;
 let storage: Storage;
+let assistant_id: string;
 beforeAll(async () => {
   db = await testDatabase();
   storage = createStorage(db);
-  const assistant = { assistant_id, graph_id: 'agent', name: 'agent', description: null };
-  await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
+  assistant_id = await newAssistant(db);
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
@@ -39,25 +36,11 @@ const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error(
   return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
 };
 
-const newRun = (thread_id: string): NewRun => ({
-  run_id: randomUUID(),
-  thread_id,
-  assistant_id,
-  metadata: {},
-  kwargs: '{}',
-  multitask_strategy: 'enqueue',
+/** On a thread that is there. */
+const runOn = (thread_id: string): NewRun => ({
+  ...newRun(assistant_id, thread_id),
   create_thread: false,
-  claim: false,
-  leaseMs: 30_000,
-  delayMs: 0,
-  worker_id: randomUUID(),
-  log: 'nothing',
-  resumable: false,
-  webhook: null,
   keyed: false,
-  access: everyRow,
-  assistantAccess: everyRow,
-  sealed_user: null,
 });
 
 describe('a thread whose supersteps are refused', () => {
@@ -82,7 +65,7 @@ describe('a thread whose supersteps are refused', () => {
 
   it('stays with a run that another made on it meanwhile', async () => {
     const thread_id = randomUUID();
-    const run = newRun(thread_id);
+    const run = runOn(thread_id);
     const refuse = async () => {
       await storage.runs.create(run);
       throw new Problem('conflict', 'The thread is busy');
@@ -106,14 +89,14 @@ describe('a thread whose supersteps are refused', () => {
 
   it('stays with a run that another is making on it', async () => {
     const thread_id = randomUUID();
-    const run = newRun(thread_id);
+    const run = runOn(thread_id);
     let making: Promise<void> | undefined;
     const refuse = async () => {
       await new Promise<void>((resolve) => {
         making = db.transact(async (tx) => {
           await runStorage(tx).create(run);
           resolve();
-          await eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));
+          await untilOneWaits(db);
         });
       });
       throw new Problem('invalid', 'no such node');

@@ -9,7 +9,8 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../../api/handlers.ts';
-import { unlessGone, type StateReader } from '../threads/state-reader.ts';
+import type { StateReader } from '../threads/state-reader.ts';
+import { unlessGone } from '../unless-gone.ts';
 
 export class RunFollower {
   readonly #storage: Storage;

@@ -1,7 +1,7 @@
 // Reads threads' states from storage alone: no graph is loaded and nothing is recomputed. Values stay in wire
 // form throughout; a page costs one query for its checkpoints and one for their blobs.
 import type { ThreadState } from '@svc/contract';
-import { notFound, Problem } from '@svc/contract/problem';
+import { notFound } from '@svc/contract/problem';
 import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
 import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
 import { joinWire } from '../../runtime/values/wire.ts';
@@ -71,12 +71,6 @@ export class StateReader {
     return (ref) => joinWire(ref, (hash) => blobs.get(hash));
   }
 }
-
-/** For the rejection of a reading: undefined when the thread has gone. */
-export const unlessGone = (error: unknown): undefined => {
-  if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
-  return undefined;
-};
 
 const valuesOf = (stored: StoredCheckpoint, join: Join): unknown => {
   const channels = channelsOf(stored);

@@ -5,12 +5,13 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Filter } from '../../access/filter.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
+import { unlessGone } from '../unless-gone.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
-import { unlessGone, type StateReader } from './state-reader.ts';
+import type { StateReader } from './state-reader.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
 
 export interface NewThread {

@@ -1,15 +1,16 @@
 // The stream of a thread: the events of its runs, one run after the other, wherever they execute. While somebody
 // watches, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { notFound, Problem } from '@svc/contract/problem';
+import { notFound } from '@svc/contract/problem';
 import type { Bell } from '../../events/bell.ts';
-import { readRun } from '../../events/run-reading.ts';
+import { readRun, type Reading } from '../../events/run-reading.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { PlacedRun, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
 import type { EventSink } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunFollower } from '../runs/run-follower.ts';
+import { unlessGone } from '../unless-gone.ts';
 
 export interface ThreadWatchOptions {
   threads: Pick<ThreadStorage, 'watch'>;
@@ -119,38 +120,11 @@ export class ThreadWatch {
 
   /** Whether the run was read to its end. */
   async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
-    const { thread_id, access, modes, sink, stop } = reader;
-    const all = modes.size === 0 || modes.has('run_modes');
-    const reading = await this.#options.follower
-      .reading(thread_id, run_id, access, after)
-      .catch((error: unknown) => {
-        // It was there a moment ago: rolled back or deleted since, it is over.
-        if (error instanceof Problem && error.code === 'not_found') return undefined;
-        throw error;
-      });
+    const { thread_id, access, modes } = reader;
+    // It was there a moment ago: rolled back or deleted since, it is over.
+    const reading = await this.#options.follower.reading(thread_id, run_id, access, after).catch(unlessGone);
     let lastId = after ?? -1;
-    const isOver =
-      !reading ||
-      (await new Promise<boolean>((resolve, reject) => {
-        const close = readRun(reading, {
-          send: ({ id, event, data }) => {
-            lastId = id;
-            const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
-            return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
-          },
-          drained: () => sink.drained(),
-          end: () => resolve(true),
-          fail: reject,
-        });
-        stop.addEventListener(
-          'abort',
-          () => {
-            close();
-            resolve(false);
-          },
-          { once: true },
-        );
-      }));
+    const isOver = reading === undefined || (await forward(reading, reader, run_id, (id) => (lastId = id)));
     if (isOver && modes.size > 0) await this.#tellEnd(reader, run_id, lastId);
     return isOver;
   }
@@ -182,3 +156,33 @@ export class ThreadWatch {
     if (wakes.size === 0) this.#wakes.delete(thread_id);
   }
 }
+
+/** Tells what a run says, until its end or until the reader stops; whether it was read to its end. */
+const forward = (
+  reading: Reading,
+  { modes, sink, stop }: Reader,
+  run_id: string,
+  onEvent: (id: number) => void,
+): Promise<boolean> => {
+  const all = modes.size === 0 || modes.has('run_modes');
+  return new Promise((resolve, reject) => {
+    const close = readRun(reading, {
+      send: ({ id, event, data }) => {
+        onEvent(id);
+        const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
+        return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+      },
+      drained: () => sink.drained(),
+      end: () => resolve(true),
+      fail: reject,
+    });
+    stop.addEventListener(
+      'abort',
+      () => {
+        close();
+        resolve(false);
+      },
+      { once: true },
+    );
+  });
+};
