@@ -161,4 +161,14 @@ describe('limits of exports', () => {
       expect(exportsOf(await claim(1))).toEqual([id]);
     });
   });
+
+  it('of manifests hold with the plan that PostgreSQL makes when it takes the table for one row', async () => {
+    await newExport(db, place);
+    await sql(db, 'vacuum analyze exports');
+    for (let count = 0; count < 4; count++) await newExport(db, place);
+    for (const { lease } of await claim(5)) await leases.completeRun(lease);
+    for (const due of [1, 3, 1])
+      expect((await leases.claimManifests(due, leaseMs)).claimed).toHaveLength(due);
+    expect((await leases.claimManifests(1, leaseMs)).claimed).toEqual([]);
+  });
 });
