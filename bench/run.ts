@@ -2,7 +2,7 @@
 // Ratios count; absolute figures drift with the machine. Usage: npm run bench
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
@@ -242,7 +242,10 @@ What stands behind the figures:
 - The result of a run on a long thread is as long as the thread; the row about growth streams updates, so that what is measured is
   the run and not the length of the answer.
 `;
-  writeFileSync(new URL('./README.md', import.meta.url), text);
+  // Other measurements have written down what follows.
+  const page = new URL('./README.md', import.meta.url);
+  const [, ...rest] = readFileSync(page, 'utf8').split(/^(?=## )/m);
+  writeFileSync(page, [text, rest.join('')].filter(Boolean).join('\n'));
 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
