@@ -245,7 +245,7 @@ What stands behind the figures:
   // Other measurements have written down what follows.
   const page = new URL('./README.md', import.meta.url);
   const [, ...rest] = readFileSync(page, 'utf8').split(/^(?=## )/m);
-  writeFileSync(page, [text, rest.join('')].filter(Boolean).join('\n'));
+  writeFileSync(page, `${text}\n${rest.join('')}`);
 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
