@@ -13,7 +13,7 @@ import { partitionsOf } from '../packages/server/src/platform/exports/partitions
 import { startExports } from '../packages/server/src/platform/exports/start-exports.ts';
 import { openDatabase, type Database } from '../packages/server/src/storage/database.ts';
 import { openEmbedded, type EmbeddedPostgres } from '../packages/server/src/storage/embedded/embedded.ts';
-import { migrate } from '../packages/server/src/storage/migrate.ts';
+import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
 import { createStorage } from '../packages/server/src/storage/storage.ts';
 import { createLogger } from '../packages/server/src/telemetry/logger.ts';
 import type { ExportBench, ExportFigure } from './export-process.ts';

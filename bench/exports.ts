@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../packages/server/src/storage/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
-import { migrate } from '../packages/server/src/storage/migrate.ts';
+import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
 import type { ExportBench, ExportFigure } from './export-process.ts';
 import { fixed } from './report.ts';
 import { dayBefore, fillStore } from './stored-runs.ts';

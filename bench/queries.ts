@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { toScope } from '../packages/server/src/platform/traces/run-scope.ts';
 import { type Database, openDatabase } from '../packages/server/src/storage/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
-import { migrate } from '../packages/server/src/storage/migrate.ts';
+import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
 import { traceStorage } from '../packages/server/src/storage/traces.ts';
 import { fixed, median } from './report.ts';
 

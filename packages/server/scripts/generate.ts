@@ -9,8 +9,9 @@ import { withSettingsTable } from '../src/config/settings-table.ts';
 import { svcJsonSchema } from '../src/config/svc-json-schema.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
-import { migrate } from '../src/storage/migrate.ts';
-import { schemaSnapshot } from '../src/storage/schema-snapshot.ts';
+import { migrate } from '../src/storage/schema/migrate.ts';
+import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
+import { readFunctionFiles, readFunctionManifest } from '../src/storage/schema/sql-files.ts';
 
 const at = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
 
@@ -28,11 +29,21 @@ writeFileSync(
 );
 rewrite('docs/configuration.md', withSettingsTable);
 
+const { checksum } = await readFunctionFiles();
+const functions = await readFunctionManifest();
+if (functions.checksum !== checksum) {
+  const manifest = { revision: functions.revision + 1, checksum };
+  writeFileSync(
+    at('packages/server/src/storage/schema/functions/manifest.json'),
+    `${JSON.stringify(manifest, null, 2)}\n`,
+  );
+}
+
 const dataDir = await mkdtemp(join(tmpdir(), 'svc-generate-'));
 {
   await using embedded = await openEmbedded({ dataDir });
   await using database = await openDatabase({ connection: embedded.connection });
   await migrate(database);
-  writeFileSync(at('packages/server/src/storage/schema.snapshot.sql'), await schemaSnapshot(database));
+  writeFileSync(at('packages/server/src/storage/schema/schema.snapshot.sql'), await schemaSnapshot(database));
 }
 await rm(dataDir, { recursive: true, force: true });

@@ -20,8 +20,8 @@ import { listen } from './http/listen.ts';
 import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { createServices } from './services.ts';
 import { openConnection } from './storage/connection.ts';
-import { openDatabase } from './storage/database.ts';
-import { migrate } from './storage/migrate.ts';
+import { type Database, openDatabase } from './storage/database.ts';
+import { migrate } from './storage/schema/migrate.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
 
 export interface ServerOptions {
@@ -137,11 +137,14 @@ const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate 
   }
 };
 
-/** Brings the schema up to date; returns the names of the migrations that were applied. */
-export const migrateDatabase = async (settings: Settings): Promise<string[]> => {
+/** Opens the database of the settings without bringing its schema up to date. */
+export const withUnmigratedDatabase = async <T>(
+  settings: Settings,
+  work: (database: Database) => Promise<T>,
+): Promise<T> => {
   await using connection = await openConnection(settings.storage);
   await using database = await openDatabase(connection.options);
-  return (await migrate(database)).applied;
+  return await work(database);
 };
 
 /** Does work that needs the database and no server. */
@@ -149,8 +152,8 @@ export const withDatabase = async <T>(
   settings: Settings,
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> => {
-  await using connection = await openConnection(settings.storage);
-  await using database = await openDatabase(connection.options);
-  await migrate(database);
-  return await work(createStorage(database));
+  return await withUnmigratedDatabase(settings, async (database) => {
+    await migrate(database);
+    return work(createStorage(database));
+  });
 };

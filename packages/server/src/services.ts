@@ -54,7 +54,8 @@ import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
-import { checkSchema } from './storage/migrate.ts';
+import { checkSchema } from './storage/schema/migrate.ts';
+import { readSchemaFiles } from './storage/schema/sql-files.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
@@ -308,9 +309,10 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   });
   const granter = new RunGranter(assistants.defaultIds);
   const watch = new ThreadWatch({ threads: storage.threads, runs: storage.runs, follower, bell, pollMs });
+  const schemaFiles = await readSchemaFiles();
   const readiness = new Readiness({
     isDraining: () => dispatcher.isDraining,
-    checkSchema: () => checkSchema(database),
+    checkSchema: () => checkSchema(database, schemaFiles),
     queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
   });
   const handlers = {

@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/storage/database.ts';
-import { migrate } from '../src/storage/migrate.ts';
+import { migrate } from '../src/storage/schema/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

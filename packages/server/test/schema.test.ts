@@ -1,28 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSchema, migrate } from '../src/storage/migrate.ts';
+import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
 import { openDatabase } from '../src/storage/database.ts';
-import { schemaSnapshot } from '../src/storage/schema-snapshot.ts';
+import { readFunctionFiles, readFunctionManifest, readSchemaFiles } from '../src/storage/schema/sql-files.ts';
+import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
 let database: TestDatabase;
+const files = await readSchemaFiles();
 beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const record = (version: number, name: string, checksum: string) =>
-  database.query({ name: 'record', text: 'insert into schema_migrations values ($1, $2, $3)' }, [
-    version,
-    name,
-    checksum,
-  ]);
+const record = (version: number, name: string, checksum: string, servesFrom = 0) =>
+  database.query(
+    {
+      name: 'record',
+      text: 'insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)',
+    },
+    [version, name, checksum, servesFrom],
+  );
 const forget = (version: number) =>
   database.query({ name: 'forget', text: 'delete from schema_migrations where version = $1' }, [version]);
 
 describe('the schema', () => {
   it('is the committed snapshot (npm run generate writes it)', async () => {
-    const committed = readFileSync(new URL('../src/storage/schema.snapshot.sql', import.meta.url), 'utf8');
+    const committed = readFileSync(
+      new URL('../src/storage/schema/schema.snapshot.sql', import.meta.url),
+      'utf8',
+    );
     expect(await schemaSnapshot(database)).toBe(committed);
   });
 
@@ -31,9 +38,9 @@ describe('the schema', () => {
   });
 
   it('is checked without being changed', async () => {
-    await expect(checkSchema(database)).resolves.toBeUndefined();
+    await expect(checkSchema(database, files)).resolves.toBeUndefined();
     await using empty = await testDatabase({ migrated: false });
-    await expect(checkSchema(empty)).rejects.toThrow('run svc migrate');
+    await expect(checkSchema(empty, files)).rejects.toThrow('run svc migrate');
   });
 
   it('is made once by processes that start together', async () => {
@@ -43,7 +50,7 @@ describe('the schema', () => {
     const names = applied.flatMap((result) => result.applied);
     expect(names).toContain('0001-init');
     expect(new Set(names).size).toBe(names.length);
-    await checkSchema(second);
+    await checkSchema(second, files);
   });
 
   it('waits for whoever migrates, however long it takes', async () => {
@@ -58,13 +65,66 @@ describe('the schema', () => {
       await tx.script('select pg_sleep(0.2)');
     });
     await migrating;
-    await checkSchema(slow);
+    await checkSchema(slow, files);
   });
 
-  it('is refused when it is newer than the server', async () => {
-    await record(9999, '9999-future', 'x');
-    await expect(migrate(database)).rejects.toThrow(/9999-future, which this server does not know/);
+  it('is accepted with migrations of a newer release, which only add', async () => {
+    await record(9998, '9998-future', 'x');
+    await expect(migrate(database)).resolves.toEqual({ applied: [] });
+    await expect(checkSchema(database, files)).resolves.toBeUndefined();
+    await forget(9998);
+  });
+
+  it('is refused when a contract migration has removed what this release uses', async () => {
+    await record(9999, '9999-removal.contract', 'x', 9998);
+    await expect(migrate(database)).rejects.toThrow(/releases before migration 9998 cannot serve/);
+    await expect(checkSchema(database, files)).rejects.toThrow(/Start a newer release/);
     await forget(9999);
+  });
+
+  it('keeps the functions of a newer release when an older one starts', async () => {
+    await using shared = await testDatabase();
+    await shared.script(`update schema_functions set revision = revision + 1, checksum = 'newer'`);
+    await shared.script(
+      'create or replace function trace_day(p_start timestamptz, p_days_kept integer) returns date language sql as $$ select current_date $$',
+    );
+    expect(await migrate(shared)).toEqual({ applied: [] });
+    await checkSchema(shared, files);
+  });
+
+  it('replaces functions whose parameters or results have changed, and leaves no overload', async () => {
+    await using changed = await testDatabase();
+    await changed.script(`
+      drop function heads_mark(uuid);
+      create function heads_mark(p_thread_id uuid, p_more integer) returns integer language sql as 'select 1';
+      update schema_functions set revision = revision - 1;`);
+    expect(await planMigration(changed)).toEqual({ migrations: [], functions: true, contract: [] });
+    const { applied } = await migrate(changed);
+    expect(applied).toEqual([`functions, revision ${files.functions.revision}`]);
+    expect(await schemaSnapshot(changed)).toBe(await schemaSnapshot(database));
+  });
+
+  it('has one file per function, named after it, and a manifest (npm run generate writes it)', async () => {
+    const { names, checksum } = await readFunctionFiles();
+    expect((await readFunctionManifest()).checksum).toBe(checksum);
+    const found = await database.query<{ proname: string }>(
+      {
+        name: 'functions',
+        text: `select proname from pg_proc where pronamespace = 'svc'::regnamespace and proname = any ($1)`,
+      },
+      [names],
+    );
+    expect(found.map(({ proname }) => proname).toSorted()).toEqual(names.toSorted());
+  });
+
+  it('accepts a migration that was applied before its functions had files of their own', async () => {
+    const former = files.migrations.find(({ formerChecksums }) => formerChecksums.length > 0)!;
+    await using earlier = await testDatabase();
+    await earlier.query(
+      { name: 'former', text: 'update schema_migrations set checksum = $2 where version = $1' },
+      [former.version, former.formerChecksums[0]],
+    );
+    await expect(migrate(earlier)).resolves.toEqual({ applied: [] });
   });
 
   it('is refused when a migration is not the one that was applied', async () => {

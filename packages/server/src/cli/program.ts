@@ -44,10 +44,15 @@ export function createProgram(): Command {
 
   addFlags(program.command('migrate'), ['dataDir', 'logLevel', 'logFormat'])
     .description('bring the schema of the database up to date, and exit')
-    .addHelpText('after', examples('svc migrate', 'DATABASE_URI=postgres://… svc migrate'))
+    .option('--plan', 'print what would be applied, and change nothing')
+    .option('--contract', 'also remove what only earlier releases use: stop their servers first')
+    .addHelpText('after', examples('svc migrate --plan', 'DATABASE_URI=postgres://… svc migrate'))
     .action(async (values: FlagValues) => {
       const { migrate } = await import('./migrate.ts');
-      await migrate(toSources(values));
+      await migrate(toSources(values), {
+        plan: values['plan'] === true,
+        contract: values['contract'] === true,
+      });
     });
 
   addFlags(program.command('config'))

@@ -93,9 +93,15 @@ interface Borrowed {
   isSound: boolean;
 }
 
-/** Only an error of the statement leaves the connection as it was; of a timeout, not even that is certain. */
+/**
+ * Only an error of the statement leaves the connection as it was; of a timeout, not even that is certain. A stale plan
+ * stays with its connection.
+ */
 const leavesSound = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== canceled;
+  error instanceof pg.DatabaseError &&
+  error.severity === 'ERROR' &&
+  error.code !== canceled &&
+  !isStalePlan(error);
 
 const translate = (error: unknown): unknown => {
   // A value that the driver cannot send, or that does not fit what it is read into: a mistake of ours.
@@ -106,7 +112,7 @@ const translate = (error: unknown): unknown => {
     return new Problem('invalid', 'The request holds a value that cannot be stored', { cause: error });
   if (code === canceled || code === '55P03')
     return new Problem('unavailable', 'The database took too long', { cause: error });
-  return leavesSound(error) && code !== '53300'
+  return (leavesSound(error) && code !== '53300') || isConflict(error)
     ? error
     : new Problem('unavailable', 'The database cannot be reached at the moment', { cause: error });
 };
@@ -234,7 +240,14 @@ const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'
 });
 
 const isConflict = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && conflicts.has(error.code);
+  error instanceof pg.DatabaseError && (conflicts.has(error.code) || isStalePlan(error));
+
+/**
+ * A newer release has changed what a statement returns, by a column or a function, after this connection prepared it.
+ * PostgreSQL has no code of its own for that.
+ */
+const isStalePlan = ({ code, routine }: pg.DatabaseError): boolean =>
+  code === '0A000' && routine === 'RevalidateCachedQuery';
 
 /** The connection broke, or was broken off: not a query that took too long. */
 const isBroken = (error: unknown): boolean => {

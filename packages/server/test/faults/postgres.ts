@@ -10,7 +10,7 @@ import { inject } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { openHome, type Home } from '../../src/storage/embedded/home.ts';
 import { initialise } from '../../src/storage/embedded/server-process.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+import { migrate } from '../../src/storage/schema/migrate.ts';
 import { freePort } from './free-port.ts';
 
 /** `immediate` is a crash: nothing is written out, the next start recovers. `fast` ends all sessions in order. */

@@ -226,6 +226,16 @@ describe('a connection', () => {
     expect(sent).toBe(2);
   });
 
+  it('asks again when a newer release has changed what a prepared statement returns', async () => {
+    await using upgraded = await testDatabase();
+    const rows = () => upgraded.query({ name: 'rows', text: 'select * from changing' }, []);
+    await upgraded.script('create table changing (a integer)');
+    await upgraded.script('insert into changing values (1)');
+    expect(await rows()).toEqual([{ a: 1 }]);
+    await upgraded.script('alter table changing add column b integer');
+    expect(await rows()).toEqual([{ a: 1, b: null }]);
+  });
+
   it('that is cut while idle is replaced', async () => {
     await using own = await openDatabase({ ...db.options, poolMax: 1 });
     const pid = await backendOf(own);

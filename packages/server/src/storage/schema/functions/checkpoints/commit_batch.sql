@@ -1,0 +1,140 @@
+-- One flush of an executor: everything that its runs (and state updates) have to store, a JSON list of each kind.
+-- Each item names its owner, a run under a lease or a state update; an owner that has lost its right writes
+-- nothing at all. Returns the owners that have.
+-- A flush whose answer was lost is sent again: what it did is recognised (heads are where it put them, the run is
+-- over under its own token), and done once.
+create or replace function commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json,
+                             p_shapes json, p_events json, p_endings json) returns uuid[]
+language plpgsql as $$
+declare
+  v_held uuid[];
+  -- Their endings are committed: this is the second time that they come.
+  v_over uuid[] := '{}';
+  v_owners uuid[];
+  v_item record;
+begin
+  select coalesce(array_agg(o.owner), '{}') into v_owners
+  from json_to_recordset(p_owners) as o(owner uuid);
+
+  -- Runs: the lease token must be the newest. The share lock keeps it so until this commits.
+  select coalesce(array_agg(s.run_id), '{}') into v_held
+  from (
+    select r.run_id
+    from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
+    join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status = 'running'
+    order by r.run_id
+    for share of r
+  ) s;
+
+  -- Looked for only when somebody does not hold: it is a flush that was sent twice, which is rare.
+  if cardinality(v_held) < cardinality(v_owners) and json_array_length(p_endings) > 0 then
+    select coalesce(array_agg(r.run_id), '{}') into v_over
+    from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
+    join runs r on r.run_id = o.owner and r.lease_token = o.lease_token and r.status not in ('pending', 'running')
+    where o.owner in (select e.owner from json_to_recordset(p_endings) as e(owner uuid));
+  end if;
+
+  -- State updates: nothing may run or wait on the thread, nor checkpoints have gone since the update began.
+  for v_item in
+    select o.owner, o.thread_id, o.removals
+    from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid, removals integer)
+    where o.thread_id is not null order by o.thread_id
+  loop
+    perform 1 from threads t
+    where t.thread_id = v_item.thread_id and t.removals = coalesce(v_item.removals, t.removals) for update;
+    if found and not exists (
+      select 1 from runs r where r.thread_id = v_item.thread_id and r.status in ('pending', 'running')
+    ) then
+      v_held := v_held || v_item.owner;
+    end if;
+  end loop;
+
+  for v_item in
+    select h.owner, h.thread_id, h.checkpoint_ns, h.checkpoint_id, h.expected
+    from json_to_recordset(p_heads)
+      as h(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, expected uuid)
+    where h.owner = any (v_held)
+  loop
+    if v_item.expected is null then
+      insert into checkpoint_heads values (v_item.thread_id, v_item.checkpoint_ns, v_item.checkpoint_id)
+      on conflict do nothing;
+    else
+      update checkpoint_heads h set checkpoint_id = v_item.checkpoint_id
+      where h.thread_id = v_item.thread_id and h.checkpoint_ns = v_item.checkpoint_ns
+        and h.checkpoint_id = v_item.expected;
+    end if;
+    if not found and not exists (
+      select 1 from checkpoint_heads h where h.thread_id = v_item.thread_id
+        and h.checkpoint_ns = v_item.checkpoint_ns and h.checkpoint_id = v_item.checkpoint_id
+    ) then
+      v_held := array_remove(v_held, v_item.owner);
+    end if;
+  end loop;
+
+  insert into blobs (space, hash, refs, payload)
+  select b.space, b.hash, b.refs, b.payload
+  from json_to_recordset(p_blobs) as b(owner uuid, space uuid, hash uuid, refs uuid[], payload text)
+  where b.owner = any (v_held)
+  on conflict do nothing;
+
+  insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body, channels, wrote, shape)
+  select c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape
+  from json_to_recordset(p_checkpoints)
+    as c(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, parent_id uuid, run_id uuid,
+         metadata text, body text, channels text, wrote text, shape text)
+  where c.owner = any (v_held)
+  on conflict (thread_id, checkpoint_ns, checkpoint_id) do update
+  set metadata = excluded.metadata, body = excluded.body, channels = excluded.channels, wrote = excluded.wrote,
+      shape = excluded.shape;
+
+  insert into checkpoint_writes as w (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, task_path, ref)
+  select n.thread_id, n.checkpoint_ns, n.checkpoint_id, n.task_id, n.idx, n.channel, n.task_path, n.ref
+  from json_to_recordset(p_writes)
+    as n(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, task_id text, idx integer,
+         channel text, task_path text, ref text)
+  where n.owner = any (v_held)
+  on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do update
+  set channel = excluded.channel, ref = excluded.ref
+  where w.idx < 0; -- negative: error, interrupt, resume; the newest counts. Others never change.
+
+  if json_array_length(p_shapes) > 0 then
+    update checkpoints c set shape = s.shape
+    from json_to_recordset(p_shapes)
+      as s(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, shape text)
+    where s.owner = any (v_held) and c.thread_id = s.thread_id and c.checkpoint_ns = s.checkpoint_ns
+      and c.checkpoint_id = s.checkpoint_id;
+  end if;
+
+  for v_item in
+    select e.owner, e.first_id, e.last_id, e.events, e.keep_from
+    from json_to_recordset(p_events)
+      as e(owner uuid, first_id integer, last_id integer, events text, keep_from integer)
+    where e.owner = any (v_held)
+  loop
+    insert into run_events (run_id, first_id, last_id, events)
+    values (v_item.owner, v_item.first_id, v_item.last_id, v_item.events)
+    on conflict do nothing;
+    if v_item.keep_from is not null then
+      delete from run_events e where e.run_id = v_item.owner and e.last_id < v_item.keep_from;
+    end if;
+    perform pg_notify('svc', 'e:' || v_item.owner);
+  end loop;
+
+  for v_item in
+    select e.owner, e.thread_id, e.status, e.ending, e.interrupts, e.error, e."values", e.told
+    from json_to_recordset(p_endings)
+      as e(owner uuid, thread_id uuid, status text, ending text, interrupts text, error text, "values" text, told boolean)
+    where e.owner = any (v_held)
+  loop
+    if v_item.status is not null then
+      perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
+    else
+      update threads t set interrupts = coalesce(v_item.interrupts, t.interrupts),
+                           updated_at = now(), state_updated_at = now()
+      where t.thread_id = v_item.thread_id;
+    end if;
+  end loop;
+
+  return array(select unnest(v_owners) except select unnest(v_held || v_over));
+end
+$$;

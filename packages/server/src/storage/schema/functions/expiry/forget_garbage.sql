@@ -1,0 +1,12 @@
+-- The last of a family takes its blobs with it (delete_checkpoints).
+create or replace function forget_garbage() returns trigger
+language plpgsql as $$
+begin
+  delete from blob_garbage b using gone g
+  where b.blob_space = g.blob_space and not exists (select 1 from threads t where t.blob_space = g.blob_space);
+  return null;
+end
+$$;
+
+create or replace trigger threads_removed after delete on threads
+  referencing old table as gone for each statement execute function forget_garbage();

@@ -1,0 +1,6 @@
+-- Stands for the heads of a thread: the same text as long as none has moved.
+create or replace function heads_mark(p_thread_id uuid) returns text
+language sql stable as $$
+  select md5(coalesce(string_agg(h.checkpoint_ns || ' ' || h.checkpoint_id, ',' order by h.checkpoint_ns collate "C"), ''))
+  from checkpoint_heads h where h.thread_id = p_thread_id
+$$;

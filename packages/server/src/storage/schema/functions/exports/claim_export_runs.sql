@@ -1,0 +1,78 @@
+-- Takes leases on up to p_count runs that wait, and starts exports whose turn it is. At no time more than p_runs of an export run,
+-- nor more than p_exports exports of a workspace: claims follow each other under one lock, and nothing else adds to either number.
+-- Exports of a workspace start in the order in which they were made. Who has fewest runs under way is next, and then who has
+-- waited longest, first among workspaces and then among the exports of one.
+--
+-- An export starts once every transaction is over that began before it was made (those are batches of traces that may yet come to
+-- be in it; none takes longer than a minute): from then on the set of its rows only shrinks.
+create or replace function claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer)
+returns setof export_runs language plpgsql as $$
+declare
+  v_next record;
+  v_run export_runs%rowtype;
+begin
+  if not exists (select from exports e where e.status in ('CREATED', 'RUNNING')) then return; end if;
+  perform pg_advisory_xact_lock(7301955204);
+  for v_turn in 1..p_count loop
+    -- What was looked up in the turn before may be older than the exports that this one sees.
+    perform pg_stat_clear_snapshot();
+    with recursive running as materialized (
+      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at,
+        (select count(*) from export_runs r where r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING') as runs
+      from exports e where e.status = 'RUNNING'
+    ), busy as materialized (
+      select min(a.xact_start) as since from pg_stat_activity a
+      where a.datname = current_database() and a.usename = session_user and a.pid <> pg_backend_pid()
+    ), waiting as (
+      -- The workspaces in which exports wait, along the index: neither all workspaces nor all that waits is looked at.
+      (select o.tenant_id from exports o where o.status = 'CREATED' order by o.tenant_id limit 1)
+      union all
+      select n.tenant_id from waiting w
+      cross join lateral (
+        select o.tenant_id from exports o where o.status = 'CREATED' and o.tenant_id > w.tenant_id order by o.tenant_id limit 1
+      ) n
+    ), starting as (
+      select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at, 0::bigint as runs
+      from waiting w
+      cross join lateral (
+        select * from exports o where o.tenant_id = w.tenant_id and o.status = 'CREATED' order by o.created_at, o.id
+        limit greatest(0, p_exports - (select count(*) from running n where n.tenant_id = w.tenant_id))
+      ) e
+      cross join busy b
+      where b.since is null or b.since > e.created_at or e.created_at < now() - interval '1 minute'
+    ), candidate as (
+      select * from running union all select * from starting
+    ), workspace as (
+      select c.tenant_id, sum(c.runs) as runs, max(c.claimed_at) as claimed_at from candidate c group by c.tenant_id
+    )
+    select c.tenant_id, c.id, c.status, d.run_id into v_next
+    from candidate c
+    join workspace w on w.tenant_id = c.tenant_id
+    cross join lateral (
+      select r.id as run_id from export_runs r
+      where r.tenant_id = c.tenant_id and r.export_id = c.id and r.status = 'CREATED' and r.not_before <= now()
+      order by r.window_start limit 1
+    ) d
+    where c.runs < p_runs
+    order by w.runs, w.claimed_at nulls first, c.runs, c.claimed_at nulls first, c.created_at, c.id
+    limit 1;
+    exit when not found;
+
+    -- It may have ended a moment ago.
+    update exports e set status = 'RUNNING', started_at = coalesce(e.started_at, now()), claimed_at = clock_timestamp(), updated_at = now()
+    where e.tenant_id = v_next.tenant_id and e.id = v_next.id and e.status in ('CREATED', 'RUNNING');
+    continue when not found;
+    update export_runs r
+    set status = 'RUNNING', lease_token = r.lease_token + 1, lease_until = now() + p_lease, started_at = coalesce(r.started_at, now()),
+        attempt_at = now(), attempt_rows = 0, heartbeat_at = now(), updated_at = now()
+    where r.tenant_id = v_next.tenant_id and r.id = v_next.run_id and r.status = 'CREATED'
+    returning * into v_run;
+    continue when not found;
+    if v_next.status = 'CREATED' then
+      perform add_export_event(v_next.tenant_id, v_next.id, 'started', null, 'Started');
+    end if;
+    perform add_export_event(v_run.tenant_id, v_run.export_id, 'claimed', v_run.id,
+      format('Attempt %s at %s', v_run.retry_number + 1, export_span(v_run.window_start, v_run.window_end)));
+    return next v_run;
+  end loop;
+end $$;

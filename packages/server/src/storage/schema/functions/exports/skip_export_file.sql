@@ -1,0 +1,10 @@
+-- All rows of the file that was begun, up to p_target, have been deleted, and nothing of it is in the bucket: what follows them is
+-- next. Only under the lease; true also when that was said before.
+create or replace function skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean language plpgsql as $$
+begin
+  update export_runs r
+  set cursor = p_target, pending_upload = null, heartbeat_at = now(), updated_at = now()
+  where r.tenant_id = p_tenant and r.id = p_run and r.lease_token = p_token and r.status = 'RUNNING' and r.lease_until > clock_timestamp()
+    and case when r.pending_upload is null then r.cursor else r.pending_upload ->> 'target_cursor' end = p_target;
+  return found;
+end $$;

@@ -1,0 +1,140 @@
+-- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy, outside.
+-- p_access is what the thread must pass (a temporary run itself: it has none), p_assistant_access the assistant; what they
+-- do not let through is not there, and what would be made outside of them is not made.
+-- With `claim`, and nothing before it on the thread, the run starts out running under the caller's lease.
+-- Without a thread id the run is temporary: no thread, no checkpoints, and the row goes when it ends.
+-- A keyed run that is there already is returned with the outcome 'exists'.
+-- `log` says what others are told of a run that does not start here; stream_resumable runs pass 'events' in p_log
+-- and true in p_resumable. `stopping` are the runs that make way for this one.
+create or replace function create_run(
+  p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text,
+  p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval,
+  p_worker_id uuid default null, p_log text default 'nothing', p_resumable boolean default false,
+  p_webhook text default null, p_keyed boolean default false,
+  p_access jsonpath default 'strict 1 == 1', p_assistant_access jsonpath default 'strict 1 == 1',
+  p_sealed_user text default null
+) returns table (outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
+                 graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
+                 blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+language plpgsql as $$
+declare
+  v_assistant assistants%rowtype;
+  v_thread threads%rowtype;
+  v_run runs%rowtype;
+  v_temporary boolean := p_thread_id is null;
+  v_claim boolean := p_claim;
+  v_is_new boolean := false;
+  v_is_behind boolean := false;
+  v_is_watched boolean := false;
+  v_named jsonb;
+  v_stopping uuid[] := '{}';
+begin
+  -- Who asks for the same run meanwhile, by its key or because no answer came, waits until it can be seen. For a run on a
+  -- thread that was given no key, the lock of the thread does that.
+  if p_keyed or v_temporary then
+    perform pg_advisory_xact_lock(hashtextextended('run ' || p_run_id, 0));
+  end if;
+  -- The share lock keeps whoever deletes the assistant waiting until the run is there to be seen.
+  select * into v_assistant from assistants a
+  where a.assistant_id = p_assistant_id and a.metadata @@ p_assistant_access for key share;
+  if not found then
+    outcome := 'no_assistant';
+    return next;
+    return;
+  end if;
+
+  v_named := jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id);
+  if not v_temporary then
+    -- Again when another makes the thread first, or makes and deletes it.
+    loop
+      select * into v_thread from threads t where t.thread_id = p_thread_id for update;
+      exit when found;
+      if not p_create_thread or is_of_lone_run(p_thread_id) then
+        outcome := 'no_thread';
+        return next;
+        return;
+      end if;
+      if (p_metadata || v_named) @@ p_access is not true then
+        outcome := 'outside';
+        return next;
+        return;
+      end if;
+      if p_keyed then
+        -- Each request for a run that brings its thread with it names another one: the run is on that of the first.
+        select r.thread_id into thread_id from runs r where r.run_id = p_run_id;
+        if found then
+          outcome := 'exists';
+          return next;
+          return;
+        end if;
+      end if;
+      -- As the run will leave it: the update below is for threads that were there before.
+      insert into threads (thread_id, blob_space, status, metadata)
+      values (p_thread_id, p_thread_id, 'busy', p_metadata || v_named)
+      on conflict do nothing returning * into v_thread;
+      v_is_new := found;
+      exit when v_is_new;
+    end loop;
+    if v_thread.metadata @@ p_access is not true then
+      outcome := 'no_thread';
+      return next;
+      return;
+    end if;
+  elsif p_metadata @@ p_access is not true then
+    outcome := 'outside';
+    return next;
+    return;
+  end if;
+  if p_keyed then
+    select * into v_run from runs r where r.run_id = p_run_id;
+    if found then
+      outcome := 'exists';
+      thread_id := v_run.thread_id;
+      return next;
+      return;
+    end if;
+  end if;
+  if not v_temporary and not v_is_new
+     and exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then
+    if p_strategy = 'reject' then
+      outcome := 'busy';
+      return next;
+      return;
+    elsif p_strategy in ('interrupt', 'rollback') then
+      select coalesce(array_agg(s.run_id) filter (where s.outcome = 'stopping'), '{}') into v_stopping
+      from stop_runs(p_thread_id, null, p_strategy, format('superseded by run %s', p_run_id)) s;
+      v_is_behind := exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running'));
+    else
+      v_is_behind := true;
+    end if;
+    v_claim := v_claim and not v_is_behind;
+  end if;
+  v_is_watched := coalesce(v_thread.watched_until > now(), false);
+
+  insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
+                    attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at)
+  values (p_run_id, coalesce(p_thread_id, gen_random_uuid()), p_assistant_id,
+          case when v_claim then 'running' else 'pending' end, p_metadata, p_kwargs, p_strategy, v_temporary,
+          case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
+          v_claim::integer, v_claim::integer, case when v_claim then now() + p_lease end,
+          case when v_claim then p_worker_id end, case when v_claim then now() end,
+          now() + p_delay, clock_timestamp()) -- not now(): the order of a thread's runs is the order of its lock
+  returning * into v_run;
+  if p_sealed_user is not null then insert into run_users values (p_run_id, p_sealed_user); end if;
+
+  if not v_temporary and not v_is_new then
+    update threads t
+    set status = 'busy', updated_at = now(), metadata = t.metadata || v_named
+    where t.thread_id = p_thread_id
+    returning * into v_thread;
+  end if;
+  if v_is_watched then perform pg_notify('svc', 't:' || p_thread_id); end if;
+  if not v_claim and not v_is_behind and p_delay <= interval '0' then perform pg_notify('svc', 'p'); end if;
+
+  return query select 'created', v_run.thread_id, v_run.status, v_run.lease_token, v_run.created_at,
+    v_assistant.graph_id, v_assistant.config, v_assistant.context, v_assistant.metadata,
+    v_thread.blob_space, v_thread.config, v_thread.metadata,
+    (select h.checkpoint_id from checkpoint_heads h where h.thread_id = p_thread_id and h.checkpoint_ns = ''),
+    v_run.log, v_stopping;
+end
+$$;

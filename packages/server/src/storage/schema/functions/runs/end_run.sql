@@ -1,0 +1,52 @@
+-- Ends a run: its row, its thread, its log, its webhook. A wish to cancel it that came in time is honoured here:
+-- rollback takes away what the run has left. The caller has made sure that it may (a lease, or the row's lock).
+-- p_ending is what the thread becomes: error, interrupted, null for neither, 'as_stored' when that has to be read
+-- from its newest checkpoint. p_told: the log has the error already.
+create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
+                        p_told boolean default false) returns void
+language plpgsql as $$
+declare
+  v_run runs%rowtype;
+  v_action text;
+  v_next integer;
+  v_tells boolean := p_error is not null and not p_told;
+begin
+  update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now(),
+    -- As only the run itself moves it, until this is committed.
+    final_head = (select h.checkpoint_id from checkpoint_heads h
+                  where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.attempt > 0)
+  where r.run_id = p_run_id returning * into v_run;
+  if not v_run.temporary then
+    perform 1 from threads t where t.thread_id = v_run.thread_id for update;
+  end if;
+  -- Under the thread's lock: who wants it cancelled has said so by now, or will find it ended.
+  delete from run_cancels c where c.run_id = p_run_id returning c.action into v_action;
+  delete from run_users u where u.run_id = p_run_id;
+  if v_run.webhook is not null then perform queue_webhook(p_run_id, p_values); end if;
+  if v_run.log <> 'nothing' then
+    select coalesce(max(e.last_id) + 1, 0) into v_next from run_events e where e.run_id = p_run_id;
+    insert into run_events (run_id, first_id, last_id, events, outcome)
+    values (p_run_id, v_next, v_next - 1 + v_tells::integer,
+            case when v_tells then E'error\n' || p_error || E'\n' else '' end,
+            json_build_object('status', p_status, 'error', p_error, 'values', p_values)::text)
+    on conflict (run_id, first_id, last_id) do update set events = excluded.events, outcome = excluded.outcome;
+    perform pg_notify('svc', 'e:' || p_run_id);
+  end if;
+  if v_run.temporary then
+    -- One with a log stays as long as that: it can still be joined.
+    if v_run.log = 'nothing' then delete from runs r where r.run_id = p_run_id; end if;
+    return;
+  end if;
+  if v_action = 'rollback' then
+    perform remove_run(p_run_id, v_run.thread_id);
+    perform restore_thread(v_run.thread_id, false);
+  elsif p_ending = 'as_stored' then
+    perform restore_thread(v_run.thread_id, v_run.attempt > 0);
+  else
+    perform settle_thread(v_run.thread_id, p_ending, p_interrupts, p_error);
+  end if;
+  if exists (select 1 from runs r where r.thread_id = v_run.thread_id and r.status = 'pending') then
+    perform pg_notify('svc', 'p');
+  end if;
+end
+$$;

@@ -1,0 +1,18 @@
+-- Makes the partitions of days. Attaching one locks out nobody who reads or writes others.
+create or replace function add_trace_days(p_days date[]) returns void language plpgsql as $$
+declare
+  v_day date;
+  v_parent text;
+  v_name text;
+begin
+  perform pg_advisory_xact_lock(7301955202);
+  for v_day in select d from unnest(p_days) d where not exists (select from trace_days t where t.day = d) order by d loop
+    foreach v_parent in array array['trace_runs', 'trace_attachments'] loop
+      v_name := v_parent || to_char(v_day, '_YYYYMMDD');
+      -- Sums and searches of the root read indexes alone where all see a page: runs are seldom changed, and often added.
+      execute format('create table %I (like %I including all) with (autovacuum_vacuum_insert_scale_factor = 0.05)', v_name, v_parent);
+      execute format('alter table %I attach partition %I for values from (%L) to (%L)', v_parent, v_name, v_day, v_day + 1);
+    end loop;
+    insert into trace_days values (v_day);
+  end loop;
+end $$;

@@ -1,0 +1,8 @@
+-- What a statement of a workspace begins with, in its transaction.
+create or replace function enter_tenant(p_tenant uuid) returns void language plpgsql as $$
+begin
+  perform set_config('svc.tenant', p_tenant::text, true);
+  if exists (select from pg_roles where rolname = 'svc_tenant' and pg_has_role(oid, 'member')) then
+    set local role svc_tenant;
+  end if;
+end $$;

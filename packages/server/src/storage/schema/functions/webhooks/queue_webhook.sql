@@ -1,0 +1,25 @@
+-- To be called in the transaction in which a run ends, after its row says so, and before a row that goes has gone;
+-- for one that goes without having said so, status and error are given. Nothing happens when the run has no webhook.
+create or replace function queue_webhook(p_run_id uuid, p_values text, p_status text default null, p_error text default null)
+returns void
+language sql as $$
+  select pg_notify('svc', 'w');
+  insert into webhook_deliveries (run_id, thread_id, url, metadata, run, values)
+  select r.run_id, r.thread_id, r.webhook, r.metadata, json_build_object(
+      'run_id', r.run_id,
+      'thread_id', r.thread_id,
+      'assistant_id', r.assistant_id,
+      'created_at', to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'updated_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'status', coalesce(p_status, r.status),
+      'metadata', r.metadata,
+      'multitask_strategy', r.multitask_strategy,
+      'kwargs', r.kwargs::json,
+      'attempt', r.attempt,
+      'error', coalesce(p_error, r.error)::json,
+      'run_started_at', to_char(coalesce(r.started_at, r.created_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'run_ended_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text, p_values
+  from runs r
+  where r.run_id = p_run_id and r.webhook is not null
+  on conflict (run_id) do nothing
+$$;

@@ -1,0 +1,204 @@
+// Brings the schema up to date, one process at a time: numbered migrations, forward only, each in a transaction; then the
+// functions, which are replaced as a whole when they have changed.
+//
+// Nodes of two releases serve on one database during a rolling upgrade, so a migration only adds. What a later release
+// no longer needs is removed by a contract migration, which `svc migrate --contract` applies once every old node is gone.
+// A node serves as long as no contract migration excludes it; it ignores migrations that it does not know.
+import { Problem } from '@svc/contract/problem';
+import type { Database } from '../database.ts';
+import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
+
+/** Advisory lock of migrating processes; the number only has to be the same everywhere. */
+const lockKey = 7_301_955_201;
+
+interface Applied {
+  version: number;
+  name: string;
+  checksum: string;
+  serves_from: number;
+}
+
+interface AppliedFunctions {
+  revision: number;
+  checksum: string;
+}
+
+/** What a database lacks. */
+export interface MigrationPlan {
+  /** Applied at the start of a server and by `svc migrate`. */
+  migrations: string[];
+  /** Whether the functions are replaced. */
+  functions: boolean;
+  /** Applied by `svc migrate --contract` only. */
+  contract: string[];
+}
+
+interface Missing {
+  migrations: Migration[];
+  functions: FunctionSet | undefined;
+  contract: Migration[];
+}
+
+const prepare = `
+  create schema if not exists svc;
+  create table if not exists svc.schema_migrations (
+    version    integer primary key,
+    name       text        not null,
+    checksum   text        not null,
+    applied_at timestamptz not null default now()
+  );
+  alter table svc.schema_migrations add column if not exists serves_from integer not null default 0;
+  create table if not exists svc.schema_functions (
+    only_row   boolean primary key default true check (only_row),
+    revision   integer     not null,
+    checksum   text        not null,
+    applied_at timestamptz not null default now()
+  );`;
+
+/**
+ * Applies what is missing, and contract migrations too when `contract` is set. Returns the names of what was applied.
+ * Throws `conflict` when a contract migration excludes this release, or an applied migration was edited.
+ */
+export const migrate = async (db: Database, { contract = false } = {}): Promise<{ applied: string[] }> => {
+  const files = await readSchemaFiles();
+  const applied: string[] = [];
+  while (nextOf(await findMissing(db, files), contract)) {
+    const name = await db.transact((tx) => applyNext(tx, files, contract));
+    if (name !== undefined) applied.push(name);
+  }
+  return { applied };
+};
+
+/** What migrate() would apply. Changes nothing. */
+export const planMigration = async (db: Database): Promise<MigrationPlan> => {
+  const { migrations, functions, contract } = await findMissing(db, await readSchemaFiles());
+  return {
+    migrations: migrations.map(({ name }) => name),
+    functions: functions !== undefined,
+    contract: contract.map(({ name }) => name),
+  };
+};
+
+/** Throws `conflict` when this release, whose files these are, cannot work with the schema. */
+export const checkSchema = async (db: Database, files: SchemaFiles): Promise<void> => {
+  const { migrations, functions } = await findMissing(db, files);
+  if (migrations.length === 0 && functions === undefined) return;
+  throw new Problem('conflict', 'The schema is older than this server: run svc migrate');
+};
+
+const nextOf = ({ migrations, functions, contract }: Missing, withContract: boolean) =>
+  migrations[0] ?? functions ?? (withContract ? contract[0] : undefined);
+
+/** In one transaction; looks again under the lock, since another process may have been faster. */
+const applyNext = async (
+  tx: Database,
+  files: SchemaFiles,
+  contract: boolean,
+): Promise<string | undefined> => {
+  // Waiting for the lock and building an index may take any time.
+  await tx.script('set local statement_timeout = 0; set local lock_timeout = 0');
+  await tx.script(`select pg_advisory_xact_lock(${lockKey})`);
+  await tx.script(prepare);
+  const next = nextOf(await findMissing(tx, files), contract);
+  if (next === undefined) return undefined;
+  if ('revision' in next) return applyFunctions(tx, next);
+  await tx.script(next.text);
+  await tx.query(
+    {
+      name: 'migrate_record',
+      text: 'insert into schema_migrations (version, name, checksum, serves_from) values ($1, $2, $3, $4)',
+    },
+    [next.version, next.name, next.checksum, next.servesFrom ?? 0],
+  );
+  return next.name;
+};
+
+/**
+ * Drops the functions of the set and makes them anew: `create or replace` cannot change a result type, and leaves an
+ * overload behind when parameters change. Triggers depend on trigger functions, whose types never change.
+ */
+const applyFunctions = async (
+  tx: Database,
+  { names, text, checksum, revision }: FunctionSet,
+): Promise<string> => {
+  const list = names.map((name) => `'${name}'`).join(', ');
+  await tx.script(`
+    set local check_function_bodies = off;
+    do $$
+    declare
+      v_function regprocedure;
+    begin
+      for v_function in
+        select p.oid from pg_proc p
+        where p.pronamespace = 'svc'::regnamespace and p.prorettype <> 'trigger'::regtype and p.proname in (${list})
+      loop
+        execute format('drop function %s', v_function);
+      end loop;
+    end $$;`);
+  await tx.script(text);
+  await tx.query(
+    {
+      name: 'migrate_record_functions',
+      text: `insert into schema_functions (revision, checksum) values ($1, $2)
+        on conflict (only_row) do update
+        set revision = excluded.revision, checksum = excluded.checksum, applied_at = now()`,
+    },
+    [revision, checksum],
+  );
+  return `functions, revision ${revision}`;
+};
+
+const findMissing = async (db: Database, { migrations: known, functions }: SchemaFiles): Promise<Missing> => {
+  const [applied, appliedFunctions] = await Promise.all([
+    readApplied<Applied>(db, {
+      name: 'migrate_present',
+      text: 'select version, name, checksum, serves_from from schema_migrations order by version',
+    }),
+    readApplied<AppliedFunctions>(db, {
+      name: 'migrate_functions',
+      text: 'select revision, checksum from schema_functions',
+    }),
+  ]);
+  checkApplied(known, applied);
+  const versions = new Set(applied.map(({ version }) => version));
+  const missing = known.filter(({ version }) => !versions.has(version));
+  return {
+    migrations: missing.filter(({ servesFrom }) => servesFrom === undefined),
+    functions: isNewer(functions, appliedFunctions[0]) ? functions : undefined,
+    contract: missing.filter(({ servesFrom }) => servesFrom !== undefined),
+  };
+};
+
+/** Functions of a newer release stay; an edit without a new revision, as during development, is applied. */
+const isNewer = (own: FunctionSet, applied: AppliedFunctions | undefined): boolean =>
+  applied === undefined ||
+  own.revision > applied.revision ||
+  (own.revision === applied.revision && own.checksum !== applied.checksum);
+
+const checkApplied = (known: Migration[], applied: Applied[]): void => {
+  const newest = Math.max(...known.map(({ version }) => version));
+  const byVersion = new Map(known.map((migration) => [migration.version, migration]));
+  for (const { version, name, checksum, serves_from } of applied) {
+    if (serves_from > newest) {
+      throw new Problem(
+        'conflict',
+        `The schema has contract migration ${name}, which releases before migration ${serves_from} cannot serve with. Start a newer release`,
+      );
+    }
+    const migration = byVersion.get(version);
+    if (migration && migration.checksum !== checksum && !migration.formerChecksums.includes(checksum)) {
+      throw new Problem('conflict', `Migration ${name} is not the one that was applied to this database`);
+    }
+  }
+};
+
+/** No rows where the table or a column is still missing: the database has never been migrated by this release. */
+const readApplied = async <Row>(db: Database, statement: { name: string; text: string }): Promise<Row[]> => {
+  const notThere: unknown[] = ['42P01', '42703'];
+  try {
+    return await db.query<Row>(statement, []);
+  } catch (error) {
+    if (notThere.includes((error as { code?: string }).code)) return [];
+    throw error;
+  }
+};

@@ -1,0 +1,695 @@
+-- What the migrations make of an empty database. Written by: npm run generate
+
+-- columns
+api_key_workspaces.key_id uuid not null
+api_key_workspaces.tenant_id uuid not null
+api_keys.id uuid not null
+api_keys.key_hash bytea not null
+api_keys.short_key text not null
+api_keys.description text not null default ''::text
+api_keys.role text not null
+api_keys.created_at timestamp with time zone not null default now()
+api_keys.expires_at timestamp with time zone
+api_keys.last_used_at timestamp with time zone
+api_keys.revoked_at timestamp with time zone
+assistant_versions.assistant_id uuid not null
+assistant_versions.version integer not null
+assistant_versions.graph_id text not null
+assistant_versions.name text not null
+assistant_versions.description text
+assistant_versions.config jsonb not null
+assistant_versions.context jsonb not null
+assistant_versions.metadata jsonb not null
+assistant_versions.created_at timestamp with time zone not null default now()
+assistants.assistant_id uuid not null
+assistants.graph_id text not null
+assistants.name text not null
+assistants.description text
+assistants.config jsonb not null default '{}'::jsonb
+assistants.context jsonb not null default '{}'::jsonb
+assistants.metadata jsonb not null default '{}'::jsonb
+assistants.version integer not null default 1
+assistants.created_at timestamp with time zone not null default now()
+assistants.updated_at timestamp with time zone not null default now()
+blob_garbage.blob_space uuid not null
+blob_garbage.since timestamp with time zone not null default now()
+blob_garbage.due_at timestamp with time zone not null default (now() + '00:01:00'::interval)
+blobs.space uuid not null
+blobs.hash uuid not null
+blobs.refs uuid[]
+blobs.payload text
+checkpoint_heads.thread_id uuid not null
+checkpoint_heads.checkpoint_ns text not null
+checkpoint_heads.checkpoint_id uuid not null
+checkpoint_writes.thread_id uuid not null
+checkpoint_writes.checkpoint_ns text not null
+checkpoint_writes.checkpoint_id uuid not null
+checkpoint_writes.task_id text not null
+checkpoint_writes.idx integer not null
+checkpoint_writes.channel text not null
+checkpoint_writes.task_path text
+checkpoint_writes.ref text not null
+checkpoints.thread_id uuid not null
+checkpoints.checkpoint_ns text not null
+checkpoints.checkpoint_id uuid not null
+checkpoints.parent_id uuid
+checkpoints.run_id uuid
+checkpoints.metadata text not null
+checkpoints.body text not null
+checkpoints.channels text not null
+checkpoints.wrote text
+checkpoints.shape text
+cron_ticks.cron_id uuid not null
+cron_ticks.scheduled_for timestamp with time zone not null
+cron_ticks.fired_at timestamp with time zone not null default now()
+cron_ticks.run_id uuid
+crons.cron_id uuid not null
+crons.assistant_id uuid not null
+crons.thread_id uuid
+crons.on_run_completed text not null default 'delete'::text
+crons.schedule text not null
+crons.timezone text
+crons.end_time timestamp with time zone
+crons.enabled boolean not null default true
+crons.payload text not null
+crons.metadata jsonb not null default '{}'::jsonb
+crons.next_run_date timestamp with time zone
+crons.last_error text
+crons.sealed_user text
+crons.created_at timestamp with time zone not null default now()
+crons.updated_at timestamp with time zone not null default now()
+duties.name text not null
+duties.lease_token bigint not null default 0
+duties.lease_until timestamp with time zone
+duties.next_at timestamp with time zone not null default now()
+encryption_keys.only_row boolean not null default true
+encryption_keys.key_id text not null
+expiry_defaults.only_row boolean not null default true
+expiry_defaults.thread_ttl_minutes double precision
+expiry_defaults.thread_ttl_strategy text
+expiry_defaults.item_ttl_minutes double precision
+expiry_defaults.item_refresh_on_read boolean not null default true
+export_destinations.tenant_id uuid not null
+export_destinations.id uuid not null
+export_destinations.destination_type text not null
+export_destinations.display_name text not null
+export_destinations.config text not null
+export_destinations.credentials text
+export_destinations.credentials_keys text[] not null default '{}'::text[]
+export_destinations.aws_role_arn text
+export_destinations.abilities jsonb not null default '{}'::jsonb
+export_destinations.created_at timestamp with time zone not null default now()
+export_destinations.updated_at timestamp with time zone not null default now()
+export_events.tenant_id uuid not null
+export_events.export_id uuid not null
+export_events.id bigint not null
+export_events.at timestamp with time zone not null default now()
+export_events.type text not null
+export_events.run_id uuid
+export_events.message text not null
+export_files.tenant_id uuid not null
+export_files.run_id uuid not null
+export_files.number integer not null
+export_files.export_id uuid not null
+export_files.key text not null
+export_files.rows bigint not null
+export_files.bytes bigint not null
+export_files.raw_bytes bigint not null
+export_files.sha256 text not null
+export_files.min_start_time timestamp with time zone not null
+export_files.max_start_time timestamp with time zone not null
+export_files.written_at timestamp with time zone not null default now()
+export_runs.tenant_id uuid not null
+export_runs.id uuid not null
+export_runs.export_id uuid not null
+export_runs.window_start timestamp with time zone not null
+export_runs.window_end timestamp with time zone not null
+export_runs.status text not null default 'CREATED'::text
+export_runs.retry_number integer not null default 0
+export_runs.errors jsonb not null default '{}'::jsonb
+export_runs.not_before timestamp with time zone not null default now()
+export_runs.lease_token bigint not null default 0
+export_runs.lease_until timestamp with time zone
+export_runs.reclaims integer not null default 0
+export_runs.cursor text
+export_runs.rows_written bigint not null default 0
+export_runs.bytes_written bigint not null default 0
+export_runs.raw_bytes bigint not null default 0
+export_runs.pending_upload jsonb
+export_runs.created_at timestamp with time zone not null default now()
+export_runs.updated_at timestamp with time zone not null default now()
+export_runs.started_at timestamp with time zone
+export_runs.attempt_at timestamp with time zone
+export_runs.attempt_rows bigint not null default 0
+export_runs.heartbeat_at timestamp with time zone
+export_runs.finished_at timestamp with time zone
+exports.tenant_id uuid not null
+exports.id uuid not null
+exports.destination_id uuid not null
+exports.session_id uuid not null
+exports.window_start timestamp with time zone not null
+exports.window_end timestamp with time zone
+exports.filter text
+exports.format_version text not null
+exports.compression text not null
+exports.export_fields text[]
+exports.interval_hours integer
+exports.source_export_id uuid
+exports.status text not null
+exports.error text
+exports.next_window timestamp with time zone
+exports.failures integer not null default 0
+exports.manifest text
+exports.created_at timestamp with time zone not null default now()
+exports.updated_at timestamp with time zone not null default now()
+exports.started_at timestamp with time zone
+exports.finished_at timestamp with time zone
+exports.claimed_at timestamp with time zone
+exports.completing_at timestamp with time zone
+exports.lease_token bigint not null default 0
+exports.lease_until timestamp with time zone
+exports.retry_number integer not null default 0
+exports.not_before timestamp with time zone
+exports.reclaims integer not null default 0
+feedback.tenant_id uuid not null
+feedback.id uuid not null
+feedback.run_id uuid not null
+feedback.trace_id uuid
+feedback.session_id uuid
+feedback.key text not null
+feedback.score numeric
+feedback.value jsonb
+feedback.correction jsonb
+feedback.comment text
+feedback.feedback_source jsonb not null
+feedback.created_at timestamp with time zone not null default now()
+feedback.modified_at timestamp with time zone not null default now()
+model_prices.id uuid not null
+model_prices.tenant_id uuid
+model_prices.name text not null
+model_prices.match_pattern text not null
+model_prices.provider text
+model_prices.start_time timestamp with time zone
+model_prices.prompt_cost numeric not null
+model_prices.completion_cost numeric not null
+model_prices.prompt_cost_details jsonb not null default '{}'::jsonb
+model_prices.completion_cost_details jsonb not null default '{}'::jsonb
+model_prices.created_at timestamp with time zone not null default now()
+projects.tenant_id uuid not null
+projects.id uuid not null
+projects.name text not null
+projects.description text
+projects.extra text
+projects.start_time timestamp with time zone not null default now()
+run_cancels.run_id uuid not null
+run_cancels.action text not null
+run_cancels.reason text not null
+run_cancels.created_at timestamp with time zone not null default now()
+run_events.run_id uuid not null
+run_events.first_id integer not null
+run_events.last_id integer not null
+run_events.events text not null
+run_events.outcome text
+run_events.created_at timestamp with time zone not null default now()
+run_users.run_id uuid not null
+run_users.sealed text not null
+runs.run_id uuid not null
+runs.thread_id uuid not null
+runs.assistant_id uuid not null
+runs.status text not null
+runs.metadata jsonb not null default '{}'::jsonb
+runs.kwargs text not null
+runs.multitask_strategy text not null default 'enqueue'::text
+runs.temporary boolean not null default false
+runs.error text
+runs.log text not null default 'nothing'::text
+runs.webhook text
+runs.attempt integer not null default 0
+runs.lease_token bigint not null default 0
+runs.lease_until timestamp with time zone
+runs.worker_id uuid
+runs.started_at timestamp with time zone
+runs.final_head uuid
+runs.lost_attempts jsonb not null default '[]'::jsonb
+runs.not_before timestamp with time zone not null default now()
+runs.created_at timestamp with time zone not null default now()
+runs.updated_at timestamp with time zone not null default now()
+schema_functions.only_row boolean not null default true
+schema_functions.revision integer not null
+schema_functions.checksum text not null
+schema_functions.applied_at timestamp with time zone not null default now()
+schema_migrations.version integer not null
+schema_migrations.name text not null
+schema_migrations.checksum text not null
+schema_migrations.applied_at timestamp with time zone not null default now()
+schema_migrations.serves_from integer not null default 0
+store_items.namespace text[] collate C not null
+store_items.key text not null
+store_items.value jsonb not null
+store_items.created_at timestamp with time zone not null default now()
+store_items.updated_at timestamp with time zone not null default now()
+store_items.ttl_minutes double precision
+store_items.expires_at timestamp with time zone
+tenant_runs.tenant_id uuid
+tenant_runs.day date
+tenant_runs.id uuid
+tenant_runs.session_id uuid
+tenant_runs.trace_id uuid
+tenant_runs.parent_run_id uuid
+tenant_runs.name text
+tenant_runs.run_type text
+tenant_runs.dotted_order text collate C
+tenant_runs.start_time timestamp with time zone
+tenant_runs.end_time timestamp with time zone
+tenant_runs.error text
+tenant_runs.inputs text
+tenant_runs.outputs text
+tenant_runs.events text
+tenant_runs.serialized text
+tenant_runs.extra text
+tenant_runs.metadata jsonb
+tenant_runs.tags jsonb
+tenant_runs.reference_example_id uuid
+tenant_runs.model text
+tenant_runs.prompt_tokens bigint
+tenant_runs.completion_tokens bigint
+tenant_runs.total_tokens bigint
+tenant_runs.prompt_cost numeric
+tenant_runs.completion_cost numeric
+tenant_runs.total_cost numeric
+tenant_runs.usage_details jsonb
+tenant_runs.first_token_time timestamp with time zone
+tenant_runs.thread_id text
+tenant_runs.status text
+tenant_runs.rank bigint
+tenant_runs.patched integer
+tenant_runs.writes bigint[]
+tenant_runs.inserted_at timestamp with time zone
+tenant_runs.updated_at timestamp with time zone
+threads.thread_id uuid not null
+threads.blob_space uuid not null
+threads.status text not null default 'idle'::text
+threads.metadata jsonb not null default '{}'::jsonb
+threads.config jsonb not null default '{}'::jsonb
+threads.interrupts text not null default '{}'::text
+threads.error text
+threads.watched_until timestamp with time zone
+threads.created_at timestamp with time zone not null default now()
+threads.updated_at timestamp with time zone not null default now()
+threads.state_updated_at timestamp with time zone not null default now()
+threads.ttl_minutes double precision default default_thread_ttl()
+threads.ttl_strategy text default default_thread_ttl_strategy()
+threads.ttl_since timestamp with time zone
+threads.ttl_done_at timestamp with time zone
+threads.removals integer not null default 0
+threads.expires_at timestamp with time zone
+trace_attachments.tenant_id uuid not null
+trace_attachments.day date not null
+trace_attachments.run_id uuid not null
+trace_attachments.name text not null
+trace_attachments.content_type text not null
+trace_attachments.content bytea not null
+trace_days.day date not null
+trace_deletions.tenant_id uuid not null
+trace_deletions.session_id uuid not null
+trace_deletions.deleted_at timestamp with time zone not null default now()
+trace_hour_changes.id bigint not null
+trace_hour_changes.tenant_id uuid not null
+trace_hour_changes.session_id uuid not null
+trace_hour_changes.hour timestamp with time zone not null
+trace_hour_changes.changed_at timestamp with time zone not null default clock_timestamp()
+trace_hours.tenant_id uuid not null
+trace_hours.session_id uuid not null
+trace_hours.hour timestamp with time zone not null
+trace_hours.run_count bigint not null
+trace_hours.error_count bigint not null
+trace_hours.prompt_tokens bigint not null
+trace_hours.completion_tokens bigint not null
+trace_hours.total_tokens bigint not null
+trace_hours.prompt_cost numeric
+trace_hours.completion_cost numeric
+trace_hours.total_cost numeric
+trace_hours.last_run_start_time timestamp with time zone
+trace_hours.latency_steps smallint[] not null
+trace_hours.latency_runs integer[] not null
+trace_hours.first_token_steps smallint[] not null
+trace_hours.first_token_runs integer[] not null
+trace_orphans.tenant_id uuid not null
+trace_orphans.parent_run_id uuid not null
+trace_orphans.id uuid not null
+trace_run_days.tenant_id uuid not null
+trace_run_days.id uuid not null
+trace_run_days.day date not null
+trace_runs.tenant_id uuid not null
+trace_runs.day date not null
+trace_runs.id uuid not null
+trace_runs.session_id uuid
+trace_runs.trace_id uuid
+trace_runs.parent_run_id uuid
+trace_runs.name text
+trace_runs.run_type text
+trace_runs.dotted_order text collate C
+trace_runs.start_time timestamp with time zone
+trace_runs.end_time timestamp with time zone
+trace_runs.error text
+trace_runs.inputs text
+trace_runs.outputs text
+trace_runs.events text
+trace_runs.serialized text
+trace_runs.extra text
+trace_runs.metadata jsonb not null
+trace_runs.tags jsonb
+trace_runs.reference_example_id uuid
+trace_runs.model text
+trace_runs.prompt_tokens bigint
+trace_runs.completion_tokens bigint
+trace_runs.total_tokens bigint
+trace_runs.prompt_cost numeric
+trace_runs.completion_cost numeric
+trace_runs.total_cost numeric
+trace_runs.usage_details jsonb
+trace_runs.first_token_time timestamp with time zone
+trace_runs.thread_id text default trace_thread_id(metadata)
+trace_runs.status text default CASE WHEN (error IS NOT NULL) THEN 'error'::text WHEN (end_time IS NOT NULL) THEN 'success'::text ELSE 'pending'::text END
+trace_runs.rank bigint not null
+trace_runs.patched integer not null
+trace_runs.writes bigint[] not null
+trace_runs.inserted_at timestamp with time zone not null default now()
+trace_runs.updated_at timestamp with time zone not null default now()
+webhook_deliveries.delivery_id uuid not null default gen_random_uuid()
+webhook_deliveries.run_id uuid not null
+webhook_deliveries.thread_id uuid not null
+webhook_deliveries.url text not null
+webhook_deliveries.origin text not null default COALESCE("substring"(url, '^[^/]*//[^/?#]*'::text), ''::text)
+webhook_deliveries.status text not null default 'pending'::text
+webhook_deliveries.attempt integer not null default 0
+webhook_deliveries.lease_token bigint not null default 0
+webhook_deliveries.lease_until timestamp with time zone
+webhook_deliveries.not_before timestamp with time zone not null default now()
+webhook_deliveries.run text not null
+webhook_deliveries.values text
+webhook_deliveries.metadata jsonb not null default '{}'::jsonb
+webhook_deliveries.error text
+webhook_deliveries.log jsonb not null default '[]'::jsonb
+webhook_deliveries.created_at timestamp with time zone not null default now()
+webhook_deliveries.ended_at timestamp with time zone
+workers.worker_id uuid not null
+workers.name text not null
+workers.slots integer not null
+workers.running integer not null
+workers.draining boolean not null default false
+workers.started_at timestamp with time zone not null default now()
+workers.seen_at timestamp with time zone not null default now()
+workspaces.id uuid not null
+workspaces.display_name text not null
+workspaces.created_at timestamp with time zone not null default now()
+
+-- constraints
+api_key_workspaces FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
+api_key_workspaces FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+api_key_workspaces PRIMARY KEY (key_id, tenant_id)
+api_keys CHECK ((length(key_hash) = 32))
+api_keys CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text, 'ingest'::text])))
+api_keys PRIMARY KEY (id)
+api_keys UNIQUE (key_hash)
+assistant_versions FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
+assistant_versions PRIMARY KEY (assistant_id, version)
+assistants PRIMARY KEY (assistant_id)
+blob_garbage PRIMARY KEY (blob_space)
+blobs PRIMARY KEY (space, hash)
+checkpoint_heads PRIMARY KEY (thread_id, checkpoint_ns)
+checkpoint_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+checkpoints PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+cron_ticks FOREIGN KEY (cron_id) REFERENCES crons(cron_id) ON DELETE CASCADE
+cron_ticks PRIMARY KEY (cron_id, scheduled_for)
+crons CHECK ((on_run_completed = ANY (ARRAY['delete'::text, 'keep'::text])))
+crons FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
+crons FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE
+crons PRIMARY KEY (cron_id)
+duties PRIMARY KEY (name)
+encryption_keys CHECK (only_row)
+encryption_keys PRIMARY KEY (only_row)
+expiry_defaults CHECK ((thread_ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
+expiry_defaults CHECK (only_row)
+expiry_defaults PRIMARY KEY (only_row)
+export_destinations CHECK ((destination_type = ANY (ARRAY['s3'::text, 'file'::text])))
+export_destinations FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+export_destinations PRIMARY KEY (tenant_id, id)
+export_events FOREIGN KEY (tenant_id, export_id) REFERENCES exports(tenant_id, id) ON DELETE CASCADE
+export_events PRIMARY KEY (tenant_id, export_id, id)
+export_files FOREIGN KEY (tenant_id, run_id) REFERENCES export_runs(tenant_id, id) ON DELETE CASCADE
+export_files PRIMARY KEY (tenant_id, run_id, number)
+export_runs CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text])))
+export_runs FOREIGN KEY (tenant_id, export_id) REFERENCES exports(tenant_id, id) ON DELETE CASCADE
+export_runs PRIMARY KEY (tenant_id, id)
+exports CHECK (((status <> 'INTERVALSCHEDULED'::text) OR (interval_hours IS NOT NULL)))
+exports CHECK ((compression = ANY (ARRAY['none'::text, 'gzip'::text, 'snappy'::text, 'zstandard'::text])))
+exports CHECK ((format_version = ANY (ARRAY['v1'::text, 'v2_beta'::text])))
+exports CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text, 'INTERVALSCHEDULED'::text])))
+exports CHECK ((window_end > window_start))
+exports FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+exports FOREIGN KEY (tenant_id, destination_id) REFERENCES export_destinations(tenant_id, id)
+exports FOREIGN KEY (tenant_id, session_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+exports PRIMARY KEY (tenant_id, id)
+feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+feedback PRIMARY KEY (tenant_id, id)
+model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+model_prices PRIMARY KEY (id)
+projects CHECK ((name <> ''::text))
+projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+projects PRIMARY KEY (tenant_id, id)
+run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
+run_cancels PRIMARY KEY (run_id)
+run_events PRIMARY KEY (run_id, first_id, last_id)
+run_users PRIMARY KEY (run_id)
+runs CHECK ((log = ANY (ARRAY['nothing'::text, 'outcome'::text, 'events'::text])))
+runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
+runs PRIMARY KEY (run_id)
+schema_functions CHECK (only_row)
+schema_functions PRIMARY KEY (only_row)
+schema_migrations PRIMARY KEY (version)
+store_items CHECK ((ttl_minutes > (0)::double precision))
+store_items PRIMARY KEY (namespace, key)
+threads CHECK (((ttl_minutes IS NULL) = (ttl_strategy IS NULL)))
+threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
+threads CHECK ((ttl_minutes > (0)::double precision))
+threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
+threads PRIMARY KEY (thread_id)
+trace_attachments PRIMARY KEY (tenant_id, run_id, name, day)
+trace_days PRIMARY KEY (day)
+trace_deletions FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+trace_deletions PRIMARY KEY (tenant_id, session_id)
+trace_hour_changes PRIMARY KEY (id)
+trace_hours PRIMARY KEY (tenant_id, session_id, hour)
+trace_orphans PRIMARY KEY (tenant_id, parent_run_id, id)
+trace_run_days PRIMARY KEY (tenant_id, id)
+trace_runs PRIMARY KEY (tenant_id, id, day)
+webhook_deliveries CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+webhook_deliveries PRIMARY KEY (delivery_id)
+workers PRIMARY KEY (worker_id)
+workspaces CHECK ((display_name <> ''::text))
+workspaces PRIMARY KEY (id)
+
+-- indexes
+CREATE UNIQUE INDEX api_key_workspaces_pkey ON svc.api_key_workspaces USING btree (key_id, tenant_id)
+CREATE INDEX api_key_workspaces_tenant ON svc.api_key_workspaces USING btree (tenant_id, key_id)
+CREATE INDEX api_keys_created ON svc.api_keys USING btree (created_at, id)
+CREATE UNIQUE INDEX api_keys_key_hash_key ON svc.api_keys USING btree (key_hash)
+CREATE UNIQUE INDEX api_keys_pkey ON svc.api_keys USING btree (id)
+CREATE UNIQUE INDEX assistant_versions_pkey ON svc.assistant_versions USING btree (assistant_id, version)
+CREATE INDEX assistants_created ON svc.assistants USING btree (created_at, assistant_id)
+CREATE INDEX assistants_graph ON svc.assistants USING btree (graph_id, created_at)
+CREATE INDEX assistants_metadata ON svc.assistants USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX assistants_pkey ON svc.assistants USING btree (assistant_id)
+CREATE INDEX assistants_updated ON svc.assistants USING btree (updated_at, assistant_id)
+CREATE INDEX blob_garbage_due ON svc.blob_garbage USING btree (due_at)
+CREATE UNIQUE INDEX blob_garbage_pkey ON svc.blob_garbage USING btree (blob_space)
+CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
+CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
+CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
+CREATE INDEX cron_ticks_fired ON svc.cron_ticks USING btree (fired_at)
+CREATE UNIQUE INDEX cron_ticks_pkey ON svc.cron_ticks USING btree (cron_id, scheduled_for)
+CREATE INDEX crons_assistant ON svc.crons USING btree (assistant_id)
+CREATE INDEX crons_created ON svc.crons USING btree (created_at, cron_id)
+CREATE INDEX crons_due ON svc.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL))
+CREATE INDEX crons_metadata ON svc.crons USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE UNIQUE INDEX crons_pkey ON svc.crons USING btree (cron_id)
+CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
+CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
+CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
+CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
+CREATE INDEX export_destinations_created ON svc.export_destinations USING btree (tenant_id, created_at, id)
+CREATE UNIQUE INDEX export_destinations_pkey ON svc.export_destinations USING btree (tenant_id, id)
+CREATE UNIQUE INDEX export_events_pkey ON svc.export_events USING btree (tenant_id, export_id, id)
+CREATE INDEX export_files_export ON svc.export_files USING btree (tenant_id, export_id, key)
+CREATE UNIQUE INDEX export_files_pkey ON svc.export_files USING btree (tenant_id, run_id, number)
+CREATE INDEX export_runs_due ON svc.export_runs USING btree (not_before) WHERE (status = 'CREATED'::text)
+CREATE INDEX export_runs_leased ON svc.export_runs USING btree (lease_until) WHERE (status = 'RUNNING'::text)
+CREATE UNIQUE INDEX export_runs_pkey ON svc.export_runs USING btree (tenant_id, id)
+CREATE INDEX export_runs_running ON svc.export_runs USING btree (tenant_id, export_id) WHERE (status = 'RUNNING'::text)
+CREATE INDEX export_runs_waiting ON svc.export_runs USING btree (tenant_id, export_id, window_start) WHERE (status = 'CREATED'::text)
+CREATE UNIQUE INDEX export_runs_window ON svc.export_runs USING btree (tenant_id, export_id, window_start)
+CREATE INDEX exports_active ON svc.exports USING btree (tenant_id, status, created_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'INTERVALSCHEDULED'::text]))
+CREATE INDEX exports_created ON svc.exports USING btree (tenant_id, created_at, id)
+CREATE INDEX exports_destination ON svc.exports USING btree (tenant_id, destination_id)
+CREATE UNIQUE INDEX exports_pkey ON svc.exports USING btree (tenant_id, id)
+CREATE INDEX exports_project ON svc.exports USING btree (tenant_id, session_id)
+CREATE INDEX exports_unfinished_children ON svc.exports USING btree (tenant_id, source_export_id) WHERE ((source_export_id IS NOT NULL) AND (status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text])))
+CREATE UNIQUE INDEX exports_window ON svc.exports USING btree (tenant_id, source_export_id, window_start) WHERE (source_export_id IS NOT NULL)
+CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
+CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
+CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
+CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
+CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
+CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
+CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
+CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
+CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
+CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
+CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
+CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
+CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
+CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
+CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
+CREATE INDEX runs_pending ON svc.runs USING btree (not_before, created_at) WHERE (status = 'pending'::text)
+CREATE UNIQUE INDEX runs_pkey ON svc.runs USING btree (run_id)
+CREATE INDEX runs_thread ON svc.runs USING btree (thread_id, created_at, run_id)
+CREATE UNIQUE INDEX schema_functions_pkey ON svc.schema_functions USING btree (only_row)
+CREATE UNIQUE INDEX schema_migrations_pkey ON svc.schema_migrations USING btree (version)
+CREATE INDEX store_items_expiring ON svc.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+CREATE UNIQUE INDEX store_items_pkey ON svc.store_items USING btree (namespace, key)
+CREATE INDEX store_items_updated ON svc.store_items USING btree (updated_at)
+CREATE INDEX store_items_value ON svc.store_items USING gin (value jsonb_path_ops) WITH (fastupdate=off)
+CREATE INDEX threads_blob_space ON svc.threads USING btree (blob_space)
+CREATE INDEX threads_created ON svc.threads USING btree (created_at, thread_id)
+CREATE INDEX threads_expiring ON svc.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+CREATE INDEX threads_metadata ON svc.threads USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
+CREATE INDEX threads_not_idle ON svc.threads USING btree (status, updated_at) WHERE (status <> 'idle'::text)
+CREATE UNIQUE INDEX threads_pkey ON svc.threads USING btree (thread_id)
+CREATE INDEX threads_state_updated ON svc.threads USING btree (state_updated_at, thread_id)
+CREATE INDEX threads_updated ON svc.threads USING btree (updated_at, thread_id)
+CREATE UNIQUE INDEX trace_attachments_far_pkey ON svc.trace_attachments_far USING btree (tenant_id, run_id, name, day)
+CREATE UNIQUE INDEX trace_attachments_pkey ON ONLY svc.trace_attachments USING btree (tenant_id, run_id, name, day)
+CREATE UNIQUE INDEX trace_days_pkey ON svc.trace_days USING btree (day)
+CREATE UNIQUE INDEX trace_deletions_pkey ON svc.trace_deletions USING btree (tenant_id, session_id)
+CREATE INDEX trace_hour_changes_hour ON svc.trace_hour_changes USING btree (tenant_id, session_id, hour)
+CREATE UNIQUE INDEX trace_hour_changes_pkey ON svc.trace_hour_changes USING btree (id)
+CREATE INDEX trace_hours_hour ON svc.trace_hours USING btree (hour)
+CREATE UNIQUE INDEX trace_hours_pkey ON svc.trace_hours USING btree (tenant_id, session_id, hour)
+CREATE UNIQUE INDEX trace_orphans_pkey ON svc.trace_orphans USING btree (tenant_id, parent_run_id, id)
+CREATE INDEX trace_run_days_day ON svc.trace_run_days USING btree (day)
+CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenant_id, id)
+CREATE INDEX trace_runs_far_inserted ON svc.trace_runs_far USING btree (inserted_at)
+CREATE INDEX trace_runs_far_metadata_tags_idx ON svc.trace_runs_far USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
+CREATE UNIQUE INDEX trace_runs_far_pkey ON svc.trace_runs_far USING btree (tenant_id, id, day)
+CREATE INDEX trace_runs_far_tenant_id_session_id_start_time_id_day_trace_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
+CREATE INDEX trace_runs_far_tenant_id_session_id_thread_id_start_time_idx ON svc.trace_runs_far USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
+CREATE INDEX trace_runs_far_tenant_id_trace_id_idx ON svc.trace_runs_far USING btree (tenant_id, trace_id)
+CREATE INDEX trace_runs_far_updated_at_idx ON svc.trace_runs_far USING btree (updated_at) WHERE ((status = 'pending'::text) AND (metadata ? 'graph_id'::text) AND ((metadata ->> 'run_id'::text) = (trace_id)::text))
+CREATE INDEX trace_runs_labels ON ONLY svc.trace_runs USING gin (metadata jsonb_path_ops, tags jsonb_path_ops) WITH (fastupdate='on', gin_pending_list_limit='1024')
+CREATE INDEX trace_runs_own_pending ON ONLY svc.trace_runs USING btree (updated_at) WHERE ((status = 'pending'::text) AND (metadata ? 'graph_id'::text) AND ((metadata ->> 'run_id'::text) = (trace_id)::text))
+CREATE UNIQUE INDEX trace_runs_pkey ON ONLY svc.trace_runs USING btree (tenant_id, id, day)
+CREATE INDEX trace_runs_session ON ONLY svc.trace_runs USING btree (tenant_id, session_id, start_time, id) INCLUDE (day, trace_id, parent_run_id, run_type, status, end_time, first_token_time, prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost)
+CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, session_id, thread_id, start_time) WHERE (thread_id IS NOT NULL)
+CREATE INDEX trace_runs_trace ON ONLY svc.trace_runs USING btree (tenant_id, trace_id)
+CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
+CREATE INDEX webhook_deliveries_ended ON svc.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+CREATE UNIQUE INDEX webhook_deliveries_pkey ON svc.webhook_deliveries USING btree (delivery_id)
+CREATE UNIQUE INDEX webhook_deliveries_run ON svc.webhook_deliveries USING btree (run_id)
+CREATE INDEX webhook_deliveries_thread ON svc.webhook_deliveries USING btree (thread_id)
+CREATE UNIQUE INDEX workers_pkey ON svc.workers USING btree (worker_id)
+CREATE INDEX workspaces_created ON svc.workspaces USING btree (created_at, id)
+CREATE UNIQUE INDEX workspaces_pkey ON svc.workspaces USING btree (id)
+
+-- policies
+export_destinations tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_events tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_files tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+export_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+exports tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+feedback tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+model_prices shipped for SELECT to svc_tenant using ((tenant_id IS NULL))
+model_prices tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_deletions tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_hour_changes tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_hours tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_run_days tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+
+-- functions
+add_export_event(p_tenant uuid, p_export uuid, p_type text, p_run uuid, p_message text) returns void
+add_trace_days(p_days date[]) returns void
+adopt_late_orphans(p_limit integer) returns integer
+adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
+begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) returns boolean
+cancel_export(p_tenant uuid, p_export uuid) returns text
+cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
+claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
+claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
+claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
+claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
+collect_blobs(p_space uuid, p_count integer) returns integer
+commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
+commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) returns boolean
+complete_export(p_tenant uuid, p_export uuid, p_token bigint, p_manifest text) returns boolean
+complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
+copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath) returns text
+count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
+create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+default_item_ttl() returns double precision
+default_thread_ttl() returns double precision
+default_thread_ttl_strategy() returns text
+delete_checkpoints(p_thread_id uuid) returns void
+delete_ended_deliveries(p_before interval, p_limit integer) returns integer
+delete_old_traces(p_days_kept integer, p_limit integer) returns integer
+delete_project(p_tenant uuid, p_id uuid) returns boolean
+delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
+delete_thread(p_thread_id uuid, p_access jsonpath) returns boolean
+drop_trace_day(p_day date) returns void
+end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
+end_lost_traces(p_quiet interval, p_limit integer) returns integer
+end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+enter_tenant(p_tenant uuid) returns void
+expire_thread(p_thread_id uuid) returns boolean
+export_cursor_time(p_cursor text) returns timestamp with time zone
+export_span(p_start timestamp with time zone, p_end timestamp with time zone) returns text
+fail_export_attempt(p_tenant uuid, p_run uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
+fail_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
+fold_trace_hours(p_quiet interval, p_limit integer) returns integer
+follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
+forget_garbage() returns trigger
+heads_mark(p_thread_id uuid) returns text
+ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]) returns date[]
+is_of_lone_run(p_thread_id uuid) returns boolean
+items_refresh_on_read() returns boolean
+lock_export_runs(p_tenant uuid, p_export uuid) returns void
+note_moved_run() returns trigger
+note_removed_checkpoints() returns trigger
+prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
+queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
+release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
+remove_run(p_run_id uuid, p_thread_id uuid) returns void
+remove_runs(p_thread_id uuid) returns void
+requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
+requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
+restore_thread(p_thread_id uuid, p_begun boolean) returns void
+set_thread_expiry() returns trigger
+settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
+skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean
+spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
+stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+sweep_projects(p_tenant uuid, p_limit integer) returns integer
+time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
+trace_calls_from(p_start timestamp with time zone) returns timestamp with time zone
+trace_calls_until(p_start timestamp with time zone, p_end timestamp with time zone) returns timestamp with time zone
+trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
+trace_entries(p_payload text) returns jsonb
+trace_hour_of(p_time timestamp with time zone) returns timestamp with time zone
+trace_hours_called(p_start timestamp with time zone, p_end timestamp with time zone) returns SETOF timestamp with time zone
+trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
+trace_step(p_seconds double precision) returns smallint
+trace_thread_id(p_metadata jsonb) returns text

@@ -1,0 +1,94 @@
+// The SQL files beside this module: numbered migrations, and functions that are replaced as a whole.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+export interface Migration {
+  version: number;
+  /** The file's name without `.sql`, such as `0041-exports`. */
+  name: string;
+  text: string;
+  checksum: string;
+  /** Checksums of earlier texts of this file that a database may have applied, from its `-- formerly sha256:` lines. */
+  formerChecksums: string[];
+  /**
+   * Set for a migration that removes something (`NNNN-name.contract.sql`): nodes that do not know this version cannot
+   * serve afterwards. From its `-- serves from: NNNN` line.
+   */
+  servesFrom: number | undefined;
+}
+
+/** Every function of `functions/`, as one script. */
+export interface FunctionSet {
+  names: string[];
+  text: string;
+  checksum: string;
+  /** Grows with every change of `text`, so that an older node does not bring older functions back. */
+  revision: number;
+}
+
+/** What this release makes of a database. */
+export interface SchemaFiles {
+  migrations: Migration[];
+  functions: FunctionSet;
+}
+
+const at = (path: string): URL => new URL(path, import.meta.url);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const readSql = async (path: string): Promise<string> =>
+  (await readFile(at(path), 'utf8')).replaceAll('\r\n', '\n');
+
+const sqlFilesOf = async (folder: string): Promise<string[]> =>
+  (await readdir(at(folder), { recursive: true }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.sql'))
+    .toSorted();
+
+const readMigrations = async (): Promise<Migration[]> =>
+  Promise.all(
+    (await sqlFilesOf('./migrations/')).map(async (file) => {
+      const text = await readSql(`./migrations/${file}`);
+      const name = file.slice(0, -'.sql'.length);
+      return {
+        version: Number(file.slice(0, 4)),
+        name,
+        text,
+        checksum: sha256(text),
+        formerChecksums: [...text.matchAll(/^-- formerly sha256:([0-9a-f]{64})$/gm)].map(([, sum]) => sum!),
+        servesFrom: name.endsWith('.contract') ? servesFrom(name, text) : undefined,
+      };
+    }),
+  );
+
+const servesFrom = (name: string, text: string): number => {
+  const [, version] = /^-- serves from: (\d{4})$/m.exec(text) ?? [];
+  if (version === undefined) throw new Error(`${name}.sql lacks its line "-- serves from: NNNN"`);
+  return Number(version);
+};
+
+/** The functions as they are in the folder, without their revision. */
+export const readFunctionFiles = async (): Promise<Omit<FunctionSet, 'revision'>> => {
+  const files = await sqlFilesOf('./functions/');
+  const texts = await Promise.all(files.map((file) => readSql(`./functions/${file}`)));
+  const text = texts.join('\n');
+  return { names: files.map((file) => basename(file, '.sql')), text, checksum: sha256(text) };
+};
+
+/** `npm run generate` writes the manifest. */
+export const readFunctionManifest = async (): Promise<{ revision: number; checksum: string }> =>
+  JSON.parse(await readFile(at('./functions/manifest.json'), 'utf8')) as {
+    revision: number;
+    checksum: string;
+  };
+
+const readFunctions = async (): Promise<FunctionSet> => {
+  const [files, { revision }] = await Promise.all([readFunctionFiles(), readFunctionManifest()]);
+  return { ...files, revision };
+};
+
+export const readSchemaFiles = async (): Promise<SchemaFiles> => {
+  const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()]);
+  return { migrations, functions };
+};
