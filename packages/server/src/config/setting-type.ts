@@ -4,6 +4,7 @@ import { formatCidrList, parseCidrList } from '../access/cidr-list.ts';
 import type { Cidr } from '../access/cidr-list.ts';
 import { formatHostList, parseHostList } from '../egress/host-list.ts';
 import type { AllowedHost } from '../egress/host-list.ts';
+import { parseDatabaseUri } from './database-uri.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { parseOrigin } from './origin.ts';
 import { Secret, withoutPassword } from './secret.ts';
@@ -126,15 +127,13 @@ export function oneOf<const T extends string>(
 
 export function databaseUri(): SettingType<Secret> {
   const remedy =
-    'Write postgres://user:password@host:5432/database, with special characters of the password percent-encoded.';
+    'Write postgres://user:password@host:5432/database, with special characters of the password percent-encoded; several hosts have commas between.';
   return {
     name: 'PostgreSQL URI',
     secret: true,
     parse: (given) => {
-      if (!/^postgres(ql)?:\/\//.test(given)) return { problem: 'is not a PostgreSQL URI', remedy };
-      return URL.canParse(given)
-        ? { value: new Secret(given) }
-        : { problem: 'is not a URI that can be read', remedy };
+      const uri = parseDatabaseUri(given);
+      return 'problem' in uri ? { problem: uri.problem, remedy } : { value: new Secret(given) };
     },
     format: (value) => withoutPassword(value.reveal()),
   };

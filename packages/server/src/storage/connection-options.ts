@@ -1,13 +1,22 @@
 // What every connection is opened with, whoever named the database.
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
+import { parseDatabaseUri } from '../config/database-uri.ts';
 import { columnTypes } from './column-types.ts';
+import { clientOf, HostRoute } from './host-route.ts';
 
 export interface DatabaseOptions {
   /** With `connectionString`, what the URI says wins; TLS is as its sslmode and sslrootcert say. */
   connection: pg.PoolConfig;
   poolMax?: number;
   applicationName?: string;
+}
+
+/** How connections are made: where to, by which kind of client, and with what. */
+export interface Connecting {
+  route: HostRoute;
+  Client: typeof pg.Client;
+  config: pg.PoolConfig;
 }
 
 /** What PostgreSQL itself gives up after, and a little later the driver. Milliseconds. */
@@ -24,40 +33,32 @@ const timeouts = {
 } satisfies pg.PoolConfig;
 
 /**
- * Our own schema, so that a database may be shared with others; times as columnTypes reads them. Nothing is compiled: a query over
- * many partitions looks dear enough for that, and then takes longer than it needs. A page out of order costs little more than the next one: that is
- * what disks are today, and sums read an index that has all they need only where the planner knows it.
+ * Our own schema, so that a database may be shared with others; times as columnTypes reads them. JIT is off: the planner overestimates
+ * queries over many partitions. A page out of order costs little more than the next one: that is what disks are today, and sums read an
+ * index that has all they need only where the planner knows it.
  */
 const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC -c jit=off -c random_page_cost=1.1';
 
-export const poolConfig = ({
+/** Of several hosts, one that takes writes is wanted unless the URI says otherwise: nothing works with another. */
+export const connectingTo = ({
   connection,
   poolMax = 10,
   applicationName = 'svc',
-}: DatabaseOptions): pg.PoolConfig => {
+}: DatabaseOptions): Connecting => {
   const { connectionString, options, ...rest } = connection;
-  return {
-    ...timeouts,
-    application_name: applicationName,
-    ...rest,
-    max: poolMax,
-    types: columnTypes,
-    ...(connectionString === undefined
-      ? { options: options === undefined ? session : `${options} ${session}` }
-      : { connectionString: withSession(connectionString) }),
-  };
-};
-
-/** In the driver, a parameter of the URI replaces ours of the same name: so ours are added to it. */
-const withSession = (uri: string): string => {
-  if (!URL.canParse(uri)) {
-    throw new Problem(
-      'unavailable',
-      'DATABASE_URI is not a URI such as postgresql://user:password@host:5432/database',
-    );
+  const base = { ...timeouts, application_name: applicationName, ...rest, max: poolMax, types: columnTypes };
+  if (connectionString === undefined) {
+    const route = new HostRoute([], 'any');
+    const config = { ...base, options: options === undefined ? session : `${options} ${session}` };
+    return { route, Client: clientOf(route), config };
   }
-  const url = new URL(uri);
-  const given = url.searchParams.get('options');
-  url.searchParams.set('options', given === null ? session : `${given} ${session}`);
-  return url.href;
+  const uri = parseDatabaseUri(connectionString, { options: session });
+  if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
+  const { hosts, wanted = hosts.length > 1 ? 'read-write' : 'any', connectTimeoutMs } = uri;
+  const route = new HostRoute(
+    hosts.map((host) => host.uri),
+    wanted,
+  );
+  const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
+  return { route, Client: clientOf(route), config: { ...base, ...timeout } };
 };

@@ -3,11 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type { Kysely } from 'kysely';
-import pg from 'pg';
-import { CopyOut, type OnRow } from './copy-out.ts';
-import { poolConfig, type DatabaseOptions } from './connection-options.ts';
-import { openListener } from './listener.ts';
+import type pg from 'pg';
+import { type Connecting, connectingTo, type DatabaseOptions } from './connection-options.ts';
+import type { OnRow } from './copy-out.ts';
+import { type Borrowed, copyRows, Lender, type Outage, reconnectMs, runQuery } from './lender.ts';
+import { connectAny, openListener } from './listener.ts';
 import { createKysely, type Execute } from './preparing-driver.ts';
+import { checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
+import { meaningOf, originOf } from './sql-state.ts';
 import type { Tables } from './tables.ts';
 
 export type { DatabaseOptions } from './connection-options.ts';
@@ -35,6 +38,8 @@ export interface Database extends AsyncDisposable {
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Connections of the pool, and who waits for one. */
   poolState(): { pool_total: number; pool_idle: number; pool_waiting: number };
+  /** While no connection can be made. */
+  outage(): Outage | undefined;
   /** Notifications of a channel, on a connection of its own that comes back by itself. */
   listen(
     channel: string,
@@ -43,184 +48,50 @@ export interface Database extends AsyncDisposable {
   ): Promise<AsyncDisposable>;
 }
 
-const oldestVersion = 150_000;
-const transactTries = 3;
-const reconnectMs = { max: 10_000, pause: 50 };
-const conflicts = new Set<unknown>(['40001', '40P01']);
-const canceled = '57014';
 /** The driver's own limit cannot be switched off, only be made long. */
 const scriptMs = 24 * 60 * 60 * 1_000;
+const conflictTries = 3;
+/** How long a statement that a read-only server refused is sent again: the next connection may lead to its successor. */
+const movedMs = { max: 2_000, pause: 100 };
 
 /** Connects once to see that it can be done. Throws `unavailable` with what to do about it. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const config = poolConfig(options);
-  const pool = new pg.Pool(config);
-  // An idle connection that breaks is replaced when the next one is needed; without this it would end the process.
-  pool.on('error', () => undefined);
-  // Nor may one that breaks while it is thrown away.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const connecting = connectingTo(options);
+  const lender = new Lender(connecting);
   try {
-    await checkVersion(pool);
+    await lender.lend(({ client }) => checkSession(client, () => connectAny(connecting)), false);
   } catch (error) {
-    await pool.end();
-    throw error;
+    await lender[Symbol.asyncDispose]();
+    throw explain(error);
   }
-  return poolDatabase(pool, config);
+  return poolDatabase(lender, connecting);
 };
 
-const checkVersion = async (pool: pg.Pool): Promise<void> => {
-  try {
-    const { rows } = await pool.query<{ version: string }>(
-      `select current_setting('server_version_num') as version`,
-    );
-    const version = Number(rows[0]?.version);
-    if (version >= oldestVersion) return;
-    throw new Problem(
-      'unavailable',
-      `PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}`,
-    );
-  } catch (cause) {
-    if (cause instanceof Problem) throw cause;
-    throw new Problem('unavailable', `The database cannot be reached: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
+const explain = (error: unknown): Problem => {
+  const cause = originOf(error);
+  if (cause instanceof Problem) return cause;
+  if (isPoolerRefusal(cause)) return poolerRefusal(cause);
+  return new Problem('unavailable', `The database cannot be reached: ${(cause as Error).message}`, { cause });
 };
 
-/** A connection while it is lent to one piece of work. */
-interface Borrowed {
-  client: pg.PoolClient;
-  isSound: boolean;
-}
-
-/**
- * Only an error of the statement leaves the connection as it was; of a timeout, not even that is certain. A stale plan
- * stays with its connection.
- */
-const leavesSound = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError &&
-  error.severity === 'ERROR' &&
-  error.code !== canceled &&
-  !isStalePlan(error);
-
-const translate = (error: unknown): unknown => {
-  // A value that the driver cannot send, or that does not fit what it is read into: a mistake of ours.
-  if (error instanceof RangeError || error instanceof TypeError) return error;
-  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-  // Data that a column cannot take; what comes here should have been refused before.
-  if (code.startsWith('22'))
-    return new Problem('invalid', 'The request holds a value that cannot be stored', { cause: error });
-  if (code === canceled || code === '55P03')
-    return new Problem('unavailable', 'The database took too long', { cause: error });
-  return (leavesSound(error) && code !== '53300') || isConflict(error)
-    ? error
-    : new Problem('unavailable', 'The database cannot be reached at the moment', { cause: error });
-};
-
-const run = async <Row extends pg.QueryResultRow>(
-  borrowed: Borrowed,
-  query: pg.QueryConfig,
-): Promise<pg.QueryResult<Row>> => {
-  try {
-    return await borrowed.client.query<Row>(query);
-  } catch (error) {
-    if (!leavesSound(error)) borrowed.isSound = false;
-    throw translate(error);
-  }
-};
-
-const copyRows = async (
-  borrowed: Borrowed,
-  text: string,
-  onRow: OnRow,
-  signal?: AbortSignal,
-): Promise<void> => {
-  signal?.throwIfAborted();
-  const giveUp = (): void => streamOf(borrowed.client).destroy();
-  const query = new CopyOut(text, onRow);
-  signal?.addEventListener('abort', giveUp);
-  try {
-    borrowed.client.query(query);
-    await query.done;
-  } catch (error) {
-    if (!leavesSound(error)) borrowed.isSound = false;
-    signal?.throwIfAborted();
-    throw translate(error);
-  } finally {
-    signal?.removeEventListener('abort', giveUp);
-  }
-};
-
-/** The driver's types keep it to themselves. */
-const streamOf = (client: pg.PoolClient): { destroy(): void } =>
-  (client as unknown as { connection: pg.Connection }).connection.stream;
-
-/** Nothing has been asked yet, so asking again is safe: a database that restarts is waited for. */
-const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
-  const untilMs = performance.now() + reconnectMs.max;
-  for (;;) {
-    try {
-      return await pool.connect();
-    } catch (error) {
-      if (pool.ending || performance.now() > untilMs) throw translate(error);
-      await sleep(reconnectMs.pause);
-    }
-  }
-};
-
-/** Borrows a connection for one piece of work; gives it back only if it is still sound. */
-const withClient = async <T>(pool: pg.Pool, work: (borrowed: Borrowed) => Promise<T>): Promise<T> => {
-  const client = await connect(pool);
-  const borrowed: Borrowed = { client, isSound: true };
-  // It may break between two statements, when the pool does not watch it and no query is there to be told.
-  const onError = (): void => void (borrowed.isSound = false);
-  client.on('error', onError);
-  try {
-    return await work(borrowed);
-  } finally {
-    client.off('error', onError);
-    client.release(!borrowed.isSound);
-  }
-};
-
-const poolDatabase = (pool: pg.Pool, config: pg.PoolConfig): Database => {
-  const atWork = new Set<Promise<unknown>>();
-  const lend = async <T>(work: (borrowed: Borrowed) => Promise<T>): Promise<T> => {
-    const promise = withClient(pool, work);
-    atWork.add(promise);
-    try {
-      return await promise;
-    } finally {
-      atWork.delete(promise);
-    }
-  };
-  return {
-    ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, reads?: boolean, onSend?: () => void) =>
-      again(
-        () =>
-          lend((borrowed) => {
-            onSend?.();
-            return run<Row>(borrowed, query);
-          }),
-        reads,
-      ),
+const poolDatabase = (lender: Lender, connecting: Connecting): Database => ({
+  ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, reads?: boolean, onSend?: () => void) =>
+    again(
+      () =>
+        lender.lend((borrowed) => {
+          onSend?.();
+          return runQuery<Row>(borrowed, query);
+        }),
+      reads,
     ),
-    transact: (work) => transact(lend, work),
-    copyOut: (text, onRow, signal) => lend((borrowed) => copyRows(borrowed, text, onRow, signal)),
-    poolState: () => ({
-      pool_total: pool.totalCount,
-      pool_idle: pool.idleCount,
-      pool_waiting: pool.waitingCount,
-    }),
-    listen: (channel, onNotify, onReconnect) => openListener({ config, channel, onNotify, onReconnect }),
-    async [Symbol.asyncDispose]() {
-      if (pool.ending) return;
-      // A pool that ends forgets who waits for a connection: they would wait for ever.
-      while (atWork.size > 0) await Promise.allSettled(atWork);
-      await pool.end();
-    },
-  };
-};
+  ),
+  transact: (work) => again(() => lender.lend((borrowed) => inTransaction(borrowed, work))),
+  copyOut: (text, onRow, signal) => lender.lend((borrowed) => copyRows(borrowed, text, onRow, signal)),
+  poolState: () => lender.state,
+  outage: () => lender.outage,
+  listen: (channel, onNotify, onReconnect) => openListener({ connecting, channel, onNotify, onReconnect }),
+  [Symbol.asyncDispose]: () => lender[Symbol.asyncDispose](),
+});
 
 const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
   kysely: createKysely(execute),
@@ -239,53 +110,41 @@ const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'
   },
 });
 
-const isConflict = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && (conflicts.has(error.code) || isStalePlan(error));
-
 /**
- * A newer release has changed what a statement returns, by a column or a function, after this connection prepared it.
- * PostgreSQL has no code of its own for that.
+ * One statement or transaction, sent again where it is known not to have happened, or changes nothing: that depends on the
+ * error.
  */
-const isStalePlan = ({ code, routine }: pg.DatabaseError): boolean =>
-  code === '0A000' && routine === 'RevalidateCachedQuery';
-
-/** The connection broke, or was broken off: not a query that took too long. */
-const isBroken = (error: unknown): boolean => {
-  if (!(error instanceof Problem) || error.code !== 'unavailable') return false;
-  const code = (error.cause as { code?: string } | undefined)?.code;
-  return (
-    code !== canceled &&
-    code !== '55P03' &&
-    !/timeout/i.test((error.cause as Error | undefined)?.message ?? '')
-  );
-};
-
-/** One statement is one transaction: what the database found to conflict has not happened. */
 const again = async <T>(work: () => Promise<T>, reads = false): Promise<T> => {
-  const untilMs = performance.now() + reconnectMs.max;
+  const startMs = performance.now();
   for (let tries = 1; ; tries++) {
     try {
       return await work();
     } catch (error) {
-      const isWorth = isConflict(error)
-        ? tries < transactTries
-        : reads && isBroken(error) && performance.now() < untilMs;
-      if (!isWorth) throw error;
-      await sleep(5 * tries);
+      const pauseMs = pauseBefore(error, { tries, reads, afterMs: performance.now() - startMs });
+      if (pauseMs === undefined) throw error;
+      await sleep(pauseMs);
     }
   }
 };
 
-type Lend = <T>(work: (borrowed: Borrowed) => Promise<T>) => Promise<T>;
-
-const transact = async <T>(lend: Lend, work: (tx: Database) => Promise<T>): Promise<T> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await lend((borrowed) => inTransaction(borrowed, work));
-    } catch (error) {
-      if (!isConflict(error) || tries >= transactTries) throw error;
-      await sleep(5 * tries);
-    }
+/** Undefined when it is not worth another try. */
+const pauseBefore = (
+  error: unknown,
+  { tries, reads, afterMs }: { tries: number; reads: boolean; afterMs: number },
+): number | undefined => {
+  // What work threw of its own accord is no error of the database.
+  const isOfDatabase = !(error instanceof Problem) || error.code === 'unavailable';
+  const origin = originOf(error);
+  if (!isOfDatabase || origin instanceof Problem) return undefined;
+  switch (meaningOf(origin).again) {
+    case 'conflict':
+      return tries < conflictTries ? 5 * tries : undefined;
+    case 'moved':
+      return afterMs < movedMs.max ? movedMs.pause : undefined;
+    case 'reads':
+      return reads && afterMs < reconnectMs.max ? 5 * tries : undefined;
+    case 'never':
+      return undefined;
   }
 };
 
@@ -294,7 +153,7 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
   const execute: Execute = (query, _reads, onSend) => {
     if (!isOpen) throw new Error('The transaction of this handle has ended');
     onSend?.();
-    return run(borrowed, query);
+    return runQuery(borrowed, query);
   };
   const tx: Database = {
     ...queries(execute),
@@ -304,13 +163,14 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
       return copyRows(borrowed, text, onRow, signal);
     },
     poolState: () => ({ pool_total: 1, pool_idle: 0, pool_waiting: 0 }),
+    outage: () => undefined,
     listen: () => Promise.reject(new Error('A transaction cannot listen')),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  await run(borrowed, { text: 'begin' });
+  await runQuery(borrowed, { text: 'begin' });
   try {
     const result = await work(tx);
-    const { command } = await run(borrowed, { text: 'commit' });
+    const { command } = await runQuery(borrowed, { text: 'commit' });
     // PostgreSQL answers a commit after a failed statement with a rollback, and no error.
     if (command !== 'COMMIT')
       throw new Error(
@@ -319,7 +179,7 @@ const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Prom
     return result;
   } catch (error) {
     // The server rolls back what it cannot be asked to.
-    if (borrowed.isSound) await run(borrowed, { text: 'rollback' }).catch(() => undefined);
+    if (borrowed.isSound) await runQuery(borrowed, { text: 'rollback' }).catch(() => undefined);
     throw error;
   } finally {
     isOpen = false;

@@ -3,10 +3,11 @@
 //
 //   connect ──LISTEN──▶ listening ──broken, or silent to a heartbeat──▶ away ──backoff──▶ connect
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import type { Connecting } from './connection-options.ts';
 
 export interface ListenOptions {
-  config: pg.ClientConfig;
+  connecting: Connecting;
   channel: string;
   /** Must not throw. */
   onNotify: (payload: string) => void;
@@ -37,15 +38,28 @@ interface Listening {
   lost: Promise<void>;
 }
 
-const connect = async ({ config, channel, onNotify }: ListenOptions): Promise<Listening> => {
-  const client = new pg.Client(config);
+/** A connection of its own, to the first host that can be reached and is of the wanted kind. */
+export const connectAny = async ({ Client, config, route }: Connecting): Promise<pg.Client> => {
+  for (let tries = 1; ; tries++) {
+    const client = new Client(config);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      void client.end();
+      if (tries >= route.length) throw error;
+    }
+  }
+};
+
+const connect = async ({ connecting, channel, onNotify }: ListenOptions): Promise<Listening> => {
+  const client = await connectAny(connecting);
   const lost = new Promise<void>((resolve) => {
     client.on('error', () => resolve());
     client.on('end', () => resolve());
   });
   client.on('notification', ({ payload = '' }) => onNotify(payload));
   try {
-    await client.connect();
     await client.query(`listen ${client.escapeIdentifier(channel)}`);
     return { client, lost };
   } catch (error) {
@@ -57,7 +71,7 @@ const connect = async ({ config, channel, onNotify }: ListenOptions): Promise<Li
 const keep = async (options: ListenOptions, first: Listening, stop: AbortSignal): Promise<void> => {
   let listening = first;
   while (!stop.aborted) {
-    await untilLost(listening, stop);
+    await untilLost(listening, options.connecting, stop);
     listening.client.removeAllListeners('notification');
     const ended = listening.client.end();
     if (stop.aborted) return ended;
@@ -69,26 +83,29 @@ const keep = async (options: ListenOptions, first: Listening, stop: AbortSignal)
 };
 
 /** A peer that has silently gone answers no heartbeat. */
-const untilLost = async ({ client, lost }: Listening, stop: AbortSignal): Promise<void> => {
-  let isLost = false;
-  const wake = new AbortController();
-  void lost.then(() => {
-    isLost = true;
-    wake.abort();
-  });
-  const either = AbortSignal.any([stop, wake.signal]);
-  while (!isLost && !stop.aborted) {
-    await pause(heartbeatMs, either);
-    if (either.aborted) return;
+const untilLost = async (
+  { client, lost }: Listening,
+  { route }: Connecting,
+  stop: AbortSignal,
+): Promise<void> => {
+  const gone = new AbortController();
+  void lost.then(() => gone.abort());
+  const over = AbortSignal.any([stop, gone.signal]);
+  while (!over.aborted) {
+    const asked = new AbortController();
+    using _moved = route.onMoved(() => asked.abort());
+    await pause(heartbeatMs, AbortSignal.any([over, asked.signal]));
+    if (over.aborted) return;
     const beat: pg.QueryConfig & { query_timeout: number } = {
-      text: 'select 1',
+      text: `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as moved`,
       query_timeout: heartbeatTimeoutMs,
     };
-    const answered = await client.query(beat).then(
-      () => true,
+    // Notifications are sent by the server that takes writes.
+    const isWell = await client.query<{ moved: boolean }>(beat).then(
+      ({ rows }) => rows[0]?.moved === false,
       () => false,
     );
-    if (!answered) return;
+    if (!isWell) return;
   }
 };
 

@@ -12,6 +12,7 @@ export type Role = 'all' | 'api' | 'worker';
 export interface NodeOptions {
   /** How PostgreSQL knows its connections. */
   name: string;
+  /** Empty: an embedded one. */
   databaseUri: string;
   role?: Role;
   executors?: number;

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -27,6 +27,14 @@ export interface FaultyPostgres extends AsyncDisposable {
   start(): Promise<void>;
   stop(mode: StopMode): Promise<void>;
   restart(mode: StopMode): Promise<void>;
+  /** A standby that streams from it, and has all that it has; made while it is stopped for a moment. */
+  standby(): Promise<FaultyPostgres>;
+  /** Makes a standby the primary. */
+  promote(): Promise<void>;
+  /** Where its data is. */
+  readonly data: string;
+  /** What it has written to its log. */
+  log(): Promise<string>;
   /** Ends up to `count` sessions of a database, whichever chance finds; returns how many. */
   terminateBackends(database: string, count: number): Promise<number>;
 }
@@ -35,13 +43,31 @@ const signals = { immediate: 'SIGQUIT', fast: 'SIGINT' } as const;
 const template = 'svc_template';
 const host = '127.0.0.1';
 
-/** Durable unless told otherwise: without, a crash loses what was committed in its last moments. */
-export const startPostgres = async ({ durable = true } = {}): Promise<FaultyPostgres> => {
+export interface PostgresOptions {
+  /** Durable unless told otherwise: without, a crash loses what was committed in its last moments. */
+  durable?: boolean;
+  /** Called with the folder of its data before there is any. */
+  prepare?: (folder: string) => Promise<void>;
+}
+
+export const startPostgres = async ({
+  durable = true,
+  prepare,
+}: PostgresOptions = {}): Promise<FaultyPostgres> => {
   const folder = await mkdtemp(join(inject('scratch'), 'faults-'));
+  await prepare?.(folder);
   const home = await openHome(folder);
   await initialise(home);
   const server = new PostgresServer(home, await freePort(), durable);
   await server.start();
+  const postgres = handleOf(server, home, folder, durable);
+  await queryOnce(postgres.connection('postgres'), `create database ${template}`);
+  await using database = await openDatabase({ connection: postgres.connection(template) });
+  await migrate(database);
+  return postgres;
+};
+
+const handleOf = (server: PostgresServer, home: Home, folder: string, durable: boolean): FaultyPostgres => {
   const connection = (database: string): pg.ClientConfig => ({
     host,
     port: server.port,
@@ -50,14 +76,27 @@ export const startPostgres = async ({ durable = true } = {}): Promise<FaultyPost
   });
   const asAdmin = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
     queryOnce<Row>(connection('postgres'), text, values);
-  await asAdmin(`create database ${template}`);
-  {
-    await using database = await openDatabase({ connection: connection(template) });
-    await migrate(database);
-  }
   return {
     port: server.port,
+    data: home.data,
     connection,
+    log: () => readFile(home.log, 'utf8'),
+    async standby() {
+      const other = await mkdtemp(join(inject('scratch'), 'standby-'));
+      const otherHome = await openHome(other);
+      await server.stop('fast');
+      await cp(home.data, otherHome.data, { recursive: true, preserveTimestamps: true });
+      await server.start();
+      await writeFile(join(otherHome.data, 'standby.signal'), '');
+      const source = `host=${host} port=${server.port} user=svc`;
+      await appendFile(join(otherHome.data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+      const standby = new PostgresServer(otherHome, await freePort(), durable);
+      await standby.start();
+      return handleOf(standby, otherHome, other, durable);
+    },
+    async promote() {
+      await asAdmin('select pg_promote()');
+    },
     async createDatabase() {
       const name = `svc_${randomUUID().replaceAll('-', '')}`;
       await asAdmin(`create database ${name} template ${template}`);

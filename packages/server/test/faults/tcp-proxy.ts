@@ -33,7 +33,10 @@ interface Drop {
   done: () => void;
 }
 
-export const openProxy = async (target: { host: string; port: number }): Promise<TcpProxy> => {
+/** Of a TCP port, or a Unix socket. */
+export type Target = { host: string; port: number } | { path: string };
+
+export const openProxy = async (target: Target): Promise<TcpProxy> => {
   const links = new Set<Link>();
   const weather: Weather = { mode: 'pass', delayMs: 0, drops: new Set() };
   const server = createServer((client) => {
@@ -84,7 +87,7 @@ interface Weather {
 class Link {
   bytesLeft = Infinity;
   readonly #client: Socket;
-  readonly #target: { host: string; port: number };
+  readonly #target: Target;
   readonly #weather: Weather;
   readonly #gone: () => void;
   #server: Socket | undefined;
@@ -93,7 +96,7 @@ class Link {
   #asked = Buffer.alloc(0);
   #answered = Buffer.alloc(0);
 
-  constructor(client: Socket, target: { host: string; port: number }, weather: Weather, gone: () => void) {
+  constructor(client: Socket, target: Target, weather: Weather, gone: () => void) {
     this.#client = client;
     this.#target = target;
     this.#weather = weather;
@@ -118,7 +121,9 @@ class Link {
 
   reset(): void {
     this.#client.resetAndDestroy();
-    this.#server?.resetAndDestroy();
+    // A Unix socket has no resets.
+    if ('path' in this.#target) this.#server?.destroy();
+    else this.#server?.resetAndDestroy();
     this.#gone();
   }
 

@@ -263,7 +263,7 @@ describe('a connection', () => {
       /The database cannot be reached: .*ECONNREFUSED/,
     );
     await expect(openDatabase({ connection: { connectionString: 'nonsense' } })).rejects.toThrow(
-      /is not a URI/,
+      /SVC_DATABASE_URI is not a PostgreSQL URI/,
     );
   });
 

@@ -1,0 +1,114 @@
+// URIs of PostgreSQL as libpq reads them: several hosts, sockets, and which of the hosts is wanted. The driver knows one
+// host, so each of them becomes a URI of its own.
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+
+const sessionAttributes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+
+/** `target_session_attrs`: which servers a connection may lead to. */
+export type SessionAttributes = (typeof sessionAttributes)[number];
+
+export interface DatabaseUri {
+  /** One for each host, in their order; parameters that the driver does not know are left out. */
+  hosts: readonly { uri: string }[];
+  /** Undefined when the URI does not say. */
+  wanted: SessionAttributes | undefined;
+  /** Undefined when the URI does not say. */
+  connectTimeoutMs: number | undefined;
+}
+
+interface HostPort {
+  host: string;
+  port: string;
+}
+
+const shape =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/;
+const hostShape = /^(?<host>\[[\da-fA-F:.%]+\]|[^:[\]]*)(?::(?<port>\d*))?$/;
+
+/** Returns a sentence where the text is no such URI. `extra` parameters are added; `options` are put behind those that are there. */
+export const parseDatabaseUri = (
+  text: string,
+  extra: { options?: string } = {},
+): DatabaseUri | { problem: string } => {
+  const parts = shape.exec(text)?.groups;
+  if (!parts) return { problem: 'is not a PostgreSQL URI' };
+  const parameters = new URLSearchParams(parts['query'] ?? '');
+  const hosts = readHosts(parts['hosts'] ?? '', take(parameters, 'host'), take(parameters, 'port'));
+  if ('problem' in hosts) return hosts;
+  const wanted = take(parameters, 'target_session_attrs');
+  if (wanted !== undefined && !isAttribute(wanted))
+    return { problem: `has a target_session_attrs that is none of ${sessionAttributes.join(', ')}` };
+  const timeout = take(parameters, 'connect_timeout');
+  if (timeout !== undefined && !/^\d{1,6}$/.test(timeout))
+    return { problem: 'has a connect_timeout that is no number of seconds' };
+  const database = take(parameters, 'dbname') ?? decode(parts['database'] ?? '');
+  if (database === undefined) return { problem: 'has a database name that is not percent-encoded' };
+  if (extra.options !== undefined) {
+    const given = parameters.get('options');
+    parameters.set('options', given === null ? extra.options : `${given} ${extra.options}`);
+  }
+  const user = parts['user'] === undefined ? '' : `${parts['user']}@`;
+  const uris = hosts.list.map(({ host, port }) => ({ uri: toUri(user, database, host, port, parameters) }));
+  if (!uris.every(({ uri }) => URL.canParse(uri.replace('@/', '@localhost/'))))
+    return { problem: 'is not a URI that can be read' };
+  const seconds = Number(timeout ?? 0);
+  return { hosts: uris, wanted, connectTimeoutMs: seconds > 0 ? seconds * 1_000 : undefined };
+};
+
+const isAttribute = (text: string): text is SessionAttributes =>
+  (sessionAttributes as readonly string[]).includes(text);
+
+const take = (parameters: URLSearchParams, name: string): string | undefined => {
+  const value = parameters.get(name) ?? undefined;
+  parameters.delete(name);
+  return value;
+};
+
+const decode = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // a lone percent sign
+  }
+};
+
+/** Those of the parameters count before those in front of the path, as in libpq. */
+const readHosts = (
+  authority: string,
+  hostParameter: string | undefined,
+  portParameter: string | undefined,
+): { list: HostPort[] } | { problem: string } => {
+  const list: HostPort[] = [];
+  for (const entry of authority.split(',')) {
+    const groups = hostShape.exec(entry)?.groups;
+    const host = groups && decode((groups['host'] ?? '').replace(/^\[(.*)\]$/, '$1'));
+    if (host === undefined) return { problem: 'names a host or a port that cannot be read' };
+    list.push({ host, port: groups?.['port'] ?? '' });
+  }
+  const hosts = hostParameter?.split(',').map((host, at) => ({ host, port: list[at]?.port ?? '' })) ?? list;
+  const ports = portParameter?.split(',');
+  if (ports && ports.length !== 1 && ports.length !== hosts.length)
+    return { problem: `names ${hosts.length} hosts and ${ports.length} ports` };
+  const all = hosts.map(({ host, port }, at) => ({
+    host,
+    port: (ports?.length === 1 ? ports[0] : ports?.[at]) ?? port,
+  }));
+  const isSound = all.every(({ port }) => /^\d{0,5}$/.test(port) && Number(port) <= 65_535);
+  return isSound ? { list: all } : { problem: 'names a port that is none' };
+};
+
+const toUri = (
+  user: string,
+  database: string,
+  host: string,
+  port: string,
+  parameters: URLSearchParams,
+): string => {
+  const own = new URLSearchParams(parameters);
+  if (host !== '') own.set('host', host);
+  if (port !== '') own.set('port', port);
+  const query = own.size > 0 ? `?${own.toString()}` : '';
+  // The parameter says where the host is; without one the driver goes by PGHOST.
+  const authority = host === '' ? '' : 'localhost';
+  return `postgresql://${user}${authority}/${encodeURIComponent(database)}${query}`;
+};

@@ -1,0 +1,82 @@
+// A connection pooler between the server and PostgreSQL: what the server cannot work through it refuses at its start.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../cli/cli-process.ts';
+import { ask } from './caller.ts';
+import { startNode } from './node-process.ts';
+import { type PoolerOptions, requirePooler, startPooler } from './pooler.ts';
+import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
+
+const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
+/** What connections of the server ask for. */
+const parameters = ['options', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+const settings = 'set search_path=svc; set datestyle=ISO; set timezone=UTC; set jit=off';
+
+let postgres: FaultyPostgres;
+let database: string;
+let dataDir: string;
+beforeAll(async () => {
+  requirePooler();
+  postgres = await startPostgres();
+  database = await postgres.createDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-pooled-'));
+});
+afterAll(async () => {
+  await rm(dataDir, { recursive: true, force: true });
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+/** How `svc start` ends with such a pooler. */
+const startThrough = async (options: Omit<PoolerOptions, 'port'>) => {
+  await using pooler = await startPooler({ port: postgres.port, ...options });
+  const databaseUri = `postgresql://svc@127.0.0.1:${pooler.port}/${database}`;
+  await using svc = runCli(['start', '--config', project, '--port', '0', '--data-dir', dataDir], {
+    cwd: dataDir,
+    env: { SVC_DATABASE_URI: databaseUri, SVC_LOG_LEVEL: 'warn' },
+  });
+  const serves = svc.prints(/^svc \d/m).then(
+    () => ({ code: undefined, stderr: 'it serves' }),
+    () => svc.exit,
+  );
+  return await serves;
+};
+
+describe('a PgBouncer', () => {
+  it.each(['transaction', 'statement'] as const)('in %s mode is refused with a remedy', async (mode) => {
+    const { code, stderr } = await startThrough({ mode, ignored: parameters, connectQuery: settings });
+    expect(stderr).toMatch(/connection pooler in transaction mode.*Let it lead to PostgreSQL itself/s);
+    expect(code).toBe(1);
+  });
+
+  it('that refuses what connections ask for is named', async () => {
+    const { code, stderr } = await startThrough({ mode: 'session' });
+    expect(stderr).toMatch(
+      /connection pooler that refuses.*unsupported startup parameter.*PostgreSQL itself/s,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('that drops the settings of a session is refused', async () => {
+    const { code, stderr } = await startThrough({ mode: 'session', ignored: parameters });
+    expect(stderr).toMatch(
+      /ignores the startup parameter "options": let SVC_DATABASE_URI lead to PostgreSQL/,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('in session mode works where the role brings the settings', async () => {
+    for (const setting of ['search_path = svc', `datestyle = 'ISO, MDY'`, 'timezone = UTC'])
+      await queryOnce(postgres.connection(database), `alter role svc in database ${database} set ${setting}`);
+    await using pooler = await startPooler({ port: postgres.port, mode: 'session', ignored: parameters });
+    const databaseUri = `postgresql://svc@127.0.0.1:${pooler.port}/${database}`;
+    await using node = await startNode({ name: 'pooled', databaseUri });
+    const body = { assistant_id: 'journal', input: { marker: 'pooled', steps: 3, ms: 1, taken: 0 } };
+    const results = await Promise.all(
+      Array.from({ length: 8 }, () => ask(node.url, { method: 'POST', path: '/runs/wait', body })),
+    );
+    expect(results.map(({ status }) => status)).toEqual(results.map(() => 200));
+  });
+});

@@ -1,0 +1,78 @@
+// PgBouncer in front of a PostgreSQL.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import { freePort } from './free-port.ts';
+
+const program = '/usr/sbin/pgbouncer';
+const nobody = 65_534;
+
+export const requirePooler = (): void => {
+  if (!existsSync(program)) throw new Error(`${program} is missing: apt-get install pgbouncer`);
+};
+
+export interface PoolerOptions {
+  /** Of the PostgreSQL behind it, on the loopback interface. */
+  port: number;
+  mode: 'session' | 'transaction' | 'statement';
+  /** Startup parameters that it drops; with another one it refuses the connection. */
+  ignored?: readonly string[];
+  /** What it sends to each session that it opens. */
+  connectQuery?: string;
+}
+
+/** Listens on a loopback port; every user may connect to every database. */
+export const startPooler = async ({
+  port,
+  mode,
+  ignored = [],
+  connectQuery,
+}: PoolerOptions): Promise<AsyncDisposable & { port: number }> => {
+  requirePooler();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pooler-'));
+  const own = await freePort();
+  const query = connectQuery === undefined ? '' : ` connect_query='${connectQuery.replaceAll("'", "''")}'`;
+  const file = join(folder, 'pgbouncer.ini');
+  await writeFile(
+    file,
+    `[databases]
+* = host=127.0.0.1 port=${port} user=svc${query}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${own}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = 40
+ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
+`,
+  );
+  // It does not run as root.
+  await chmod(folder, 0o755);
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn(program, ['-q', file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(isRoot ? { uid: nobody, gid: nobody } : {}),
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+  const exited = once(child, 'exit');
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${said}`);
+    const socket = net.connect(own, '127.0.0.1');
+    await once(socket, 'connect').finally(() => socket.destroy());
+  });
+  return {
+    port: own,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

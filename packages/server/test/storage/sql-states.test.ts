@@ -1,0 +1,109 @@
+// What callers see of the errors of PostgreSQL, and what becomes of the connection.
+import { Problem } from '@svc/contract/problem';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Database } from '../../src/storage/database.ts';
+import { meaningOf } from '../../src/storage/sql-state.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const backendOf = async (on: Database): Promise<number> => {
+  const [row] = await on.query<{ pid: number }>(
+    { name: 'backend', text: 'select pg_backend_pid() as pid' },
+    [],
+  );
+  return row?.pid ?? 0;
+};
+
+const raising = (code: string): string =>
+  `do $$ begin raise exception 'raised' using errcode = '${code}'; end $$`;
+
+/** How an error with this code reaches a caller, and whether the connection was used again. */
+const outcomeOf = async (code: string) => {
+  await using own = await openDatabase({ ...db.options, poolMax: 1 });
+  const before = await backendOf(own);
+  const error = await own.script(raising(code)).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return {
+    code: error instanceof Problem ? error.code : (error as { code?: string }).code,
+    message: error instanceof Problem ? error.message : '',
+    isKept: (await backendOf(own)) === before,
+  };
+};
+
+describe('an error of PostgreSQL', () => {
+  it.each([
+    ['53100', 'The disk of the database is full', true],
+    ['53200', 'The database is out of memory', true],
+    ['53300', 'The database has no free connection', false],
+    ['53400', 'The database has no resources left', true],
+    ['57P01', 'The database cannot be reached at the moment', false],
+    ['57P03', 'The database cannot be reached at the moment', false],
+    ['57P05', 'The database cannot be reached at the moment', false],
+    ['58030', 'The database cannot use its disk', true],
+    ['58P01', 'The database cannot use its disk', true],
+    ['08006', 'The database cannot be reached at the moment', false],
+    ['25006', 'The database is read-only at the moment', false],
+    [
+      '26000',
+      'The database does not keep prepared statements: a pooler in transaction mode is in between',
+      false,
+    ],
+    ['57014', 'The database took too long', false],
+    ['55P03', 'The database took too long', true],
+  ])('%s is unavailable, with a sentence', async (code, message, isKept) => {
+    expect(await outcomeOf(code)).toEqual({ code: 'unavailable', message, isKept });
+  });
+
+  it('of a value is invalid', async () => {
+    expect(await outcomeOf('22P02')).toMatchObject({ code: 'invalid', isKept: true });
+  });
+
+  it.each(['40001', '40P01', '23505', '42703', 'XX000'])('%s passes as it is', async (code) => {
+    expect(await outcomeOf(code)).toEqual({ code, message: '', isKept: true });
+  });
+
+  it('means the same where the server speaks another language', () => {
+    const error = Object.assign(new pg.DatabaseError('doppelter Schlüsselwert', 0, 'error'), {
+      severity: 'FEHLER',
+      code: '23505',
+    });
+    expect(meaningOf(error)).toMatchObject({ kind: 'bug', connection: 'kept' });
+    const ending = Object.assign(new pg.DatabaseError('Verbindung abgebrochen', 0, 'error'), {
+      severity: 'FATAL',
+      code: 'XX000',
+    });
+    expect(meaningOf(ending)).toMatchObject({ kind: 'unavailable', connection: 'dropped' });
+  });
+});
+
+describe('a statement that a read-only server refused', () => {
+  it('is sent again on a new connection, and every older connection is dropped', async () => {
+    await using own = await openDatabase({ ...db.options, poolMax: 2 });
+    await own.script('create table svc.moved (n integer)');
+    const older = await own.transact(async (tx) => [await backendOf(tx), await backendOf(own)]);
+    // As on a server that was the primary when these connections were made.
+    await Promise.all(
+      older.map(() =>
+        own.transact(async (tx) => {
+          await tx.script(`set session characteristics as transaction read only`);
+          await tx.script('select pg_sleep(0.05)');
+        }),
+      ),
+    );
+    await own.query({ name: 'insert', text: 'insert into moved values (1)' }, []);
+    await own.transact((tx) => tx.query({ name: 'insert', text: 'insert into moved values (1)' }, []));
+    expect(await own.query({ name: 'count', text: 'select count(*)::integer as n from moved' }, [])).toEqual([
+      { n: 2 },
+    ]);
+    const newer = await own.transact(async (tx) => [await backendOf(tx), await backendOf(own)]);
+    expect(newer.filter((pid) => older.includes(pid))).toEqual([]);
+  });
+});
