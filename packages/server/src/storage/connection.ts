@@ -5,6 +5,8 @@ import { openEmbedded } from './embedded/embedded.ts';
 
 export interface Connection extends AsyncDisposable {
   options: DatabaseOptions;
+  /** Why the embedded PostgreSQL is away; undefined while it runs, and for any other. */
+  failure(): string | undefined;
 }
 
 export interface ConnectionSettings {
@@ -13,18 +15,18 @@ export interface ConnectionSettings {
   readonly poolMax: number;
 }
 
-export const openConnection = async ({
-  dataDir,
-  databaseUri,
-  poolMax,
-}: ConnectionSettings): Promise<Connection> => {
+export const openConnection = async (
+  { dataDir, databaseUri, poolMax }: ConnectionSettings,
+  signal?: AbortSignal,
+): Promise<Connection> => {
   if (databaseUri !== undefined) {
     const options = { connection: { connectionString: databaseUri.reveal() }, poolMax };
-    return { options, [Symbol.asyncDispose]: () => Promise.resolve() };
+    return { options, failure: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const embedded = await openEmbedded({ dataDir });
+  const embedded = await openEmbedded({ dataDir, signal });
   return {
     options: { connection: embedded.connection, poolMax },
+    failure: () => embedded.failure(),
     [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
   };
 };

@@ -3,97 +3,174 @@
 //   absent ──initdb──▶ stopped ──first process in──▶ running ──last process out──▶ stopped
 //
 // Any number of svc processes share it; each leaves its identity in `attached/`. After a kill -9 the server
-// goes on without us, and the next process finds it by its socket. A second start of PostgreSQL on the same
-// data is refused by PostgreSQL itself.
+// goes on without us, and the next process finds it by its socket. That no second one is started on the same
+// data, here or elsewhere, is up to `ownership.ts`.
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import type { Access } from './access.ts';
+import { findFull } from './data-folder.ts';
 import { exists, openHome, type Home } from './home.ts';
 import { withLock } from './lock-file.ts';
+import { disown, isTakenOver, keepOwning, own, takeOver } from './ownership.ts';
+import { clearStaleFiles, findPostmaster, isPostmaster } from './postmaster-file.ts';
 import { identityOf, isAlive, isRunning } from './process-identity.ts';
-import { initialise, run, spawnServer } from './server-process.ts';
+import { initialise, run, type ServerProcess, spawnServer } from './server-process.ts';
 
 export interface EmbeddedPostgres extends AsyncDisposable {
   connection: pg.PoolConfig;
   /** Of the postmaster. */
   pid: number;
+  /** Why the server, which has ended, could not be started again; undefined while it runs. */
+  failure(): string | undefined;
+}
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  /** When aborted, a server that is about to start is stopped, and the opening rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Recovery after a crash reads all that was written since the last checkpoint. */
 const startMs = 120_000;
+/** How long the server before may take to end. */
+const heldMs = 30_000;
 const stopMs = 60_000;
 const retryMs = 10;
 const watchMs = 250;
+const restartMs = { first: 250, max: 5_000 };
+const ownedMs = 2_000;
 
-export const openEmbedded = async ({ dataDir }: { dataDir: string }): Promise<EmbeddedPostgres> => {
+export const openEmbedded = async ({ dataDir, signal }: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const home = await openHome(dataDir);
   // A name of its own for every opening: several servers may live in one process.
   const ours = join(home.attached, `${process.pid}-${randomUUID()}`);
-  const pid = await withLock(home.lock, async () => {
-    if (!(await exists(join(home.data, 'PG_VERSION')))) await initialise(home);
-    await start(home);
-    await writeFile(ours, identityOf(process.pid));
-    return postmasterPid(home);
-  });
-  let postmaster = identityOf(pid);
-  const guard = keepRunning(home, pid, (next) => (postmaster = identityOf(next)));
+  const pid = await withLock(home.lock, () => enter(home, ours, signal), signal);
+  const owning = keepOwning(home);
+  const guard = new Guard(home, pid);
   let closing: Promise<void> | undefined;
   return {
     connection: home.access.connection,
     pid,
+    failure: () => guard.failure,
     [Symbol.asyncDispose]: () =>
       (closing ??= (async () => {
         await guard[Symbol.asyncDispose]();
-        await withLock(home.lock, () => leave(home, ours, postmaster));
+        owning[Symbol.dispose]();
+        await withLock(home.lock, () => leave(home, ours));
       })()),
   };
 };
 
-/** A server that ends while it is used is started again. What it says for itself is in its log. */
-const keepRunning = (home: Home, first: number, onStart: (pid: number) => void): AsyncDisposable => {
-  let pid = first;
-  let starting: Promise<void> | undefined;
-  const look = async (): Promise<void> => {
-    await withLock(home.lock, () => start(home));
-    pid = await postmasterPid(home);
-    onStart(pid);
-  };
-  const timer = setInterval(() => {
-    if (starting || isRunning(pid)) return;
-    starting = look()
-      .catch(() => undefined) // who needs the database is told; tried again at the next look
-      .finally(() => (starting = undefined));
-  }, watchMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await starting;
-    },
-  };
+/** Returns the pid of the server, which runs. */
+const enter = async (home: Home, ours: string, signal?: AbortSignal): Promise<number> => {
+  await takeOver(home, signal);
+  if (!(await exists(join(home.data, 'PG_VERSION')))) await initialise(home);
+  await own(home);
+  try {
+    await start(home, signal);
+    await writeFile(ours, identityOf(process.pid));
+    return await postmasterPid(home);
+  } catch (error) {
+    await leave(home, ours).catch(() => undefined); // why it did not start matters more
+    throw error;
+  }
 };
+
+/** Starts a server that ends while it is used again, and stops it when another machine or container has taken the data over. */
+class Guard implements AsyncDisposable {
+  readonly #home: Home;
+  readonly #timer: NodeJS.Timeout;
+  #postmaster: string;
+  #looking: Promise<void> | undefined;
+  #pauseMs = restartMs.first;
+  #nextMs = 0;
+  #ownedMs = performance.now() + ownedMs;
+  #isTakenOver = false;
+  failure: string | undefined;
+
+  constructor(home: Home, pid: number) {
+    this.#home = home;
+    this.#postmaster = identityOf(pid);
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    }, watchMs);
+    this.#timer.unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Never rejects: an error is reported as `failure`, and it is tried again. */
+  async #look(): Promise<void> {
+    if (performance.now() >= this.#ownedMs) await this.#checkOwner();
+    if (this.#isTakenOver || isAlive(this.#postmaster) || performance.now() < this.#nextMs) return;
+    try {
+      await withLock(this.#home.lock, async () => {
+        await takeOver(this.#home);
+        await own(this.#home);
+        await start(this.#home);
+      });
+      this.#postmaster = identityOf(await postmasterPid(this.#home));
+      this.failure = undefined;
+      this.#pauseMs = restartMs.first;
+    } catch {
+      const isFull = (await findFull(dirname(this.#home.data))) !== undefined;
+      const reason = isFull ? 'its disk is full' : 'its log says why';
+      this.failure = `PostgreSQL has ended and cannot be started again: ${reason}`;
+      this.#nextMs = performance.now() + this.#pauseMs;
+      this.#pauseMs = Math.min(this.#pauseMs * 2, restartMs.max);
+    }
+  }
+
+  /** This process was stopped for so long that it seemed to be gone. */
+  async #checkOwner(): Promise<void> {
+    this.#ownedMs = performance.now() + ownedMs;
+    this.#isTakenOver = await isTakenOver(this.#home).catch(() => false); // a folder that cannot be read now
+    if (!this.#isTakenOver) return;
+    this.failure = 'The data folder was taken over by another machine or container';
+    if (isAlive(this.#postmaster)) process.kill(Number(this.#postmaster.split(' ')[0]), 'SIGQUIT');
+  }
+}
 
 /** What PostgreSQL says when the one before it, dying, still holds the data or the socket. */
 const heldByAnother = /lock file|shared memory block|already in use/i;
 
-const start = async (home: Home): Promise<void> => {
-  const deadline = performance.now() + startMs;
+const start = async (home: Home, signal?: AbortSignal): Promise<void> => {
+  const heldUntil = performance.now() + heldMs;
   while (!(await answers(home.access))) {
+    signal?.throwIfAborted();
+    await clearStaleFiles(home);
     const server = await spawnServer(home);
-    while (!server.hasEnded()) {
-      if (await answers(home.access)) return;
-      if (performance.now() > deadline)
-        throw await failure(home, `PostgreSQL did not start within ${startMs / 1000} s`);
-      await sleep(retryMs);
-    }
-    if (!heldByAnother.test(await server.said()) || performance.now() > deadline)
-      throw await failure(home, 'PostgreSQL did not start');
+    if (server && (await comesUp(home, server, signal))) return;
+    const isHeld = server === undefined || heldByAnother.test(await server.said());
+    if (!isHeld) throw await failure(home, 'PostgreSQL did not start');
+    if (performance.now() > heldUntil)
+      throw await failure(home, 'Another PostgreSQL holds the data folder and does not answer');
     await sleep(retryMs * 5);
   }
+};
+
+/** False when it has ended instead. */
+const comesUp = async (home: Home, server: ServerProcess, signal?: AbortSignal): Promise<boolean> => {
+  const deadline = performance.now() + startMs;
+  while (!server.hasEnded()) {
+    if (await answers(home.access)) return true;
+    if (performance.now() > deadline)
+      throw await failure(home, `PostgreSQL did not start within ${startMs / 1000} s`);
+    if (signal?.aborted) {
+      server.stop();
+      while (!server.hasEnded() && performance.now() < deadline) await sleep(retryMs);
+      throw signal.reason;
+    }
+    await sleep(retryMs);
+  }
+  return false;
 };
 
 /** Whether a server is there and takes queries. */
@@ -105,7 +182,8 @@ const answers = async ({ connection }: Access): Promise<boolean> => {
     return true;
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
-    const startingUp = '57P03';
+    const [startingUp, full] = ['57P03', '53300'];
+    if (code === full) return true;
     if (['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', startingUp].includes(code)) return false;
     throw error;
   } finally {
@@ -114,26 +192,26 @@ const answers = async ({ connection }: Access): Promise<boolean> => {
 };
 
 const postmasterPid = async (home: Home): Promise<number> => {
-  const file = await readFile(join(home.data, 'postmaster.pid'), 'utf8');
-  return Number(file.split('\n', 1)[0]);
+  const pid = await findPostmaster(home);
+  if (pid === undefined) throw await failure(home, 'PostgreSQL ended as soon as it had started');
+  return pid;
 };
 
 /** The last one out stops the server, and waits until it has ended. */
-const leave = async (home: Home, ours: string, postmaster: string): Promise<void> => {
+const leave = async (home: Home, ours: string): Promise<void> => {
   await rm(ours, { force: true });
+  if (await isTakenOver(home)) return;
   for (const name of await readdir(home.attached)) {
     const file = join(home.attached, name);
     if (isAlive(await readFile(file, 'utf8').catch(() => ''))) return;
     await rm(file, { force: true });
   }
-  const pid = await postmasterPid(home).catch(() => undefined);
-  if (pid !== undefined && (await isPostmaster(home, pid, postmaster))) await stop(home, pid);
+  const pid = await findPostmaster(home);
+  // The file outlives a server that was killed, and its pid may be another process by now.
+  if (pid !== undefined && (await isPostmaster(home.data, pid))) await stop(home, pid);
+  await disown(home);
   if (home.socketDir !== undefined) await rm(home.socketDir, { recursive: true, force: true });
 };
-
-/** The file outlives a server that was killed, and its pid may be somebody else's by now. */
-const isPostmaster = async (home: Home, pid: number, postmaster: string): Promise<boolean> =>
-  isRunning(pid) && (identityOf(pid) === postmaster || (await answers(home.access)));
 
 const stop = async (home: Home, pid: number): Promise<void> => {
   if (process.platform === 'win32') return run(home, 'pg_ctl', ['stop', '-D', home.data, '-m', 'fast']);
@@ -146,6 +224,8 @@ const stop = async (home: Home, pid: number): Promise<void> => {
 };
 
 const failure = async (home: Home, what: string): Promise<Problem> => {
+  const full = await findFull(dirname(home.data));
+  if (full !== undefined) return new Problem('unavailable', `${what}. ${full}`);
   const log = await readFile(home.log, 'utf8').catch(() => '');
   return new Problem(
     'unavailable',

@@ -13,6 +13,10 @@ export interface Home {
   /** Who uses the server: a file with the identity of each. */
   attached: string;
   lock: string;
+  /** Says which machine or container has the folder. */
+  owner: string;
+  /** Locked by every process of the server. */
+  claim: string;
   log: string;
   /** A directory that is made for the socket alone, where the path to the data is too long for one. */
   socketDir: string | undefined;
@@ -37,6 +41,8 @@ export const openHome = async (given: string): Promise<Home> => {
     data: join(root, 'postgres'),
     attached,
     lock: join(dataDir, 'postgres.lock'),
+    owner: join(dataDir, 'postgres.owner'),
+    claim: join(root, 'postgres.claim'),
     log: join(root, 'postgres.log'),
     socketDir,
     binaries: await findBinaries(isNobody ? sharedDir : dataDir, { mustCopy: isNobody }),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Problem } from '@svc/contract/problem';
+import { openClaim } from './claim.ts';
 import type { Home } from './home.ts';
 
 /** Into a directory of another name first: one that was interrupted is never taken for a database. */
@@ -32,12 +33,16 @@ const settings = [
 
 export interface ServerProcess {
   hasEnded(): boolean;
+  /** Asks it to shut down. */
+  stop(): void;
   /** What it has written to its log. */
   said(): Promise<string>;
 }
 
-/** Detached, so that a Ctrl-C in our terminal does not reach it, and it outlives us. */
-export const spawnServer = async (home: Home): Promise<ServerProcess> => {
+/** Detached, so that a Ctrl-C in our terminal does not reach it, and it outlives us. Undefined while another one holds the data. */
+export const spawnServer = async (home: Home): Promise<ServerProcess | undefined> => {
+  await using claim = await openClaim(home.claim);
+  if (claim.state === 'held') return undefined;
   await using log = await open(home.log, 'a', 0o600);
   const { uid, gid } = home.unprivileged.ids;
   if (uid !== undefined && gid !== undefined) await log.chown(uid, gid);
@@ -51,7 +56,8 @@ export const spawnServer = async (home: Home): Promise<ServerProcess> => {
   const [command, all] = home.unprivileged.wrap(home.binaries.program('postgres'), args);
   const child = spawn(command, all, {
     detached: true,
-    stdio: ['ignore', log.fd, log.fd],
+    // All of its processes hold the lock, for as long as any of them runs.
+    stdio: ['ignore', log.fd, log.fd, ...(claim.state === 'taken' ? [claim.fd] : [])],
     env: home.binaries.env,
     cwd: '/',
     ...home.unprivileged.ids,
@@ -71,6 +77,7 @@ export const spawnServer = async (home: Home): Promise<ServerProcess> => {
   });
   return {
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    stop: () => void child.kill('SIGINT'),
     said: async () => (await readFile(home.log)).subarray(size).toString(),
   };
 };

@@ -1,0 +1,95 @@
+// A process that holds the embedded PostgreSQL open in namespaces of its own, as a container has them: other pids, another host
+// name, another /tmp, no memory shared with others. Of the outside it sees the data folder, as a volume.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../eventually.ts';
+
+const isRoot = process.getuid?.() === 0;
+const namespaces = [
+  ...(isRoot ? [] : ['--map-root-user']),
+  '--mount',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  '--mount-proc',
+  '--ipc',
+  '--uts',
+];
+
+/** Whether this machine lets us make namespaces. */
+export const canContain = (): boolean => spawnSync('unshare', [...namespaces, 'true']).status === 0;
+
+/** Longer than the address of a socket may be, so that the socket is in the /tmp of the container. */
+const folder = `/mnt/${'a-volume-with-a-long-name-'.repeat(4)}`;
+const setUp = `hostname "$1"
+mount -t tmpfs tmpfs /mnt && mkdir "${folder}" && mount --bind "$2" "${folder}" && mount -t tmpfs tmpfs /tmp
+shift 2
+exec "$@"`;
+
+export interface Container extends AsyncDisposable {
+  /** Ids of rows that were acknowledged. */
+  rows: number[];
+  said(): string;
+  /** `up` when it has a server, or how the process in it ended before. */
+  outcome: Promise<'up' | number | null>;
+  /** Lets it end in good order. */
+  leave(): Promise<void>;
+  /** Ends every process in it at once. */
+  kill(): Promise<void>;
+}
+
+/** `path`: where it finds programs, to leave some out. */
+export const startContainer = (
+  host: string,
+  dataDir: string,
+  { path = process.env['PATH'] ?? '' }: { path?: string } = {},
+): Container => {
+  const script = fileURLToPath(new URL('./owner.ts', import.meta.url));
+  const program = [process.execPath, '--import', import.meta.resolve('tsx'), script, folder, 'write'];
+  const env = ['/usr/bin/env', `PATH=${path}`];
+  const child: ChildProcess = spawn(
+    'unshare',
+    [...namespaces, 'sh', '-c', setUp, 'sh', host, dataDir, ...env, ...program],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  const rows: number[] = [];
+  let comeUp!: (up: 'up') => void;
+  const up = new Promise<'up'>((resolve) => (comeUp = resolve));
+  let said = '';
+  let rest = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [kind, number] = line.split(' ');
+      if (kind === 'up') comeUp('up');
+      else rows.push(Number(number));
+    }
+  });
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  return {
+    rows,
+    said: () => said,
+    outcome: Promise.race([up, exit]),
+    async leave() {
+      child.stdin?.end('\n');
+      await exit;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+};
+
+/** Resolves when the container has its server, and has written rows. */
+export const untilWriting = (container: Container): Promise<void> =>
+  eventually(() => {
+    if (container.rows.length < 5) throw new Error(`not up: ${container.said()}`);
+  }, 60_000);
