@@ -91,7 +91,7 @@ const measure = async (
     exportFileRoots: dataDir,
   });
   const bell = new Bell();
-  await using worker = await startExports({
+  await using worker = startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) =>
       Promise.resolve({ destination_type: 'file', tenant_id, id, config: { path: folder } }),

@@ -18,16 +18,20 @@ import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
 import type { FirstKey } from './platform/keys/bootstrap.ts';
-import { createServices } from './services.ts';
+import { type Owned, owning } from './owned.ts';
+import { createServices, type Services } from './services.ts';
 import { openConnection } from './storage/connection.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { migrate } from './storage/schema/migrate.ts';
+import { explainFolder } from './storage/embedded/data-folder.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
 
 export interface ServerOptions {
   settings: Settings;
   project: SvcJson;
   logger: Logger;
+  /** When aborted before the server serves, what was opened is closed and the start rejects with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -42,78 +46,87 @@ export interface RunningServer extends AsyncDisposable {
   drain(hurry: AbortSignal): Promise<void>;
 }
 
-/** Brings everything up, from the database to the listening socket. What fails takes down what came before it. */
-export const startServer = async ({ settings, project, logger }: ServerOptions): Promise<RunningServer> => {
+/** Brings everything up, from the database to the listening socket. When a part fails, those before it are closed. */
+export const startServer = async (options: ServerOptions): Promise<RunningServer> => {
+  try {
+    return await owning((owned) => build(options, owned));
+  } catch (error) {
+    throw await explainData(error, options.settings);
+  }
+};
+
+const explainData = (error: unknown, { storage: { dataDir, databaseUri } }: Settings): Promise<unknown> =>
+  explainFolder(error, dataDir, { holdsDatabase: databaseUri === undefined });
+
+const build = async (
+  options: ServerOptions,
+  owned: Owned,
+): Promise<Omit<RunningServer, keyof AsyncDisposable>> => {
+  const { settings, project, logger } = options;
   const { mode, cors, warnings } = exposureOf(settings, project);
   for (const warning of warnings) logger.warn(warning);
-  const opened: AsyncDisposable[] = [];
-  const close = async (): Promise<void> => {
-    for (let last = opened.pop(); last; last = opened.pop()) await last[Symbol.asyncDispose]();
+  const services = await openServices(options, owned);
+  const app = createServerApp(options, services, mode);
+  const { host, port } = settings.http;
+  const isAnonymous = mode.kind === 'anonymous';
+  const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
+  const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
+  owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
+  if (settings.role !== 'worker') owned.keep(await announced(listener.url, settings, logger));
+  options.signal?.throwIfAborted();
+  return {
+    url: listener.url,
+    graphs: [...project.graphs.keys()],
+    firstKey: services.firstKey,
+    drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
   };
-  const keep = <T extends AsyncDisposable>(part: T): T => {
-    opened.push(part);
-    return part;
-  };
-  try {
-    // First: with an auth object that does not work nothing is served.
-    if (project.auth) exposeEnvironment(project.env);
-    const authDefinition = project.auth && (await loadAuth(project.auth.source));
-    const connection = keep(await openConnection(settings.storage));
-    const database = keep(await openDatabase(connection.options));
-    await migrate(database);
-    const services = keep(
-      await createServices({
-        database,
-        databaseOptions: connection.options,
-        settings,
-        project,
-        authDefinition,
-        logger,
-      }),
-    );
-    const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
-    const addressOf = createAddressOf(trustedProxies);
-    const limits = new CallerLimits({ ...settings.limits, addressOf });
-    const app = createApp<Routes>({
-      // A worker says how it is, and nothing more.
-      routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
-      handlers: services.handlers as Handlers<Routes>,
-      accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
-      observe: (...request) => services.metrics.request(...request),
-      authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
-      openStream: (caller) => limits.openStream(caller),
-      logger,
-      platform:
-        settings.role === 'worker'
-          ? undefined
-          : {
-              authenticate: limits.around(services.platform.authenticate),
-              routes: platformRoutes,
-              handlers: services.platform.handlers as Handlers<Routes>,
-            },
-      limits: {
-        bodyBytes: bodyLimitBytes,
-        jsonDepth: jsonDepthMax,
-        uploadBytes: settings.platform.ingestLimitBytes,
-      },
-      heartbeatMs,
-    });
-    const isAnonymous = mode.kind === 'anonymous';
-    const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
-    const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
-    opened.push({ [Symbol.asyncDispose]: () => listener.close() });
-    if (settings.role !== 'worker') opened.push(await announced(listener.url, settings, logger));
-    return {
-      url: listener.url,
-      graphs: [...project.graphs.keys()],
-      firstKey: services.firstKey,
-      drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
-      [Symbol.asyncDispose]: close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+};
+
+const openServices = async (options: ServerOptions, owned: Owned): Promise<Services> => {
+  const { settings, project, logger, signal } = options;
+  // First: with an auth object that does not work nothing is served.
+  if (project.auth) exposeEnvironment(project.env);
+  const authDefinition = project.auth && (await loadAuth(project.auth.source));
+  signal?.throwIfAborted();
+  const connection = owned.keep(await openConnection(settings.storage, signal));
+  const database = owned.keep(await openDatabase(connection.options));
+  signal?.throwIfAborted();
+  await migrate(database);
+  signal?.throwIfAborted();
+  const databaseOptions = connection.options;
+  const databaseFailure = (): string | undefined => connection.failure();
+  const parts = { database, databaseOptions, databaseFailure, settings, project, authDefinition, logger };
+  return owned.keep(await createServices(parts));
+};
+
+const createServerApp = ({ settings, logger }: ServerOptions, services: Services, mode: AccessMode) => {
+  const { bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
+  const addressOf = createAddressOf(trustedProxies);
+  const limits = new CallerLimits({ ...settings.limits, addressOf });
+  return createApp<Routes>({
+    // A worker says how it is, and nothing more.
+    routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
+    handlers: services.handlers as Handlers<Routes>,
+    accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
+    observe: (...request) => services.metrics.request(...request),
+    authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
+    openStream: (caller) => limits.openStream(caller),
+    logger,
+    platform:
+      settings.role === 'worker'
+        ? undefined
+        : {
+            authenticate: limits.around(services.platform.authenticate),
+            routes: platformRoutes,
+            handlers: services.platform.handlers as Handlers<Routes>,
+          },
+    limits: {
+      bodyBytes: bodyLimitBytes,
+      jsonDepth: jsonDepthMax,
+      uploadBytes: settings.platform.ingestLimitBytes,
+    },
+    heartbeatMs,
+  });
 };
 
 /** A folder that cannot be written to keeps nobody from serving. */
@@ -142,9 +155,13 @@ export const withUnmigratedDatabase = async <T>(
   settings: Settings,
   work: (database: Database) => Promise<T>,
 ): Promise<T> => {
-  await using connection = await openConnection(settings.storage);
-  await using database = await openDatabase(connection.options);
-  return await work(database);
+  try {
+    await using connection = await openConnection(settings.storage);
+    await using database = await openDatabase(connection.options);
+    return await work(database);
+  } catch (error) {
+    throw await explainData(error, settings);
+  }
 };
 
 /** Does work that needs the database and no server. */

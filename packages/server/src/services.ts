@@ -2,6 +2,7 @@
 // once and disposed in reverse order.
 import { randomUUID } from 'node:crypto';
 import type { deploymentRoutes } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { customAuth, type CustomAuth } from './access/custom-auth.ts';
 import type { AuthDefinition } from './access/auth-definition.ts';
@@ -50,6 +51,7 @@ import type { ExportWorker } from './platform/exports/export-worker.ts';
 import { startExports } from './platform/exports/start-exports.ts';
 import { createPlatform, type Platform } from './platform/platform.ts';
 import { traceDuties } from './platform/traces/trace-duties.ts';
+import { type Owned, owning } from './owned.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
@@ -80,6 +82,8 @@ export interface ServiceParts {
   database: Database;
   /** How executors open connections of their own. */
   databaseOptions: DatabaseOptions;
+  /** Why the embedded PostgreSQL is away, while it is. */
+  databaseFailure: () => string | undefined;
   settings: Settings;
   project: SvcJson;
   /** The project's auth object; undefined when it has none. */
@@ -93,23 +97,24 @@ const createRuntime = async (
   storage: Storage,
   users: RunUsers,
   metrics: Metrics,
-  stack: AsyncDisposable[],
+  owned: Owned,
 ) => {
   const { database, databaseOptions, settings, project, logger } = parts;
   const { role, runs } = settings;
   const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
-  const streams = new RunStreams();
+  const streams = owned.keep(new RunStreams());
   const bell = new Bell();
-  const tail = new LogTail({
-    streams,
-    log: storage.runLog,
-    runs: storage.runs,
-    bell,
-    pollMs,
-    onLag: (ms) => metrics.eventLag(ms),
-    logger,
-  });
-  stack.push(tail);
+  const tail = owned.keep(
+    new LogTail({
+      streams,
+      log: storage.runLog,
+      runs: storage.runs,
+      bell,
+      pollMs,
+      onLag: (ms) => metrics.eventLag(ms),
+      logger,
+    }),
+  );
   const dispatcher = new Dispatcher({
     worker_id: randomUUID(),
     leases: storage.runLeases,
@@ -133,11 +138,11 @@ const createRuntime = async (
       ...tracingOf(settings),
     },
   });
-  stack.push(dispatcher);
+  owned.keep(dispatcher);
+  owned.keep(bell);
   await bell.open(database);
-  stack.push(bell);
-  const reporter = role === 'api' ? undefined : new WorkerReporter(storage.workers, dispatcher, logger);
-  if (reporter) stack.push(reporter);
+  const reporter =
+    role === 'api' ? undefined : owned.keep(new WorkerReporter(storage.workers, dispatcher, logger));
   return { streams, bell, tail, dispatcher, reporter, pollMs };
 };
 
@@ -227,7 +232,7 @@ const openExports = (
   { databaseOptions: database, settings, logger }: ServiceParts,
   storage: Storage,
   { bell, platform }: { bell: Bell; platform: Platform },
-): Promise<ExportWorker> =>
+): ExportWorker =>
   startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
@@ -246,8 +251,8 @@ const startChores = (
     guard,
     bell,
     pollMs,
-    stack,
-  }: { pruning: PruneService; guard: EgressGuard; bell: Bell; pollMs: number; stack: AsyncDisposable[] },
+    owned,
+  }: { pruning: PruneService; guard: EgressGuard; bell: Bell; pollMs: number; owned: Owned },
 ): void => {
   const chores = [
     ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
@@ -258,22 +263,52 @@ const startChores = (
     ),
     ...exportDuties(storage.exportLeases, settings.exports),
   ];
-  stack.push(new Duties(storage.duties, chores, { pollMs, logger }));
-  stack.push(new CronScheduler({ crons: storage.crons, pollMs, logger }));
-  const sender = new WebhookSender({
-    deliveries: storage.deliveries,
-    guard,
-    rules: project.webhooks,
-    secret: settings.egress.webhookSecret,
-    logger,
-  });
+  owned.keep(new Duties(storage.duties, chores, { pollMs, logger }));
+  owned.keep(new CronScheduler({ crons: storage.crons, pollMs, logger }));
+  const sender = owned.keep(
+    new WebhookSender({
+      deliveries: storage.deliveries,
+      guard,
+      rules: project.webhooks,
+      secret: settings.egress.webhookSecret,
+      logger,
+    }),
+  );
   bell.on('w', () => sender.wake());
-  stack.push(sender);
 };
 
-export const createServices = async (parts: ServiceParts): Promise<Services> => {
-  const { database, settings, project, logger } = parts;
-  const storage = createStorage(database);
+const createReadiness = async (
+  { database, databaseFailure }: ServiceParts,
+  storage: Storage,
+  dispatcher: Dispatcher,
+): Promise<Readiness> => {
+  const schemaFiles = await readSchemaFiles();
+  return new Readiness({
+    isDraining: () => dispatcher.isDraining,
+    async checkDatabase() {
+      const failure = databaseFailure();
+      if (failure !== undefined) throw new Problem('unavailable', failure);
+      await storage.health.check();
+    },
+    checkExecutors() {
+      if (dispatcher.pool.loaded === 0)
+        throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
+    },
+    checkSchema: () => checkSchema(database, schemaFiles),
+    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
+  });
+};
+
+/** When a part cannot be built, those before it are closed. */
+export const createServices = (parts: ServiceParts): Promise<Services> =>
+  owning((owned) => buildServices(parts, owned));
+
+const buildServices = async (
+  parts: ServiceParts,
+  owned: Owned,
+): Promise<Omit<Services, keyof AsyncDisposable>> => {
+  const { settings, project, logger } = parts;
+  const storage = createStorage(parts.database);
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
@@ -284,9 +319,8 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
     keys: storage.encryptionKeys,
   });
   const { auth, users } = await createAuth(parts, sealer);
-  const stack: AsyncDisposable[] = [];
   const metrics = new Metrics();
-  const runtime = await createRuntime(parts, storage, users, metrics, stack);
+  const runtime = await createRuntime(parts, storage, users, metrics, owned);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
   const reader = new StateReader(storage);
@@ -295,7 +329,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const guard = new EgressGuard(settings.egress.allow);
   const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
   const pruning = new PruneService(storage, threads);
-  if (settings.role !== 'api') startChores(parts, storage, { pruning, guard, bell, pollMs, stack });
+  if (settings.role !== 'api') startChores(parts, storage, { pruning, guard, bell, pollMs, owned });
   const follower = new RunFollower({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
   const runs = new RunService({
@@ -309,12 +343,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   });
   const granter = new RunGranter(assistants.defaultIds);
   const watch = new ThreadWatch({ threads: storage.threads, runs: storage.runs, follower, bell, pollMs });
-  const schemaFiles = await readSchemaFiles();
-  const readiness = new Readiness({
-    isDraining: () => dispatcher.isDraining,
-    checkSchema: () => checkSchema(database, schemaFiles),
-    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
-  });
+  const readiness = await createReadiness(parts, storage, dispatcher);
   const handlers = {
     ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
@@ -326,8 +355,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   };
   const { platform, firstKey } = await openPlatform(parts, storage, { bell, guard, sealer, metrics });
   const exporting =
-    settings.role === 'api' ? undefined : await openExports(parts, storage, { bell, platform });
-  if (exporting) stack.push(exporting);
+    settings.role === 'api' ? undefined : owned.keep(openExports(parts, storage, { bell, platform }));
   metrics.watchExports({ queue: () => storage.exportLeases.state(), done: () => exporting?.figures() });
   return {
     handlers,
@@ -343,10 +371,6 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
       ];
       reporter?.report();
       await Promise.all(drained);
-    },
-    async [Symbol.asyncDispose]() {
-      for (let last = stack.pop(); last; last = stack.pop()) await last[Symbol.asyncDispose]();
-      streams[Symbol.dispose]();
     },
   };
 };

@@ -7,51 +7,65 @@ import { createLogger } from '../telemetry/logger.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { banner } from './banner.ts';
 import { explain } from './explain.ts';
-import { exitOnUncaught, stopSignals } from './stop-signal.ts';
+import { isStop, serveToExit, startOrStop } from './serving.ts';
+import { exitOnUncaught, type StopSignals, stopSignals } from './stop-signal.ts';
 import { openWatcher } from './watcher.ts';
 
 /** Serves, and again after every change; a change that breaks the config leaves what was served before. */
 export async function dev(given: ConfigSources): Promise<void> {
   const sources = { ...given, develops: true };
-  let config = loadConfig(sources);
-  const { stop: stopped } = stopSignals();
+  const config = loadConfig(sources);
+  const signals = stopSignals();
   const logger = createLogger(config.settings.log);
   exitOnUncaught(logger);
-  let server: RunningServer | undefined;
-  {
-    await using watcher = openWatcher();
-    await using _last = { [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose]() };
-
-    [server] = await Promise.all([serve(config, logger), watcher.add(toWatched(config))]);
-    console.log(banner(server, config));
-
-    for (;;) {
-      const changed = await Promise.race([watcher.next(), stopped]);
-      if (changed === undefined) break;
-      console.log(`\nChanged: ${changed.map((path) => relative(sources.cwd, path) || path).join(', ')}`);
-      try {
-        config = loadConfig(sources);
-        await server?.[Symbol.asyncDispose]();
-        server = undefined;
-        [server] = await Promise.all([serve(config, logger), watcher.add(toWatched(config))]);
-        console.log(`Serving ${server.graphs.join(', ')} at ${server.url}`);
-      } catch (error) {
-        console.error(explain(error));
-        const still = server === undefined ? 'Nothing is served' : 'What was served before still is';
-        console.error(`${still}; waiting for the next change.`);
-        // Anything but a mistake of the user deserves its stack.
-        if (!(error instanceof ConfigError)) logger.debug({ err: error }, 'the restart failed');
-      }
-    }
-  }
-  // Handles of the user's code must not keep a stopped server alive.
-  process.exit(0);
+  await serveToExit(() => serveChanges(sources, config, { signals, logger }), signals);
 }
 
-async function serve({ settings, project }: Config, logger: Logger): Promise<RunningServer> {
+async function serveChanges(
+  sources: ConfigSources,
+  first: Config,
+  { signals, logger }: { signals: StopSignals; logger: Logger },
+): Promise<void> {
+  let config = first;
+  let server: RunningServer | undefined;
+  await using watcher = openWatcher();
+  await using _last = { [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose]() };
+  const serveAll = async (): Promise<RunningServer> => {
+    const starting = startOrStop(serve(config, logger, signals.stopping), signals);
+    [server] = await Promise.all([starting, watcher.add(toWatched(config))]);
+    return server;
+  };
+  console.log(banner(await serveAll(), config));
+
+  for (;;) {
+    const changed = await Promise.race([watcher.next(), signals.stop]);
+    if (changed === undefined) return;
+    console.log(`\nChanged: ${changed.map((path) => relative(sources.cwd, path) || path).join(', ')}`);
+    try {
+      config = loadConfig(sources);
+      await server?.[Symbol.asyncDispose]();
+      server = undefined;
+      const { graphs, url } = await serveAll();
+      console.log(`Serving ${graphs.join(', ')} at ${url}`);
+    } catch (error) {
+      if (isStop(error, signals.stopping)) return;
+      console.error(explain(error));
+      const still = server === undefined ? 'Nothing is served' : 'What was served before still is';
+      console.error(`${still}; waiting for the next change.`);
+      // Anything but a mistake of the user deserves its stack.
+      if (!(error instanceof ConfigError)) logger.debug({ err: error }, 'the restart failed');
+    }
+  }
+}
+
+async function serve(
+  { settings, project }: Config,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<RunningServer> {
   for (const warning of project.warnings) logger.warn(warning);
   const { startServer } = await import('../server.ts');
-  return startServer({ settings, project, logger });
+  return startServer({ settings, project, logger, signal });
 }
 
 function toWatched({ project, settings }: Config): Parameters<ReturnType<typeof openWatcher>['add']>[0] {

@@ -2,23 +2,23 @@ import { loadConfig } from '../config/config.ts';
 import type { ConfigSources } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { banner } from './banner.ts';
+import { serveToExit, startOrStop } from './serving.ts';
 import { exitOnUncaught, stopSignals } from './stop-signal.ts';
 
 /** Serves until a signal comes, then lets the server finish its runs. */
 export async function start(sources: ConfigSources): Promise<void> {
   const { settings, project } = loadConfig(sources);
-  const { stop, hurry } = stopSignals();
+  const signals = stopSignals();
   const logger = createLogger(settings.log);
   exitOnUncaught(logger);
   for (const warning of project.warnings) logger.warn(warning);
 
-  const { startServer } = await import('../server.ts');
-  {
-    await using server = await startServer({ settings, project, logger });
+  await serveToExit(async () => {
+    const { startServer } = await import('../server.ts');
+    const starting = startServer({ settings, project, logger, signal: signals.stopping });
+    await using server = await startOrStop(starting, signals);
     console.log(banner(server, { settings, project }));
-    await stop;
-    await server.drain(hurry);
-  }
-  // Handles of the user's code must not keep a stopped server alive.
-  process.exit(0);
+    await signals.stop;
+    await server.drain(signals.hurry);
+  }, signals);
 }

@@ -8,12 +8,15 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 export interface StopSignals {
   /** Resolves at the first SIGINT or SIGTERM. */
   stop: Promise<void>;
+  /** Fires then, too. */
+  stopping: AbortSignal;
   /** Fires at the second: what may take its time should not. A third ends the process at once. */
   hurry: AbortSignal;
 }
 
 export function stopSignals(): StopSignals {
   const hurry = new AbortController();
+  const stopping = new AbortController();
   const stop = new Promise<void>((resolve) => {
     let lastAtMs = -Infinity;
     let count = 0;
@@ -22,15 +25,17 @@ export function stopSignals(): StopSignals {
       if (nowMs - lastAtMs < sameKeyMs) return;
       lastAtMs = nowMs;
       count += 1;
-      if (count === 1) console.log('\nStopping: runs may finish. A second signal gives them back at once.');
-      else if (count === 2) hurry.abort();
+      if (count === 1) {
+        console.log('\nStopping: runs may finish. A second signal gives them back at once.');
+        stopping.abort();
+        resolve();
+      } else if (count === 2) hurry.abort();
       else process.exit(exitCodes[signal]);
-      resolve();
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
   });
-  return { stop, hurry: hurry.signal };
+  return { stop, stopping: stopping.signal, hurry: hurry.signal };
 }
 
 /** What nobody caught leaves the process in a state nobody knows: log it and go. */

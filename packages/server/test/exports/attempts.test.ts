@@ -374,8 +374,8 @@ describe('temporary files', () => {
         settings: { ...one, exportRetries: '20', exportRetryDelay: '300ms', exportFileSize: '20mb' },
       });
       const temp = join(node.dataDir, 'tmp', 'exports');
-      const [own] = await readdir(temp);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', join(temp, own!)]);
+      await mkdir(temp, { recursive: true });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', temp]);
       try {
         await addRuns(db, place, { start: firstDay, count: 60, bytes: 100_000 });
         const id = await newExport(db, place);
@@ -383,17 +383,15 @@ describe('temporary files', () => {
         expect((await firstRun(id)).errors['retry_0']).toMatch(/disk for temporary files.*full/);
         await eventually(async () =>
           expect(
-            (await readdir(join(temp, own!), { recursive: true })).filter((name) =>
-              name.endsWith('.parquet'),
-            ),
+            (await readdir(temp, { recursive: true })).filter((name) => name.endsWith('.parquet')),
           ).toEqual([]),
         );
         // Somebody makes room.
-        execFileSync('mount', ['-o', 'remount,size=100m', join(temp, own!)]);
+        execFileSync('mount', ['-o', 'remount,size=100m', temp]);
         await until(id, 'COMPLETED');
         await checkCompleted(db, folderKeep(folder), id);
       } finally {
-        execFileSync('umount', ['-l', join(temp, own!)]);
+        execFileSync('umount', ['-l', temp]);
       }
     },
     90_000,
@@ -406,7 +404,8 @@ describe('temporary files', () => {
     await mkdir(join(root, `${host}.999999999.00000000`, 'x'), { recursive: true });
     await mkdir(join(root, `${host}.${process.ppid}.00000000`), { recursive: true });
     await mkdir(join(root, `other.999999999.00000000`), { recursive: true });
-    await using temp = await TempFolders.open(root);
+    await using temp = new TempFolders(root);
+    await temp.make('first');
     expect((await readdir(temp.root)).filter((name) => name.endsWith('.00000000')).toSorted()).toEqual(
       [`${host}.${process.ppid}.00000000`, 'other.999999999.00000000'].toSorted(),
     );

@@ -63,7 +63,7 @@ export const startExportNode = async (
     stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, lendsCredentials },
   });
   const bell = new Bell();
-  const worker = await startExports({
+  const worker = startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
     bell,

@@ -24,7 +24,7 @@ export interface ExportParts {
 /** How often to look for what nobody announced; and no less than twice in the life of a lease. */
 const pollMsMax = 1_000;
 
-export const startExports = async (parts: ExportParts): Promise<ExportWorker> => {
+export const startExports = (parts: ExportParts): ExportWorker => {
   const { leases, targetOf, bell, logger, program } = parts;
   const { exports, egress, storage } = parts.settings;
   const { slots, leaseMs, fileRoots, lendsCredentials } = exports;
@@ -38,7 +38,7 @@ export const startExports = async (parts: ExportParts): Promise<ExportWorker> =>
     leases,
     targetOf,
     pool,
-    temp: await TempFolders.open(join(storage.dataDir, 'tmp', 'exports')),
+    temp: new TempFolders(join(storage.dataDir, 'tmp', 'exports')),
     bell,
     leaseMs,
     limits: { runsPerExport: exports.runsPerExport, exportsPerWorkspace: exports.exportsPerWorkspace },

@@ -1,5 +1,5 @@
-// Where files are made before they are uploaded: a folder of this process, in it one of each attempt. What a process left that was
-// killed goes when the next one starts.
+// Where files are made before they are uploaded: a folder of this process, in it one of each attempt. It is made when it is first
+// needed, and then what killed processes have left is removed.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -12,24 +12,18 @@ const nameShape = /^(?<host>[\w.-]+)\.(?<pid>\d+)\.[0-9a-f]{8}$/;
 
 export class TempFolders implements AsyncDisposable {
   readonly #root: string;
+  readonly #host = hostname().replaceAll(/[^\w.-]/g, '_') || 'host';
   readonly #folder: string;
+  #opened: Promise<void> | undefined;
 
-  private constructor(root: string, folder: string) {
+  constructor(root: string) {
     this.#root = root;
-    this.#folder = folder;
-  }
-
-  static async open(root: string): Promise<TempFolders> {
-    await mkdir(root, { recursive: true, mode: 0o700 });
-    const host = hostname().replaceAll(/[^\w.-]/g, '_') || 'host';
-    const folder = join(root, `${host}.${process.pid}.${randomBytes(4).toString('hex')}`);
-    await removeLeftovers(root, host);
-    await mkdir(folder, { mode: 0o700 });
-    return new TempFolders(root, folder);
+    this.#folder = join(root, `${this.#host}.${process.pid}.${randomBytes(4).toString('hex')}`);
   }
 
   /** An empty folder. */
   async make(name: string): Promise<string> {
+    await this.#open();
     const folder = join(this.#folder, name);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -38,6 +32,23 @@ export class TempFolders implements AsyncDisposable {
 
   async remove(name: string): Promise<void> {
     await rm(join(this.#folder, name), { recursive: true, force: true });
+  }
+
+  /** Tried again when it failed. */
+  async #open(): Promise<void> {
+    this.#opened ??= this.#create();
+    try {
+      await this.#opened;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  async #create(): Promise<void> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    await removeLeftovers(this.#root, this.#host);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
