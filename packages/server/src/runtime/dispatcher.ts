@@ -297,7 +297,7 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      this.#giveBack([attempt], { charge: true, reason: message.message });
+      this.#giveBack([attempt], { charge: message.charge, reason: message.message });
     }
     this.#afterOne();
   }

@@ -24,6 +24,8 @@ export class ExecutorPool {
   readonly #solitary = new Set<ExecutorProcess>();
   #closing = false;
   #failures = 0;
+  /** Called when an executor has loaded its graphs. Must not throw. */
+  onLoaded: () => void = () => undefined;
   /** How many executors have ended by themselves. */
   crashes = 0;
 
@@ -34,6 +36,16 @@ export class ExecutorPool {
 
   get slots(): number {
     return this.#options.executors * this.#options.jobsPerExecutor;
+  }
+
+  /** How many executors have loaded their graphs. */
+  get loaded(): number {
+    return [...this.#executors].filter(({ isLoaded }) => isLoaded).length;
+  }
+
+  /** Of executors that have loaded their graphs. */
+  get loadedSlots(): number {
+    return this.loaded * this.#options.jobsPerExecutor;
   }
 
   get freeSlots(): number {
@@ -92,6 +104,10 @@ export class ExecutorPool {
     executor.ready.then(
       () => (this.#failures = 0),
       () => undefined, // onExit has reported it
+    );
+    executor.load().then(
+      () => this.onLoaded(),
+      () => undefined, // as above
     );
   }
 

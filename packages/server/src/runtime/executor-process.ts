@@ -48,6 +48,8 @@ export class ExecutorProcess {
   readonly attempts = new Map<string, AttemptRef>();
   readonly ready: Promise<void>;
   isReady = false;
+  /** Whether the modules of all graphs are loaded, or cannot be: the first run need not wait for them. */
+  isLoaded = false;
   readonly #child: ChildProcess;
   readonly #events: ExecutorEvents;
   readonly #waiting = new Map<number, Waiting>();
@@ -110,6 +112,12 @@ export class ExecutorProcess {
 
   update(order: UpdateOrder): Promise<unknown> {
     return this.#call((call) => ({ kind: 'update', call, order }));
+  }
+
+  /** Rejects when the process ends before. */
+  async load(): Promise<void> {
+    await this.#call((call) => ({ kind: 'load', call }));
+    this.isLoaded = true;
   }
 
   introspect(order: IntrospectOrder): Promise<unknown> {

@@ -103,6 +103,8 @@ export type ToExecutor =
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   | { kind: 'update'; call: number; order: UpdateOrder }
   | { kind: 'introspect'; call: number; order: IntrospectOrder }
+  /** Answered when the modules of all graphs are loaded, or cannot be. */
+  | { kind: 'load'; call: number }
   /** Answered when everything that has been traced is stored, or cannot be. */
   | { kind: 'flush'; call: number };
 
@@ -121,8 +123,8 @@ export type AttemptMessage = { run_id: string; lease_token: number } & (
   | { kind: 'events'; first_id: number; events: [event: string, data: string][] }
   /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
   | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
-  /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. */
-  | { kind: 'lost'; message: string }
+  /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. `charge`: the attempt counts. */
+  | { kind: 'lost'; message: string; charge: boolean }
 );
 
 export interface RunError {

@@ -15,6 +15,7 @@ export class WorkerReporter implements AsyncDisposable {
     this.#workers = workers;
     this.#dispatcher = dispatcher;
     this.#logger = logger;
+    dispatcher.pool.onLoaded = () => this.report();
     this.#timer = setInterval(() => this.report(), dispatcher.leaseMs / 2);
     this.report();
   }
@@ -25,7 +26,8 @@ export class WorkerReporter implements AsyncDisposable {
     const said = {
       worker_id,
       name: `${hostname()}:${process.pid}`,
-      slots: pool.slots,
+      // One that still loads its graphs takes runs and makes them wait.
+      slots: pool.loadedSlots,
       running,
       draining: isDraining,
     };

@@ -14,6 +14,7 @@ import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './encryption-keys.ts';
 import { destinationStorage, type DestinationStorage } from './export-destinations.ts';
+import { databaseHealth, type DatabaseHealth } from './health.ts';
 import { expiryStorage, type ExpiryStorage } from './expiry.ts';
 import { modelPriceStorage, type ModelPriceStorage } from './model-prices.ts';
 import { pruningStorage, type PruningStorage } from './pruning.ts';
@@ -37,6 +38,7 @@ export interface Storage {
   encryptionKeys: EncryptionKeyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
+  health: DatabaseHealth;
   exports: ExportStorage;
   exportRuns: ExportRunStorage;
   exportEstimates: ReturnType<typeof exportEstimates>;
@@ -69,6 +71,7 @@ export const createStorage = (db: Database): Storage => ({
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),
+  health: databaseHealth(db),
   exports: exportStorage(db),
   exportRuns: exportRunStorage(db),
   exportEstimates: exportEstimates(db),

@@ -33,7 +33,7 @@ const statements = {
     name: 'workers_queue',
     reads: true,
     text: `select
-        (select count(*)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as workers,
+        (select count(*)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining and slots > 0) as workers,
         (select coalesce(sum(slots), 0)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as slots,
         (select count(*)::integer from runs where status = 'pending') as pending,
         (select count(*)::integer from runs where status = 'running') as running,

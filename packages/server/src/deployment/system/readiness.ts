@@ -4,24 +4,45 @@ import type { QueueState } from '../../storage/workers.ts';
 
 export interface ReadinessParts {
   isDraining: () => boolean;
+  /** Rejects with `unavailable` when the database cannot be reached or written to. */
+  checkDatabase: () => Promise<void>;
   /** Rejects when the schema is not the one that this server works with. */
   checkSchema: () => Promise<void>;
+  /** Throws `unavailable` while no executor of this process can run a graph. */
+  checkExecutors: () => void;
   queue: () => Promise<QueueState>;
 }
 
+type Ready = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
+
+/** How old an answer may be: anybody may ask, and each look costs a write. */
+const freshMs = 1_000;
+
 export class Readiness {
   readonly #parts: ReadinessParts;
+  #looked: { answer: Promise<Ready>; atMs: number } | undefined;
 
   constructor(parts: ReadinessParts) {
     this.#parts = parts;
   }
 
-  /** Throws unavailable with what is amiss. */
-  async check(): Promise<
-    { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>
-  > {
-    const { isDraining, checkSchema, queue } = this.#parts;
+  /** Throws `unavailable` with what is wrong. */
+  async check(): Promise<Ready> {
+    const { isDraining, checkExecutors } = this.#parts;
     if (isDraining()) throw new Problem('unavailable', 'The server is stopping');
+    checkExecutors();
+    if (this.#looked === undefined || performance.now() - this.#looked.atMs > freshMs) {
+      const answer = this.#look();
+      this.#looked = { answer, atMs: Infinity };
+      const note = (): void => void (this.#looked = { answer, atMs: performance.now() });
+      answer.then(note, note);
+    }
+    return this.#looked.answer;
+  }
+
+  async #look(): Promise<Ready> {
+    const { checkDatabase, checkSchema, queue } = this.#parts;
+    await checkDatabase();
     await checkSchema();
     const { workers, pending, running, oldest_pending_ms } = await queue();
     if (workers === 0)

@@ -25,6 +25,8 @@ export class Executor {
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
       case 'flush':
         return this.#answer(message.call, async () => this.#tools.tracing?.outbox.flush());
+      case 'load':
+        return this.#answer(message.call, () => this.#tools.graphs.loadAll());
       case 'introspect':
         return this.#answer(message.call, () => this.#introspect(message.order));
     }

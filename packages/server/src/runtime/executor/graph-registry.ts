@@ -1,4 +1,4 @@
-// The project's graphs, loaded on first use. An export may be a compiled graph, a builder, or a factory of
+// The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, or a factory of
 // either; a factory is called anew for every use, with the config of that use.
 import { pathToFileURL } from 'node:url';
 import { Problem } from '@svc/contract/problem';
@@ -45,14 +45,23 @@ export class GraphRegistry {
     const source = this.#sources.get(graph_id);
     if (!source)
       throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} is not in the configuration`);
+    const exported = await this.#load(graph_id, source);
+    if (typeof exported !== 'function') return exported;
+    return toGraph(graph_id, source, await exported(config, { accessContext }));
+  }
+
+  /** Loads the modules of all graphs. One that cannot be loaded is reported when it is used. */
+  async loadAll(): Promise<void> {
+    await Promise.allSettled([...this.#sources].map(([graph_id, source]) => this.#load(graph_id, source)));
+  }
+
+  #load(graph_id: string, source: GraphSource): Promise<Graph | Factory> {
     let loading = this.#loaded.get(graph_id);
     if (!loading) {
       loading = load(graph_id, source);
       this.#loaded.set(graph_id, loading);
     }
-    const exported = await loading;
-    if (typeof exported !== 'function') return exported;
-    return toGraph(graph_id, source, await exported(config, { accessContext }));
+    return loading;
   }
 }
 

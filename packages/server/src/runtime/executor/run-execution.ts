@@ -3,6 +3,7 @@ import { Command, Send } from '@langchain/langgraph';
 import { Problem } from '@svc/contract/problem';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/checkpoints.ts';
+import { isAway } from '../../storage/sql-state.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
@@ -304,7 +305,8 @@ export class RunExecution {
   #lost(error: unknown): void {
     const { run_id, lease_token } = this.#order;
     const message = error instanceof Error ? error.message : String(error);
-    this.#tools.send({ kind: 'lost', run_id, lease_token, message });
+    // A database that is away is no fault of the run.
+    this.#tools.send({ kind: 'lost', run_id, lease_token, message, charge: !isAway(error) });
     this.#tracer?.abandon();
   }
 }

@@ -1,0 +1,61 @@
+// Whether the database takes what requests bring: it can be reached, it is writable, and its disk has room.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '@svc/contract/problem';
+import type { Database } from './database.ts';
+import type { Outage } from './lender.ts';
+
+/** A database that is well needs milliseconds. */
+const lookMs = 3_000;
+
+const statements = {
+  bounds: {
+    name: 'health_bounds',
+    text: `select set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)`,
+    timeoutMs: lookMs,
+  },
+  /**
+   * A megabyte, which does not fit the memory that it may use and so is written to a temporary file beside the data. A small
+   * write to a table would prove nothing: it may fit a page that is there.
+   */
+  probe: {
+    name: 'health_probe',
+    text: `select current_setting('transaction_read_only') = 'on' as read_only, count(*)::integer as rows
+      from generate_series(1, 32768)`,
+    timeoutMs: lookMs,
+  },
+};
+
+export type DatabaseHealth = ReturnType<typeof databaseHealth>;
+
+export const databaseHealth = (db: Database) => ({
+  /** Throws `unavailable` with what is wrong. */
+  async check(): Promise<void> {
+    const isDone = new AbortController();
+    const look = db.transact(async (tx) => {
+      await tx.query(statements.bounds, []);
+      return tx.query<{ read_only: boolean }>(statements.probe, []);
+    });
+    look.catch(() => undefined); // one that fails after its time is over has been reported
+    const late = async (): Promise<never> => {
+      await sleep(lookMs, undefined, { signal: isDone.signal });
+      throw noAnswer(db.outage());
+    };
+    const timer = late();
+    timer.catch(() => undefined); // it was not needed
+    try {
+      const [row] = await Promise.race([look, timer]);
+      if (row?.read_only) throw new Problem('unavailable', 'The database is read-only at the moment');
+    } finally {
+      isDone.abort();
+    }
+  },
+});
+
+const noAnswer = (outage: Outage | undefined): Problem => {
+  if (outage === undefined)
+    return new Problem('unavailable', `The database has not answered within ${lookMs / 1_000} s`);
+  const seconds = Math.round((performance.now() - outage.sinceMs) / 1_000);
+  const { code } = outage.error as { code?: unknown };
+  const reason = typeof code === 'string' && /^\w{1,32}$/.test(code) ? ` (${code})` : '';
+  return new Problem('unavailable', `Connecting to the database for ${seconds} s${reason}`);
+};

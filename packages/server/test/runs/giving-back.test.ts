@@ -1,0 +1,68 @@
+// A run that its worker gives back late: somebody else has claimed it meanwhile.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Lease } from '../../src/storage/lease.ts';
+import type { RunRow } from '../../src/storage/runs.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+let db: TestDatabase;
+let storage: Storage;
+beforeEach(async () => {
+  db = await testDatabase();
+  storage = createStorage(db);
+});
+afterEach(() => db[Symbol.asyncDispose]());
+
+const claim = async (): Promise<RunRow> => {
+  const { runs } = await storage.runLeases.claim(1, randomUUID(), 600_000, 3);
+  const [run] = runs;
+  if (!run) throw new Error('nothing was claimed');
+  return run;
+};
+const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });
+const expire = () => db.script(`update runs set lease_until = now() - interval '1 second'`);
+const stored = async () => {
+  const [row] = await db.query<{ status: string; attempt: number; lost_attempts: unknown[] }>(
+    { name: 'stored', text: 'select status, attempt, lost_attempts from runs' },
+    [],
+  );
+  return row;
+};
+
+/** A run on its second attempt, and the lease of its first. */
+const claimedTwice = async (): Promise<Lease> => {
+  await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
+  const first = await claim();
+  await expire();
+  expect(await claim()).toMatchObject({ attempt: 2 });
+  return leaseOf(first);
+};
+
+const away = { charge: false, reason: 'the database could not be reached' };
+
+describe('a run that is given back when it has been claimed again', () => {
+  it('is not charged for the attempt that was no fault of its', async () => {
+    const first = await claimedTwice();
+    await storage.runLeases.release([first], away);
+    expect(await stored()).toEqual({ status: 'running', attempt: 1, lost_attempts: [] });
+    // Once.
+    await storage.runLeases.release([first], away);
+    expect(await stored()).toMatchObject({ attempt: 1 });
+  });
+
+  it('is charged when the attempt ended its executor', async () => {
+    const first = await claimedTwice();
+    await storage.runLeases.release([first], { charge: true, reason: 'its executor ended' });
+    expect(await stored()).toMatchObject({ status: 'running', attempt: 2, lost_attempts: [{ attempt: 1 }] });
+  });
+
+  it('keeps what later attempts are charged', async () => {
+    const first = await claimedTwice();
+    await expire();
+    await claim();
+    await storage.runLeases.release([first], away);
+    expect(await stored()).toMatchObject({ attempt: 3, lost_attempts: [{ attempt: 1 }, { attempt: 2 }] });
+  });
+});
