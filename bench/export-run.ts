@@ -97,6 +97,7 @@ const measure = async (
       Promise.resolve({ destination_type: 'file', tenant_id, id, config: { path: folder } }),
     bell,
     database: { connection: embedded.connection },
+    slots: settings.exports.slots,
     settings,
     logger: createLogger(settings.log),
   });

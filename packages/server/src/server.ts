@@ -21,7 +21,16 @@ import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { createServices, type Services } from './services.ts';
 import { openConnection } from './storage/connection.ts';
-import { type Database, openDatabase } from './storage/database.ts';
+import {
+  type ConnectionLimits,
+  type ConnectionPlan,
+  type NodeProcesses,
+  planConnections,
+  readConnectionLimits,
+  wantedConnections,
+} from './storage/connection-plan.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './storage/database.ts';
+import { nodeTtlMs } from './storage/workers.ts';
 import { migrate } from './storage/schema/migrate.ts';
 import { explainFolder } from './storage/embedded/data-folder.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
@@ -88,15 +97,52 @@ const openServices = async (options: ServerOptions, owned: Owned): Promise<Servi
   if (project.auth) exposeEnvironment(project.env);
   const authDefinition = project.auth && (await loadAuth(project.auth.source));
   signal?.throwIfAborted();
-  const connection = owned.keep(await openConnection(settings.storage, signal));
-  const database = owned.keep(await openDatabase(connection.options));
-  signal?.throwIfAborted();
-  await migrate(database);
-  signal?.throwIfAborted();
+  const node = nodeOf(settings);
+  const connections = wantedConnections(node);
+  const connection = owned.keep(await openConnection(settings.storage, { connections, signal }));
   const databaseOptions = connection.options;
+  const limits = await prepareDatabase(databaseOptions, settings);
+  signal?.throwIfAborted();
+  const plan = planConnections(node, limits);
+  reportPlan(plan, node, logger);
+  const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: plan.server }));
   const databaseFailure = (): string | undefined => connection.failure();
-  const parts = { database, databaseOptions, databaseFailure, settings, project, authDefinition, logger };
+  const parts = {
+    database,
+    databaseOptions,
+    plan,
+    databaseFailure,
+    settings,
+    project,
+    authDefinition,
+    logger,
+  };
   return owned.keep(await createServices(parts));
+};
+
+/** A node that only answers requests still looks at graphs, and applies state updates. */
+const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
+  poolMax: storage.poolMax,
+  executors: role === 'api' ? 1 : runs.executors,
+  exporters: role === 'api' ? 0 : exports.slots,
+});
+
+/** Brings the schema up to date, and finds out how many connections there may be. */
+const prepareDatabase = async (options: DatabaseOptions, settings: Settings): Promise<ConnectionLimits> => {
+  await using database = await openDatabase({ ...options, poolMax: 2 });
+  await migrate(database);
+  return await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
+};
+
+const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): void => {
+  const { server, executor, exporters, total, warning } = plan;
+  const isShort = server < node.poolMax || executor < node.poolMax || exporters < node.exporters;
+  if (warning !== undefined) logger.warn(warning);
+  else if (isShort)
+    logger.info(
+      { server, executor, exporters, total },
+      'the database allows fewer connections than SVC_POOL_MAX',
+    );
 };
 
 const createServerApp = ({ settings, logger }: ServerOptions, services: Services, mode: AccessMode) => {

@@ -55,10 +55,12 @@ import { type Owned, owning } from './owned.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
+import type { ConnectionPlan } from './storage/connection-plan.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
 import { checkSchema } from './storage/schema/migrate.ts';
 import { readSchemaFiles } from './storage/schema/sql-files.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
+import { nodeTtlMs } from './storage/workers.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
 export interface Services extends AsyncDisposable {
@@ -80,8 +82,9 @@ const pollMsMax = 1_000;
 
 export interface ServiceParts {
   database: Database;
-  /** How executors open connections of their own. */
+  /** How executors and exporters open connections of their own. */
   databaseOptions: DatabaseOptions;
+  plan: ConnectionPlan;
   /** Why the embedded PostgreSQL is away, while it is. */
   databaseFailure: () => string | undefined;
   settings: Settings;
@@ -131,8 +134,9 @@ const createRuntime = async (
     // A node that only answers requests still looks at graphs, and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
     jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
+    solitaryMax: parts.plan.solitary,
     setup: {
-      database: databaseOptions,
+      database: { ...databaseOptions, poolMax: parts.plan.executor },
       graphs: [...project.graphs],
       env: project.env,
       ...tracingOf(settings),
@@ -141,8 +145,8 @@ const createRuntime = async (
   owned.keep(dispatcher);
   owned.keep(bell);
   await bell.open(database);
-  const reporter =
-    role === 'api' ? undefined : owned.keep(new WorkerReporter(storage.workers, dispatcher, logger));
+  const node = { executesRuns: role !== 'api', connections: parts.plan.total };
+  const reporter = owned.keep(new WorkerReporter(storage.workers, dispatcher, node, logger));
   return { streams, bell, tail, dispatcher, reporter, pollMs };
 };
 
@@ -160,7 +164,7 @@ const watchRuntime = (
   { dispatcher, streams }: Runtime,
 ): void =>
   metrics.watch({
-    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
+    queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
     process: () => ({
       running: dispatcher.running,
       free_slots: dispatcher.pool.freeSlots,
@@ -196,11 +200,8 @@ const updaterOf =
     assistantAccess: user === undefined ? Filter.everything : Filter.parse({ [ownerKey]: user.identity }),
   });
 
-/** A worker reports itself twice in the life of a lease. */
-const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
-
 const openPlatform = async (
-  { settings, project }: ServiceParts,
+  { settings, project, plan }: ServiceParts,
   storage: Storage,
   { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
@@ -218,7 +219,7 @@ const openPlatform = async (
   const platform = createPlatform({
     storage,
     bell,
-    poolMax: settings.storage.poolMax,
+    poolMax: plan.server,
     daysKept,
     observer: metrics,
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
@@ -229,7 +230,7 @@ const openPlatform = async (
 };
 
 const openExports = (
-  { databaseOptions: database, settings, logger }: ServiceParts,
+  { databaseOptions: database, settings, plan, logger }: ServiceParts,
   storage: Storage,
   { bell, platform }: { bell: Bell; platform: Platform },
 ): ExportWorker =>
@@ -238,6 +239,7 @@ const openExports = (
     targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
     bell,
     database,
+    slots: plan.exporters,
     settings,
     logger,
   });
@@ -295,7 +297,7 @@ const createReadiness = async (
         throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
     },
     checkSchema: () => checkSchema(database, schemaFiles),
-    queue: () => storage.workers.queue(workerTtlMs(dispatcher)),
+    queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
   });
 };
 
@@ -369,7 +371,7 @@ const buildServices = async (
         dispatcher.drain(graceMs, hurry),
         exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
       ];
-      reporter?.report();
+      reporter.report();
       await Promise.all(drained);
     },
   };

@@ -108,7 +108,7 @@ export const settingDefinitions = {
     aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],
     type: integer({ min: 2, max: 1_000 }),
     default: '10',
-    doc: 'Connections to PostgreSQL per process.',
+    doc: 'Connections to PostgreSQL of the server process, and of each executor, at most; fewer where the database [allows fewer](database.md#connections).',
   }),
   role: setting({
     variable: 'SVC_ROLE',

@@ -65,7 +65,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { setup, executors, jobsPerExecutor, logger, leaseMs, bell } = options;
+    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, bell } = options;
     this.#claims = new AskedWork(() =>
       this.#claimAll().catch((error: unknown) =>
         logger.error({ err: error }, 'runs could not be claimed; will try again'),
@@ -81,6 +81,7 @@ export class Dispatcher {
       setup,
       executors,
       jobsPerExecutor,
+      solitaryMax,
       logger,
       events: {
         onRun: (message) => this.#onRun(message),

@@ -3,6 +3,7 @@
 // if it is not, nobody else can hurt it.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
+import { solitaryConnections } from '../storage/connection-plan.ts';
 import { ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { ExecutorSetup, IntrospectOrder, RunOrder, UpdateOrder } from './protocol.ts';
 
@@ -11,6 +12,8 @@ export interface PoolOptions {
   executors: number;
   /** Runs at a time per executor; 0 where graphs are only looked at. */
   jobsPerExecutor: number;
+  /** Executors at once that have one run each; further runs wait for one. */
+  solitaryMax: number;
   logger: Logger;
   events: ExecutorEvents;
 }
@@ -22,6 +25,8 @@ export class ExecutorPool {
   readonly #options: PoolOptions;
   readonly #executors = new Set<ExecutorProcess>();
   readonly #solitary = new Set<ExecutorProcess>();
+  /** Those of them that may not begin yet. */
+  readonly #held = new Set<ExecutorProcess>();
   #closing = false;
   #failures = 0;
   /** Called when an executor has loaded its graphs. Must not throw. */
@@ -32,10 +37,6 @@ export class ExecutorPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     for (let count = 0; count < options.executors; count++) this.#spawn();
-  }
-
-  get slots(): number {
-    return this.#options.executors * this.#options.jobsPerExecutor;
   }
 
   /** How many executors have loaded their graphs. */
@@ -112,22 +113,39 @@ export class ExecutorPool {
   }
 
   #spawnSolitary(): ExecutorProcess {
-    const { setup, events, logger } = this.#options;
-    const executor: ExecutorProcess = new ExecutorProcess(setup, {
+    const { events, logger } = this.#options;
+    const setup = {
+      ...this.#options.setup,
+      database: { ...this.#options.setup.database, poolMax: solitaryConnections },
+    };
+    const spawned: ExecutorEvents = {
       onRun: (message) => {
         events.onRun(message);
         if (message.kind !== 'events') void executor.stop();
       },
       onExit: (running, reason, isDeliberate) => {
         this.#solitary.delete(executor);
+        this.#held.delete(executor);
+        this.#beginNext();
         if (this.#closing || running.length === 0) return;
         this.crashes += 1;
         logger.error({ reason, runs: runIds(running) }, 'an executor with one run ended');
         events.onExit(running, reason, isDeliberate);
       },
-    });
+    };
+    const executor = new ExecutorProcess(setup, spawned, { isHeld: true });
     this.#solitary.add(executor);
+    this.#held.add(executor);
+    this.#beginNext();
     return executor;
+  }
+
+  /** Each takes connections, of which there are so many. */
+  #beginNext(): void {
+    const [next] = this.#held;
+    if (!next || this.#solitary.size - this.#held.size >= this.#options.solitaryMax) return;
+    this.#held.delete(next);
+    next.begin();
   }
 }
 

@@ -58,8 +58,12 @@ export class ExecutorProcess {
   #gone = false;
   #isKilled = false;
   readonly #isTracing: boolean;
+  /** What is sent once the process may begin; undefined when it may. */
+  #held: ToExecutor[] | undefined;
 
-  constructor(setup: ExecutorSetup, events: ExecutorEvents) {
+  /** `isHeld`: connects to no database and runs nothing until begin(). */
+  constructor(setup: ExecutorSetup, events: ExecutorEvents, { isHeld = false } = {}) {
+    if (isHeld) this.#held = [];
     this.#events = events;
     this.#isTracing = setup.tracing !== undefined;
     this.#child = fork(entry, [], {
@@ -94,6 +98,12 @@ export class ExecutorProcess {
 
   get isAlive(): boolean {
     return !this.#gone;
+  }
+
+  begin(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#send(message);
   }
 
   run(order: RunOrder): void {
@@ -152,6 +162,7 @@ export class ExecutorProcess {
   }
 
   #send(message: ToExecutor): void {
+    if (this.#held) return void this.#held.push(message);
     // A failed send means the process is ending; its 'exit' tells what was lost.
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }

@@ -1,8 +1,14 @@
-// Says of this process, now and then, that it is there and takes runs.
+// Reports this node now and then: whether it takes runs, and how many connections it may have.
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { WorkerStorage } from '../storage/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
+
+export interface NodeFacts {
+  executesRuns: boolean;
+  /** That all of its processes may have together. */
+  connections: number;
+}
 
 export class WorkerReporter implements AsyncDisposable {
   readonly #workers: WorkerStorage;
@@ -11,9 +17,12 @@ export class WorkerReporter implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   #reporting: Promise<void> = Promise.resolve();
 
-  constructor(workers: WorkerStorage, dispatcher: Dispatcher, logger: Logger) {
+  readonly #node: NodeFacts;
+
+  constructor(workers: WorkerStorage, dispatcher: Dispatcher, node: NodeFacts, logger: Logger) {
     this.#workers = workers;
     this.#dispatcher = dispatcher;
+    this.#node = node;
     this.#logger = logger;
     dispatcher.pool.onLoaded = () => this.report();
     this.#timer = setInterval(() => this.report(), dispatcher.leaseMs / 2);
@@ -29,7 +38,8 @@ export class WorkerReporter implements AsyncDisposable {
       // One that still loads its graphs takes runs and makes them wait.
       slots: pool.loadedSlots,
       running,
-      draining: isDraining,
+      draining: isDraining || !this.#node.executesRuns,
+      connections: this.#node.connections,
     };
     this.#reporting = this.#workers
       .report(said)

@@ -12,20 +12,20 @@ export interface Connection extends AsyncDisposable {
 export interface ConnectionSettings {
   readonly dataDir: string;
   readonly databaseUri: Secret | undefined;
-  readonly poolMax: number;
 }
 
+/** `connections`: how many this node wants; an embedded PostgreSQL that is started now has room for several of its kind. */
 export const openConnection = async (
-  { dataDir, databaseUri, poolMax }: ConnectionSettings,
-  signal?: AbortSignal,
+  { dataDir, databaseUri }: ConnectionSettings,
+  { connections, signal }: { connections?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Connection> => {
   if (databaseUri !== undefined) {
-    const options = { connection: { connectionString: databaseUri.reveal() }, poolMax };
+    const options = { connection: { connectionString: databaseUri.reveal() } };
     return { options, failure: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const embedded = await openEmbedded({ dataDir, signal });
+  const embedded = await openEmbedded({ dataDir, connections, signal });
   return {
-    options: { connection: embedded.connection, poolMax },
+    options: { connection: embedded.connection },
     failure: () => embedded.failure(),
     [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
   };

@@ -1,4 +1,4 @@
-// Processes that execute runs, as they last said it of themselves.
+// Nodes, as they last reported themselves: what they execute, and how many connections they may have.
 import type { Database } from './database.ts';
 
 export interface WorkerReport {
@@ -7,6 +7,8 @@ export interface WorkerReport {
   slots: number;
   running: number;
   draining: boolean;
+  /** That all of its processes may have together. */
+  connections: number;
 }
 
 export interface QueueState {
@@ -22,7 +24,7 @@ export interface QueueState {
 const statements = {
   report: {
     name: 'workers_report',
-    text: `insert into workers (worker_id, name, slots, running, draining) values ($1, $2, $3, $4, $5)
+    text: `insert into workers (worker_id, name, slots, running, draining, connections) values ($1, $2, $3, $4, $5, $6)
       on conflict (worker_id) do update
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, seen_at = now()`,
   },
@@ -45,11 +47,14 @@ const statements = {
   },
 };
 
+/** A node reports itself twice in the life of a lease. */
+export const nodeTtlMs = (leaseMs: number): number => leaseMs * 2;
+
 export type WorkerStorage = ReturnType<typeof workerStorage>;
 
 export const workerStorage = (db: Database) => ({
-  async report({ worker_id, name, slots, running, draining }: WorkerReport): Promise<void> {
-    await db.query(statements.report, [worker_id, name, slots, running, draining]);
+  async report({ worker_id, name, slots, running, draining, connections }: WorkerReport): Promise<void> {
+    await db.query(statements.report, [worker_id, name, slots, running, draining, connections]);
   },
 
   async leave(worker_id: string): Promise<void> {

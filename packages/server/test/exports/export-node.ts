@@ -68,6 +68,7 @@ export const startExportNode = async (
     targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
     bell,
     database: db.options,
+    slots: settings.exports.slots,
     settings,
     logger: pino({ level: process.env['SVC_TEST_LOG'] ?? 'silent' }),
     ...(program ? { program } : {}),

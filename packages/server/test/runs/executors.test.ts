@@ -46,6 +46,22 @@ describe('a run that ends its executor', () => {
   });
 });
 
+describe('many runs that end their executors', () => {
+  it('each get their attempts, and take turns at an executor of their own', async () => {
+    const threads = await Promise.all(Array.from({ length: 6 }, newThread));
+    const runs = await Promise.all(
+      threads.map((thread_id) => client.runs.create(thread_id, 'probe', { input: { do: 'exit' } })),
+    );
+    for (const { thread_id, run_id } of runs) {
+      await expect(client.runs.join(thread_id, run_id)).rejects.toThrow();
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'error', attempt: 3 });
+    }
+    const thread_id = await newThread();
+    const sane = client.runs.wait(thread_id, 'probe', { input: { do: 'sleep', ms: 1 } });
+    expect(await sane).toMatchObject({ out: 'slept' });
+  });
+});
+
 describe('a run that keeps its executor busy', () => {
   it('is not taken for lost, and does not keep the server from answering', async () => {
     const thread_id = await newThread();

@@ -73,6 +73,7 @@ beforeEach(async () => {
     logger,
     executors: 1,
     jobsPerExecutor: 1,
+    solitaryMax: 1,
     setup: { database: db.options, graphs: [...project.graphs], env: project.env },
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings.ts';
 import type { Bell } from '../../events/bell.ts';
+import { exporterConnections } from '../../storage/connection-plan.ts';
 import type { DatabaseOptions } from '../../storage/database.ts';
 import type { ExportLeaseStorage } from '../../storage/export-leases.ts';
 import { ExportWorker, type ExportWorkerOptions } from './export-worker.ts';
@@ -15,6 +16,8 @@ export interface ExportParts {
   bell: Bell;
   /** How exporters open connections of their own. */
   database: DatabaseOptions;
+  /** Exporters at once. */
+  slots: number;
   settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
   logger: Logger;
   /** What exporters run, for tests that have a program of their own. */
@@ -25,11 +28,11 @@ export interface ExportParts {
 const pollMsMax = 1_000;
 
 export const startExports = (parts: ExportParts): ExportWorker => {
-  const { leases, targetOf, bell, logger, program } = parts;
+  const { leases, targetOf, bell, slots, logger, program } = parts;
   const { exports, egress, storage } = parts.settings;
-  const { slots, leaseMs, fileRoots, lendsCredentials } = exports;
+  const { leaseMs, fileRoots, lendsCredentials } = exports;
   const setup = {
-    database: parts.database,
+    database: { ...parts.database, poolMax: exporterConnections },
     surroundings: { allow: egress.allow, fileRoots, lendsCredentials },
   };
   const pool =

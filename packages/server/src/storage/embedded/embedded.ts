@@ -30,6 +30,8 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 
 export interface EmbeddedOptions {
   dataDir: string;
+  /** That the process wants; a server that is started allows more than that. */
+  connections?: number | undefined;
   /** When aborted, a server that is about to start is stopped, and the opening rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -44,8 +46,12 @@ const watchMs = 250;
 const restartMs = { first: 250, max: 5_000 };
 const ownedMs = 2_000;
 
-export const openEmbedded = async ({ dataDir, signal }: EmbeddedOptions): Promise<EmbeddedPostgres> => {
-  const home = await openHome(dataDir);
+export const openEmbedded = async ({
+  dataDir,
+  connections,
+  signal,
+}: EmbeddedOptions): Promise<EmbeddedPostgres> => {
+  const home = await openHome(dataDir, connections);
   // A name of its own for every opening: several servers may live in one process.
   const ours = join(home.attached, `${process.pid}-${randomUUID()}`);
   const pid = await withLock(home.lock, () => enter(home, ours, signal), signal);

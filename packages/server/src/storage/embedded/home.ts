@@ -23,13 +23,19 @@ export interface Home {
   binaries: Binaries;
   access: Access;
   unprivileged: Unprivileged;
+  /** That a server which is started allows. */
+  connectionsMax: number;
 }
 
 /** Bytes; the address of a Unix socket holds 107, on macOS 103, and PostgreSQL adds `/.s.PGSQL.5432`. */
 const socketPathMax = 85;
 const sharedDir = '/var/lib/svc';
+const connectionsMin = 100;
+/** Of one machine, on one data folder. */
+const nodesPerServer = 3;
 
-export const openHome = async (given: string): Promise<Home> => {
+/** `connections`: that a server is wanted for. */
+export const openHome = async (given: string, connections = 0): Promise<Home> => {
   const dataDir = resolve(given);
   const attached = join(dataDir, 'attached');
   await mkdir(attached, { recursive: true, mode: 0o700 });
@@ -48,6 +54,7 @@ export const openHome = async (given: string): Promise<Home> => {
     binaries: await findBinaries(isNobody ? sharedDir : dataDir, { mustCopy: isNobody }),
     access: await openAccess(dataDir, socketDir ?? root),
     unprivileged,
+    connectionsMax: Math.max(connectionsMin, connections * nodesPerServer),
   };
 };
 

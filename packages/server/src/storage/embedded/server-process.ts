@@ -23,13 +23,7 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync();
 };
 
-const settings = [
-  'fsync=on',
-  'synchronous_commit=on',
-  'full_page_writes=on',
-  'max_connections=100',
-  'shared_buffers=128MB',
-];
+const settings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=128MB'];
 
 export interface ServerProcess {
   hasEnded(): boolean;
@@ -51,7 +45,7 @@ export const spawnServer = async (home: Home): Promise<ServerProcess | undefined
     '-D',
     home.data,
     ...home.access.serverArgs,
-    ...settings.flatMap((setting) => ['-c', setting]),
+    ...[...settings, `max_connections=${home.connectionsMax}`].flatMap((setting) => ['-c', setting]),
   ];
   const [command, all] = home.unprivileged.wrap(home.binaries.program('postgres'), args);
   const child = spawn(command, all, {

@@ -400,6 +400,7 @@ workers.running integer not null
 workers.draining boolean not null default false
 workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()
+workers.connections integer
 workspaces.id uuid not null
 workspaces.display_name text not null
 workspaces.created_at timestamp with time zone not null default now()

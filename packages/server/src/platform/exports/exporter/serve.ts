@@ -90,8 +90,7 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
   let working: Promise<void> = Promise.resolve();
 
   const setUp = async (setup: ExporterSetup) => ({
-    // One to read rows, one to say what was written.
-    database: await openDatabase({ ...setup.database, poolMax: 2, applicationName: 'svc exporter' }),
+    database: await openDatabase({ ...setup.database, applicationName: 'svc exporter' }),
     setup,
     hooks,
   });

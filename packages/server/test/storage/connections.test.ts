@@ -1,0 +1,109 @@
+// How many connections a server takes where there are few.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createClient } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { loadSvcJson } from '../../src/config/svc-json.ts';
+import { testSettings } from '../../src/config/test-settings.ts';
+import { startServer, type RunningServer } from '../../src/server.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from '../eventually.ts';
+import { withoutUri } from '../global-setup.ts';
+import { testProject } from '../server.ts';
+
+const name = `svc_few_${randomUUID().slice(0, 8)}`;
+let admin: pg.Client;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-few-'));
+  admin = new pg.Client(inject('connection'));
+  await admin.connect();
+  await admin.query(`create role ${name} login createrole password 'few'`);
+  await admin.query(`create database ${name} owner ${name}`);
+});
+afterAll(async () => {
+  await admin.query(`drop database if exists ${name} with (force)`);
+  await admin.query(`drop role if exists ${name}`);
+  await admin.end();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const uri = (): string => {
+  const { host = 'localhost', port = 5432 } = withoutUri(inject('connection'));
+  return `postgresql://${name}:few@/${name}?host=${encodeURIComponent(host)}&port=${port}`;
+};
+
+const start = (given: Record<string, string>): Promise<RunningServer> => {
+  const settings = testSettings({ dataDir, databaseUri: uri(), executors: '2', exportSlots: '2', ...given });
+  return startServer({
+    settings,
+    project: loadSvcJson(testProject, {}),
+    logger: createLogger(settings.log),
+  });
+};
+
+const count = async (text: string): Promise<number> =>
+  (await admin.query<{ n: number }>(text)).rows[0]?.n ?? 0;
+const sessions = () => count(`select count(*)::integer as n from pg_stat_activity where usename = '${name}'`);
+
+describe('a server on a database with few connections', () => {
+  it('stays within them, all of its processes together, and works', async () => {
+    await admin.query(`alter role ${name} connection limit 20`);
+    await using server = await start({});
+    const client = createClient({ apiUrl: server.url });
+    let most = 0;
+    const sampling = setInterval(() => void sessions().then((now) => (most = Math.max(most, now))), 5);
+    const threads = await Promise.all(Array.from({ length: 400 }, () => client.threads.create()));
+    const results = await Promise.all(
+      threads.slice(0, 100).map(async ({ thread_id }, at) => {
+        const input = { messages: [{ role: 'user', content: `${at}` }] };
+        await client.runs.wait(thread_id, 'chat', { input });
+        return client.runs.wait(thread_id, 'chat', { input });
+      }),
+    );
+    clearInterval(sampling);
+    expect(results).toHaveLength(100);
+    expect(most).toBeGreaterThan(5);
+    // Three are left for whoever looks into the database.
+    expect(most).toBeLessThanOrEqual(17);
+  });
+
+  it('says at its start what to change when they are too few', async () => {
+    await admin.query(`alter role ${name} connection limit 14`);
+    await expect(start({})).rejects.toThrow(
+      'This server needs 17 connections to PostgreSQL or more, and may have 14: raise max_connections by 3 ' +
+        '(or the limit of the role or the database), or lower SVC_EXECUTORS (2) or SVC_EXPORT_SLOTS (2)',
+    );
+    await eventually(async () => expect(await sessions()).toBe(0));
+    await using server = await start({ executors: '1', exportSlots: '0' });
+    expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+  });
+
+  it('leaves other nodes what they have said that they may need', async () => {
+    await admin.query(`alter role ${name} connection limit 60`);
+    await using first = await start({ executors: '1', exportSlots: '1', role: 'api' });
+    await using second = await start({});
+    expect([first.url, second.url]).toHaveLength(2);
+    const looking = new pg.Client({ connectionString: uri() });
+    await looking.connect();
+    const nodes = async () =>
+      (
+        await looking.query<{ slots: number; draining: boolean; connections: number }>(
+          'select slots, draining, connections from svc.workers order by connections',
+        )
+      ).rows;
+    try {
+      await eventually(async () =>
+        expect(await nodes()).toMatchObject([
+          { slots: 0, draining: true, connections: 25 },
+          { slots: 20, draining: false, connections: 32 },
+        ]),
+      );
+    } finally {
+      await looking.end();
+    }
+  });
+});
