@@ -214,7 +214,7 @@ const openPlatform = async (
           key: bootstrapApiKey?.reveal(),
           workspaceId: bootstrapWorkspaceId,
         });
-  const { compression, scheduleLagMs, fileRoots, lendsCredentials } = settings.exports;
+  const { compression, scheduleLagMs, fileRoots, folderRules, lendsCredentials } = settings.exports;
   const [fileRoot = settings.storage.dataDir] = fileRoots;
   const platform = createPlatform({
     storage,
@@ -224,7 +224,7 @@ const openPlatform = async (
     observer: metrics,
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
     sealer,
-    stores: { guard, fileRoots, lendsCredentials },
+    stores: { guard, fileRoots, folderRules, lendsCredentials },
   });
   return { platform, firstKey };
 };

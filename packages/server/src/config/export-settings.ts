@@ -1,12 +1,16 @@
 // Settings of bulk exports. Where descriptions of this kind of service give two numbers for one limit, the larger is the default
 // here: a limit is a ceiling, and what a machine really does at once follows from the slots of its workers.
 import { setting } from './setting-definition.ts';
-import { boolean, duration, integer, oneOf, pathList, size } from './setting-type.ts';
+import { boolean, duration, integer, oneOf, pathList, size, sizeOrNone } from './setting-type.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;
 const day = 24 * hour;
 const mb = 1_024 ** 2;
+const gb = 1_024 * mb;
+
+/** Of the folder for exports in the data folder. */
+export const dataFolderQuotaBytes = 20 * gb;
 
 export const exportSettings = {
   exportSlots: setting({
@@ -93,5 +97,18 @@ export const exportSettings = {
     default: undefined,
     defaultDoc: '`exports` in the data folder',
     doc: 'Folders, with commas between, below which destinations of the type `file` may be.',
+  }),
+  exportFreeSpace: setting({
+    variable: 'SVC_EXPORT_FREE_SPACE',
+    type: size({ minBytes: 0, maxBytes: 1_024 ** 2 * gb }),
+    default: '1gb',
+    doc: 'How much exports leave free on the disks of folders and of temporary files: the database may be on the same one.',
+  }),
+  exportQuota: setting({
+    variable: 'SVC_EXPORT_QUOTA',
+    type: sizeOrNone({ minBytes: 0, maxBytes: 1_024 ** 2 * gb }),
+    default: undefined,
+    defaultDoc: '`20gb` in the data folder, `none` in `SVC_EXPORT_FILE_ROOTS`',
+    doc: 'How much the files of all exports below one of those folders may take; `0b` allows none.',
   }),
 };

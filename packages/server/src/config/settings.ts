@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Cidr } from '../access/cidr-list.ts';
 import type { AllowedHost } from '../egress/host-list.ts';
 import { settingDefinitions, settingKeys } from './env.ts';
+import { dataFolderQuotaBytes } from './export-settings.ts';
 import type { SettingKey, SettingValue } from './env.ts';
 import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
 import { ConfigError } from './mistake.ts';
@@ -74,6 +75,8 @@ export interface Settings {
     readonly lendsCredentials: boolean;
     /** Not empty. */
     readonly fileRoots: readonly string[];
+    /** Infinity where there is no quota. */
+    readonly folderRules: { readonly freeBytes: number; readonly quotaBytes: number };
   };
   readonly egress: {
     readonly allow: readonly AllowedHost[];
@@ -277,6 +280,10 @@ function group(
       fileBytes: values.exportFileSize,
       lendsCredentials: values.exportAmbientCredentials,
       fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
+      folderRules: Object.freeze({
+        freeBytes: values.exportFreeSpace,
+        quotaBytes: values.exportQuota ?? (values.exportFileRoots ? Infinity : dataFolderQuotaBytes),
+      }),
     }),
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     auth: Object.freeze({

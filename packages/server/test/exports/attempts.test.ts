@@ -242,7 +242,7 @@ describe('an exporter that comes back after its lease was over', () => {
         config: { path: folder },
       };
       const zombie = new Promise<ExportOutcome>((resolve, reject) =>
-        pool.run(toRunOrder(claimed[0]!, target, { tempDir, fileBytes: 100_000 }), {
+        pool.run(toRunOrder(claimed[0]!, target, { tempDir, fileBytes: 100_000, freeBytes: 0 }), {
           onFile: () => undefined,
           onOutcome: resolve,
           onLost: reject,
@@ -371,7 +371,13 @@ describe('temporary files', () => {
     'that do not fit the disk fail the attempt, and are gone after it',
     async () => {
       await using node = await startExportNode(db, {
-        settings: { ...one, exportRetries: '20', exportRetryDelay: '300ms', exportFileSize: '20mb' },
+        settings: {
+          ...one,
+          exportRetries: '20',
+          exportRetryDelay: '300ms',
+          exportFileSize: '20mb',
+          exportFreeSpace: '0b',
+        },
       });
       const temp = join(node.dataDir, 'tmp', 'exports');
       await mkdir(temp, { recursive: true });

@@ -51,7 +51,7 @@ export const startExportNode = async (
     ...given,
   });
   const storage = createStorage(db);
-  const { fileRoots, lendsCredentials } = settings.exports;
+  const { fileRoots, folderRules, lendsCredentials } = settings.exports;
   const sealer = new LazySealer({
     encryptionKey: settings.auth.encryptionKey,
     storage: settings.storage,
@@ -60,7 +60,7 @@ export const startExportNode = async (
   const destinations = new DestinationService({
     destinations: storage.destinations,
     vault: new CredentialVault(sealer),
-    stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, lendsCredentials },
+    stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, folderRules, lendsCredentials },
   });
   const bell = new Bell();
   const worker = startExports({

@@ -13,6 +13,7 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { checkFree, checkQuota, type FolderRules, noRules } from './disk-space.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { folderError } from './folder-error.ts';
@@ -20,6 +21,8 @@ import { Folder } from './folder.ts';
 import { partsOfKey, pathPartFault } from './store-key.ts';
 
 const chunkBytes = 1_024 ** 2;
+/** How much is written between two looks at the disk. */
+const checkedBytes = 8 * chunkBytes;
 const fileMode = 0o640;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** Not even opened may something be that waits for another end, as a pipe does. */
@@ -46,10 +49,11 @@ export class FolderStore implements ProbedStore {
   readonly root: string;
   readonly assumeRole = undefined;
   readonly #base: string;
+  readonly #rules: FolderRules;
   readonly #parts: readonly string[];
 
   /** Throws a DestinationError for a path that is below no root. */
-  constructor(path: string, roots: readonly string[]) {
+  constructor(path: string, roots: readonly string[], rules: FolderRules = noRules) {
     const found = findFolder(path, roots);
     if (found === undefined)
       throw new DestinationError('The path is not below one of SVC_EXPORT_FILE_ROOTS.', {
@@ -57,6 +61,7 @@ export class FolderStore implements ProbedStore {
         isFinal: true,
       });
     this.#base = found.root;
+    this.#rules = rules;
     this.#parts = found.parts;
     this.root = join(found.root, ...found.parts);
   }
@@ -71,15 +76,16 @@ export class FolderStore implements ProbedStore {
 
   async put(key: string, file: LocalFile, { ifAbsent, signal }: PutOptions): Promise<void> {
     await using source = await open(file.path);
-    await this.#write(key, (draft) => copy(source, draft, file.bytes, signal), { ifAbsent, signal });
+    const fill: Fill = (draft, checkFree) => copy(source, draft, file.bytes, signal, checkFree);
+    await this.#write(key, file.bytes, fill, { ifAbsent, signal });
   }
 
   async putText(key: string, text: string, _contentType: string, signal: AbortSignal): Promise<void> {
-    await this.#write(key, (draft) => draft.writeFile(text), { ifAbsent: false, signal });
+    await this.#writeText(key, text, { ifAbsent: false, signal });
   }
 
   async createText(key: string, text: string, _contentType: string, signal: AbortSignal): Promise<void> {
-    await this.#write(key, (draft) => draft.writeFile(text), { ifAbsent: true, signal });
+    await this.#writeText(key, text, { ifAbsent: true, signal });
   }
 
   /** Reads it to its end: what was written is what is there. */
@@ -112,21 +118,28 @@ export class FolderStore implements ProbedStore {
     });
   }
 
-  async #write(
-    key: string,
-    fill: (draft: FileHandle) => Promise<void>,
-    { ifAbsent, signal }: PutOptions,
-  ): Promise<void> {
+  #writeText(key: string, text: string, options: PutOptions): Promise<void> {
+    return this.#write(key, Buffer.byteLength(text), (draft) => draft.writeFile(text), options);
+  }
+
+  async #write(key: string, bytes: number, fill: Fill, { ifAbsent, signal }: PutOptions): Promise<void> {
     const parts = partsOfKey(key);
     const name = parts.pop() ?? '';
     signal.throwIfAborted();
     await translated(async () => {
       await using folder = await this.#open(parts, { make: true });
+      const { freeBytes, quotaBytes } = this.#rules;
+      const hasRoom = (left: number): Promise<void> =>
+        checkFree(folder.pathOf('.'), left, freeBytes, 'The disk of the folder');
+      await hasRoom(bytes);
+      await checkQuota(this.#base, bytes, quotaBytes);
       const draft = folder.pathOf(`.${name}.${randomBytes(6).toString('hex')}${draftEnd}`);
       try {
         await using handle = await open(draft, newFile, fileMode);
-        await fill(handle);
+        await fill(handle, hasRoom);
         await handle.sync();
+        // Others may have written at the same time.
+        await checkQuota(this.#base, 0, quotaBytes);
         signal.throwIfAborted();
         await (ifAbsent ? place(draft, folder.pathOf(name)) : rename(draft, folder.pathOf(name)));
         await folder.sync();
@@ -162,6 +175,9 @@ export class FolderStore implements ProbedStore {
   }
 }
 
+/** Writes to the draft; `checkFree` throws when the rest, of so many bytes, would take too much of the disk. */
+type Fill = (draft: FileHandle, checkFree: (left: number) => Promise<void>) => Promise<void>;
+
 const translated = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -170,7 +186,14 @@ const translated = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-const copy = async (from: FileHandle, to: FileHandle, bytes: number, signal: AbortSignal): Promise<void> => {
+/** `check` is asked with what is left to write, now and then. */
+const copy = async (
+  from: FileHandle,
+  to: FileHandle,
+  bytes: number,
+  signal: AbortSignal,
+  check: (left: number) => Promise<void>,
+): Promise<void> => {
   const chunk = Buffer.allocUnsafe(chunkBytes);
   let copied = 0;
   for (;;) {
@@ -179,6 +202,7 @@ const copy = async (from: FileHandle, to: FileHandle, bytes: number, signal: Abo
     if (bytesRead === 0) break;
     await to.writeFile(chunk.subarray(0, bytesRead));
     copied += bytesRead;
+    if (copied % checkedBytes < bytesRead) await check(bytes - copied);
   }
   if (copied !== bytes) throw new Error(`The local file has ${copied} bytes, and should have ${bytes}`);
 };

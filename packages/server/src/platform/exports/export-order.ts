@@ -15,7 +15,7 @@ const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField
 export const toRunOrder = (
   claimed: ClaimedRun,
   target: StoreTarget,
-  { tempDir, fileBytes }: { tempDir: string; fileBytes: number },
+  { tempDir, fileBytes, freeBytes }: { tempDir: string; fileBytes: number; freeBytes: number },
 ): RunOrder => {
   const { lease, export: of, cursor, files, pending_upload, window_start, window_end } = claimed;
   return {
@@ -37,7 +37,7 @@ export const toRunOrder = (
       format_version: of.format_version,
       compression: of.compression,
     },
-    limits: fileLimits(fileBytes),
+    limits: fileLimits(fileBytes, freeBytes),
     cursor,
     files,
     pending_upload,

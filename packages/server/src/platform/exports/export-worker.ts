@@ -46,6 +46,8 @@ export interface ExportWorkerOptions {
   retry: RetryRules;
   /** Of a file, before it is compressed. */
   fileBytes: number;
+  /** Left free on the disk of temporary files. */
+  freeBytes: number;
   /** How often to look for what nobody announced. */
   pollMs: number;
   logger: Logger;
@@ -170,10 +172,10 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   #startRun(claimed: ClaimedRun, sinceMs: number): Promise<void> {
-    const { temp, fileBytes } = this.#options;
+    const { temp, fileBytes, freeBytes } = this.#options;
     return this.#start(claimed, sinceMs, async (target) => {
       const tempDir = await temp.make(folderOf(claimed.lease));
-      return toRunOrder(claimed, target, { tempDir, fileBytes });
+      return toRunOrder(claimed, target, { tempDir, fileBytes, freeBytes });
     });
   }
 

@@ -30,10 +30,10 @@ const pollMsMax = 1_000;
 export const startExports = (parts: ExportParts): ExportWorker => {
   const { leases, targetOf, bell, slots, logger, program } = parts;
   const { exports, egress, storage } = parts.settings;
-  const { leaseMs, fileRoots, lendsCredentials } = exports;
+  const { leaseMs, fileRoots, folderRules, lendsCredentials } = exports;
   const setup = {
     database: { ...parts.database, poolMax: exporterConnections },
-    surroundings: { allow: egress.allow, fileRoots, lendsCredentials },
+    surroundings: { allow: egress.allow, fileRoots, folderRules, lendsCredentials },
   };
   const pool =
     slots === 0 ? undefined : new ExporterPool({ setup, slots, logger, ...(program ? { program } : {}) });
@@ -48,6 +48,7 @@ export const startExports = (parts: ExportParts): ExportWorker => {
     times: { timeoutMs: exports.timeoutMs, runTimeoutMs: exports.runTimeoutMs },
     retry: { retries: exports.retries, delayMs: exports.retryDelayMs },
     fileBytes: exports.fileBytes,
+    freeBytes: folderRules.freeBytes,
     pollMs: Math.min(pollMsMax, leaseMs / 2),
     logger,
   });

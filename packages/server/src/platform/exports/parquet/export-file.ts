@@ -18,13 +18,16 @@ export interface FileLimits {
   /** Of one page of rows read. */
   pageRows: number;
   pageBytes: number;
+  /** Left free on the disk that the file is on. */
+  freeBytes: number;
 }
 
 const mb = 1_024 ** 2;
 
 /** Those of an export; with them a file of usual rows takes less than 512 MB of memory. */
-export const fileLimits = (fileBytes: number): FileLimits => ({
+export const fileLimits = (fileBytes: number, freeBytes = 0): FileLimits => ({
   fileBytes,
+  freeBytes,
   rowGroupRows: 20_000,
   rowGroupBytes: 32 * mb,
   pageRows: 5_000,

@@ -1,7 +1,9 @@
 // Makes one file of an export run: rows from the store, page by page, into Parquet.
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Database } from '../../../storage/database.ts';
+import { checkFree } from '../../destinations/disk-space.ts';
 import { exportRows, type ExportPage } from '../../../storage/export-rows.ts';
 import type { FileOrder, RowPlace, WriteFile, WrittenFile } from './export-file.ts';
 import { fileColumns } from './file-schema.ts';
@@ -21,7 +23,7 @@ interface Gathered {
 const gather = async (
   pages: Pages,
   file: ParquetFile,
-  { scope, shape, limits, after, upTo }: FileOrder,
+  { scope, shape, limits, after, upTo, path }: FileOrder,
   signal: AbortSignal,
 ): Promise<Gathered> => {
   const gathered: Gathered = { rows: 0, raw_bytes: 0, first: null, last: null, is_last: false };
@@ -39,6 +41,8 @@ const gather = async (
       (row) => file.add(row),
       signal,
     );
+    // Rows that wait are on the disk, and so will be the file.
+    await checkTempDisk(path, gathered.raw_bytes + page.raw_bytes, limits.freeBytes);
     gathered.rows += page.rows;
     gathered.raw_bytes += page.raw_bytes;
     gathered.first ??= page.first;
@@ -50,6 +54,9 @@ const gather = async (
     return gathered;
   }
 };
+
+const checkTempDisk = (path: string, bytes: number, freeBytes: number): Promise<void> =>
+  checkFree(dirname(path), bytes, freeBytes, 'The disk for temporary files of the server');
 
 /** Makes the file durable. */
 const settle = async (path: string, signal: AbortSignal): Promise<{ bytes: number; sha256: string }> => {
@@ -81,6 +88,7 @@ export const fileWriter = (db: Database): WriteFile => {
 
     async function write(): Promise<WrittenFile | undefined> {
       signal.throwIfAborted();
+      await checkTempDisk(path, 0, limits.freeBytes);
       await using file = await ParquetFile.create({
         path,
         columns: fileColumns(shape.fields, shape.format_version),

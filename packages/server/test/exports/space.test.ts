@@ -1,0 +1,148 @@
+// How much of a disk exports to folders may take.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { checkCompleted, folderKeep } from './export-audit.ts';
+import { startExportNode } from './export-node.ts';
+import { firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
+import { addRuns } from './stored-runs.ts';
+
+let db: TestDatabase;
+let folder: string;
+let place: Place;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-space-'));
+  place = await newPlace(db, folder);
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+const mb = 1_024 ** 2;
+const settings = { exportSlots: '1', exportRetries: '1000', exportRetryDelay: '100ms' };
+const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
+const untilCompleted = (id: string): Promise<void> =>
+  eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 60_000);
+/** The error of the first attempt. */
+const firstError = (id: string): Promise<string | undefined> =>
+  eventually(async () => {
+    const { errors } = await firstRun(id);
+    expect(errors['retry_0']).toBeDefined();
+    return errors['retry_0'];
+  }, 60_000);
+
+const filesIn = async (path: string): Promise<{ name: string; bytes: number }[]> => {
+  const names = await readdir(path, { recursive: true });
+  const all = await Promise.all(names.map(async (name) => ({ name, found: await stat(join(path, name)) })));
+  return all.filter(({ found }) => found.isFile()).map(({ name, found }) => ({ name, bytes: found.size }));
+};
+
+const muchMore = async (): Promise<string> => {
+  const { blocks, bsize } = await statfs(folder);
+  return `${blocks * bsize}b`;
+};
+
+describe('free space', () => {
+  it('that would be taken fails the attempt with a sentence, before anything is written', async () => {
+    await using _node = await startExportNode(db, {
+      settings: { ...settings, exportFreeSpace: await muchMore() },
+    });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place);
+    expect(await firstError(id)).toMatch(
+      /^The disk for temporary files of the server has \d+ MB free, and \d+ MB are kept free \(SVC_EXPORT_FREE_SPACE\)\. Make room, or lower it\. \(DiskAlmostFull\)$/,
+    );
+    expect(await filesIn(folder)).toEqual([]);
+  });
+
+  it('that is missing keeps a destination from being made', async () => {
+    await using node = await startExportNode(db, { settings: { exportFreeSpace: await muchMore() } });
+    const making = node.destinations.create(place.tenant_id, {
+      destination_type: 'file',
+      display_name: 'full',
+      config: { path: folder },
+    });
+    await expect(making).rejects.toThrow(/The disk of the folder has .* \(SVC_EXPORT_FREE_SPACE\)/);
+  });
+});
+
+describe('a quota', () => {
+  it('is kept, names itself, and lets the export go on when there is room', async () => {
+    await using _node = await startExportNode(db, {
+      settings: { ...settings, exportFileRoots: folder, exportQuota: '2mb', exportCompression: 'none' },
+    });
+    const old = join(folder, 'old-export.parquet');
+    await writeFile(old, Buffer.alloc(1.5 * mb));
+    await addRuns(db, place, { start: firstDay, count: 100, bytes: 10_000 });
+    const id = await newExport(db, place);
+    expect(await firstError(id)).toMatch(
+      /^Exports in the folder take 1 MB of 2 MB \(SVC_EXPORT_QUOTA\), and \d+ MB would come on top\. Delete old ones, or raise it\. \(QuotaExceeded\)$/,
+    );
+    const bytes = (await filesIn(folder)).reduce((sum, file) => sum + file.bytes, 0);
+    expect(bytes).toBeLessThanOrEqual(2 * mb);
+    await rm(old);
+    await untilCompleted(id);
+    await checkCompleted(db, folderKeep(folder), id);
+  });
+
+  it('of nothing allows no export to a folder', async () => {
+    await using node = await startExportNode(db, {
+      settings: { exportFileRoots: folder, exportQuota: '0b' },
+    });
+    const making = node.destinations.create(place.tenant_id, {
+      destination_type: 'file',
+      display_name: 'none',
+      config: { path: folder },
+    });
+    await expect(making).rejects.toThrow(/SVC_EXPORT_QUOTA/);
+  });
+});
+
+const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
+if (!isRoot) console.warn('NOT RUN: exports to a small disk, since only root may mount one');
+
+describe.runIf(isRoot)('an export to a small disk', () => {
+  it('leaves free what it must at every moment, and goes on when there is more', async () => {
+    const disk = join(folder, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
+    let least = Infinity;
+    const look = async (): Promise<void> => {
+      const { bavail, bsize } = await statfs(disk);
+      least = Math.min(least, bavail * bsize);
+    };
+    const sampling = setInterval(() => void look(), 1);
+    try {
+      const small = await newPlace(db, disk);
+      await using _node = await startExportNode(db, {
+        settings: {
+          ...settings,
+          exportFreeSpace: '10mb',
+          exportFileSize: '400kb',
+          exportCompression: 'none',
+        },
+      });
+      await addRuns(db, small, { start: firstDay, count: 400, bytes: 10_000 });
+      const id = await newExport(db, small);
+      const error = await eventually(async () => {
+        const { errors } = await firstRun(id);
+        expect(Object.keys(errors).length).toBeGreaterThan(2);
+        return errors['retry_0'];
+      }, 60_000);
+      expect(error).toMatch(/^The disk of the folder has 1\d MB free, and 10 MB are kept free/);
+      expect(least).toBeGreaterThanOrEqual(10 * mb);
+      execFileSync('mount', ['-o', 'remount,size=100m', disk]);
+      await untilCompleted(id);
+      await checkCompleted(db, folderKeep(disk), id);
+    } finally {
+      clearInterval(sampling);
+      execFileSync('umount', ['-l', disk]);
+    }
+  }, 120_000);
+});
