@@ -213,7 +213,12 @@ describe('a wrong setting', () => {
     ['SVC_CORS_ORIGINS', 'app.example.com', 'is not a list of origins', 'https://app.example.com'],
     ['SVC_TRUSTED_PROXIES', 'proxy', 'is not a list of networks', '10.0.0.0/8'],
     ['DATABASE_URI', 'mysql://u:hunter2@h/d', '[redacted]: is not a PostgreSQL URI', 'postgres://'],
-    ['DATABASE_URI', 'postgres://u:hunter2@h:port/d', '[redacted]: names a host or a port', 'percent-encoded'],
+    [
+      'DATABASE_URI',
+      'postgres://u:hunter2@h:port/d',
+      '[redacted]: names a host or a port',
+      'percent-encoded',
+    ],
   ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {
     const { mistakes, settings } = readSettings({ ...base, env: { [variable]: value } });
     const message = new ConfigError(mistakes).message;

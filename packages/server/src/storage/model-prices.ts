@@ -19,6 +19,12 @@ export interface ModelPriceRow {
   created_at: string;
 }
 
+/** What a price is looked up by. */
+export interface PricedModel {
+  model: string;
+  provider: string | null;
+}
+
 export type NewModelPrice = Omit<ModelPriceRow, 'id' | 'is_default' | 'created_at'>;
 
 const columns = `id, tenant_id is null as is_default, name, match_pattern, provider, start_time, trim_scale(prompt_cost)::text as prompt_cost,
@@ -31,10 +37,13 @@ const statements = {
     name: 'model_prices_list',
     text: `select ${columns} from model_prices where ${visible} ${inOrder}`,
   },
-  ofModel: {
-    name: 'model_prices_of_model',
-    text: `select ${columns} from model_prices
-      where ${visible} and $2 ~ match_pattern and (provider is null or provider = $3) ${inOrder}`,
+  ofModels: {
+    name: 'model_prices_of_models',
+    text: `select m.at::integer as at, p.* from unnest($2::text[], $3::text[]) with ordinality as m (model, provider, at)
+      cross join lateral (
+        select ${columns} from model_prices
+        where ${visible} and m.model ~ match_pattern and (model_prices.provider is null or model_prices.provider = m.provider)
+        ${inOrder}) p`,
   },
   create: {
     name: 'model_prices_create',
@@ -78,13 +87,17 @@ export const modelPriceStorage = (db: Database) => {
     /** Those of the workspace first, then the newest. */
     list: (tenant_id: string): Promise<ModelPriceRow[]> => ask(statements.list, tenant_id, [tenant_id]),
 
-    /** In the same order. */
-    ofModel: (tenant_id: string, model: string, provider: string | null): Promise<ModelPriceRow[]> =>
-      ask(statements.ofModel, tenant_id, [
+    /** Those of each model, in the order of the models; each list in the same order as above. The caller bounds how many. */
+    async ofModels(tenant_id: string, models: readonly PricedModel[]): Promise<ModelPriceRow[][]> {
+      const rows = await ask<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
         tenant_id,
-        model,
-        provider === null ? null : toExactText(provider),
-      ]),
+        models.map(({ model }) => model),
+        models.map(({ provider }) => (provider === null ? null : toExactText(provider))),
+      ]);
+      const lists: ModelPriceRow[][] = models.map(() => []);
+      for (const { at, ...row } of rows) lists[at - 1]?.push(row);
+      return lists;
+    },
 
     async create(tenant_id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
       const values = valuesOf(tenant_id, randomUUID(), price);

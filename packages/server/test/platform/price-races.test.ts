@@ -23,12 +23,12 @@ it('A price that changes while it is looked up is not remembered as it was', asy
   await sql(db, `insert into workspaces (id, display_name) values ($1, 'w')`, [tenant_id]);
   const storage = modelPriceStorage(db);
   let meanwhile = (): Promise<unknown> => Promise.resolve();
-  const ofModel: ModelPriceStorage['ofModel'] = async (...asked) => {
-    const found = await storage.ofModel(...asked);
+  const ofModels: ModelPriceStorage['ofModels'] = async (...asked) => {
+    const found = await storage.ofModels(...asked);
     await meanwhile();
     return found;
   };
-  const prices = new PriceService({ ...storage, ofModel });
+  const prices = new PriceService({ ...storage, ofModels });
   const price = { name: 'ours', match_pattern: '^ours-', prompt_cost: '1', completion_cost: '1' };
   const { id } = await prices.create(tenant_id, price);
   meanwhile = () => prices.replace(tenant_id, id, { ...price, prompt_cost: '2' });

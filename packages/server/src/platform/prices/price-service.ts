@@ -2,7 +2,12 @@
 import type { ModelPrice } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toExactJson } from '../../storage/exact-text.ts';
-import type { ModelPriceRow, ModelPriceStorage, NewModelPrice } from '../../storage/model-prices.ts';
+import type {
+  ModelPriceRow,
+  ModelPriceStorage,
+  NewModelPrice,
+  PricedModel,
+} from '../../storage/model-prices.ts';
 import type { RunWrite } from '../../storage/traces.ts';
 import { microsOf } from '../traces/time.ts';
 import { costOf } from './cost.ts';
@@ -21,6 +26,10 @@ export interface GivenPrice {
 /** How long another node's changes may go unnoticed. */
 const freshMs = 30_000;
 const modelsMax = 5_000;
+/** Models that are looked up in one statement: each is compared with every price of the workspace. */
+const askedMax = 50;
+/** A longer text names no model, and takes long to compare. */
+const modelCharsMax = 500;
 
 export class PriceService {
   readonly #storage: ModelPriceStorage;
@@ -55,27 +64,53 @@ export class PriceService {
 
   /** Writes down what models' tokens cost, where nobody has said it. */
   async price(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
-    for (const run of runs) {
-      const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = run.fields;
-      const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);
-      const isModel = (run_type ?? 'llm') === 'llm';
-      if (typeof model !== 'string' || (total_tokens ?? null) === null || isPriced || !isModel) continue;
-      const rows = await this.#of(tenant_id, model, providerOf(run.metadata));
-      const price = rows.find((row) => isActive(row, run.start_time));
+    const unpriced = runs.flatMap((run) => {
+      const model = modelToPrice(run);
+      return model === undefined ? [] : [{ run, model }];
+    });
+    const found = await this.#find(
+      tenant_id,
+      unpriced.map(({ model }) => model),
+    );
+    for (const { run, model } of unpriced) {
+      const price = found.get(keyOf(tenant_id, model))?.find((row) => isActive(row, run.start_time));
       if (price) writeCost(run, price);
     }
   }
 
-  async #of(tenant_id: string, model: string, provider: string | null): Promise<readonly ModelPriceRow[]> {
-    const name = JSON.stringify([tenant_id, provider, model]);
-    const known = this.#known.get(name);
-    if (known && performance.now() < known.untilMs) return known.rows;
-    const before = this.#changes;
-    const rows = await this.#storage.ofModel(tenant_id, model, provider);
-    if (this.#changes !== before) return rows;
+  /** By key. Models that are not known are asked for together, so many at a time. */
+  async #find(
+    tenant_id: string,
+    models: readonly PricedModel[],
+  ): Promise<ReadonlyMap<string, readonly ModelPriceRow[]>> {
+    const found = new Map<string, readonly ModelPriceRow[]>();
+    const unknown = new Map<string, PricedModel>();
+    for (const model of models) {
+      const key = keyOf(tenant_id, model);
+      const known = this.#known.get(key);
+      if (known && performance.now() < known.untilMs) found.set(key, known.rows);
+      else unknown.set(key, model);
+    }
+    const entries = [...unknown];
+    for (let from = 0; from < entries.length; from += askedMax) {
+      const part = entries.slice(from, from + askedMax);
+      const before = this.#changes;
+      const lists = await this.#storage.ofModels(
+        tenant_id,
+        part.map(([, model]) => model),
+      );
+      for (const [at, [key]] of part.entries()) {
+        const rows = lists[at] ?? [];
+        found.set(key, rows);
+        if (this.#changes === before) this.#remember(key, rows);
+      }
+    }
+    return found;
+  }
+
+  #remember(key: string, rows: readonly ModelPriceRow[]): void {
     if (this.#known.size >= modelsMax) this.#known.clear();
-    this.#known.set(name, { rows, untilMs: performance.now() + freshMs });
-    return rows;
+    this.#known.set(key, { rows, untilMs: performance.now() + freshMs });
   }
 
   async #change<T>(work: () => Promise<T>): Promise<T> {
@@ -90,6 +125,19 @@ export class PriceService {
     }
   }
 }
+
+/** Undefined when nothing can be said of its cost, or somebody has said it. */
+const modelToPrice = ({ fields, metadata }: RunWrite): PricedModel | undefined => {
+  const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = fields;
+  const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);
+  const isModel = (run_type ?? 'llm') === 'llm';
+  if (typeof model !== 'string' || model.length > modelCharsMax) return undefined;
+  if ((total_tokens ?? null) === null || isPriced || !isModel) return undefined;
+  return { model, provider: providerOf(metadata) };
+};
+
+const keyOf = (tenant_id: string, { model, provider }: PricedModel): string =>
+  JSON.stringify([tenant_id, provider, model]);
 
 const toPrice = ({
   provider,

@@ -10,7 +10,7 @@ const full = (): Problem =>
 export interface AdmissionLimits {
   /** Of all bodies that are read or wait to be stored. */
   bytesMax: number;
-  /** Batches that are stored at once, each on a connection. */
+  /** Batches at once that ask the database for anything, each on one connection at a time. */
   writersMax: number;
   /** Batches that wait for that. */
   waitingMax: number;

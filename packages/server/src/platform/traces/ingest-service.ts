@@ -79,7 +79,7 @@ export class IngestService {
 
   /** Takes in what was read, or made here. */
   async takeBatch(tenant_id: string, batch: Batch): Promise<Taken> {
-    const { admission, traces, daysKept } = this.#parts;
+    const { admission, traces, prices, daysKept } = this.#parts;
     const rejections = [...batch.rejections];
     const said: NewRunWrite[] = [];
     for (const sent of batch.runs) {
@@ -93,22 +93,26 @@ export class IngestService {
     const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
     const runs = foldAll(said);
     placeAll(runs);
-    await this.#name(tenant_id, runs);
-    await this.#parts.prices.price(tenant_id, runs);
-    const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
-      admission.write(() => traces.ingest(tenant_id, part, files, daysKept));
-    const stored =
-      runs.length + attachments.length > 0 ? await storeAll(runs, attachments, store, rejections) : 0;
-    await this.#priceLate(tenant_id, runs);
+    if (runs.length + attachments.length === 0) return { stored: 0, rejections };
+    // All that a batch asks of the database is one turn: it takes one connection at a time, and no more than turns there are.
+    const stored = await admission.write(async () => {
+      await this.#name(tenant_id, runs);
+      await prices.price(tenant_id, runs);
+      const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
+        traces.ingest(tenant_id, part, files, daysKept);
+      const count = await storeAll(runs, attachments, store, rejections);
+      await this.#priceLate(tenant_id, runs);
+      return count;
+    });
     return { stored, rejections };
   }
 
   async #priceLate(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
-    const { admission, traces, prices, daysKept } = this.#parts;
+    const { traces, prices, daysKept } = this.#parts;
     const find = (tenant: string, ids: string[]): ReturnType<TraceStorage['unpriced']> =>
       traces.unpriced(tenant, ids);
     const costs = await latePrices(tenant_id, runs, find, prices);
-    if (costs.length > 0) await admission.write(() => traces.ingest(tenant_id, costs, [], daysKept));
+    if (costs.length > 0) await traces.ingest(tenant_id, costs, [], daysKept);
   }
 
   async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
