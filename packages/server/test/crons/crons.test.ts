@@ -151,6 +151,38 @@ describe('a tick', () => {
     expect(await ticksOf(off.cron_id)).toEqual([]);
   });
 
+  it('waits while the database refuses it, and comes when there is room', async () => {
+    // A sequence counts what is rolled back, too.
+    await database.script(`
+      create sequence refusals;
+      create function refuse_runs() returns trigger language plpgsql as $$
+      begin
+        perform nextval('refusals');
+        raise exception 'could not extend file' using errcode = '53100';
+      end $$;
+      create trigger refuse_runs before insert on runs for each row execute function refuse_runs()`);
+    const refusals = async () =>
+      (await rows<{ n: number }>('select last_value as n from refusals'))[0]?.n ?? 0;
+    const cron = await client.crons.create(null, 'chat', nightly);
+    const refused = await fetch(`${servers[0]?.url}/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ assistant_id: 'chat', input }),
+    });
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ message: 'The disk of the database is full' });
+    const before = await refusals();
+    await makeDue(`cron_id = '${cron.cron_id}'`);
+    await eventually(async () => expect(await refusals()).toBeGreaterThan(before + 2));
+    expect(await client.crons.get(cron.cron_id)).toMatchObject({ enabled: true });
+    await database.script(
+      'drop trigger refuse_runs on runs; drop function refuse_runs(); drop sequence refusals',
+    );
+    await eventually(async () => expect(await ticksOf(cron.cron_id)).toHaveLength(1));
+    expect(await client.crons.get(cron.cron_id)).toMatchObject({ enabled: true });
+    await client.crons.delete(cron.cron_id);
+  });
+
   it('that cannot make a run disables its cron and says why; others fire', async () => {
     const bad = await client.crons.create(null, 'chat', nightly);
     const good = await client.crons.create(null, 'chat', nightly);

@@ -16,6 +16,7 @@ import type { RunKwargs } from '../../runtime/protocol.ts';
 import { runOrder, type Audience } from '../../runtime/run-order.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
+import { isRefused } from '../../storage/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
@@ -267,7 +268,7 @@ export class RunService {
         return created.outcome === 'exists' ? { ...created, sinceMs: askedMs } : created;
       } catch (error) {
         const isAway = error instanceof Problem && error.code === 'unavailable';
-        if (!isAway || performance.now() > untilMs) throw error;
+        if (!isAway || isRefused(error) || performance.now() > untilMs) throw error;
         await sleep(insertMs.pause);
       }
     }
