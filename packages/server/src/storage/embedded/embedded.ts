@@ -78,12 +78,27 @@ const enter = async (home: Home, ours: string, signal?: AbortSignal): Promise<nu
   await own(home);
   try {
     await start(home, signal);
+  } catch (error) {
+    if (!(await hasUsers(home))) await disown(home);
+    throw error;
+  }
+  try {
     await writeFile(ours, identityOf(process.pid));
     return await postmasterPid(home);
   } catch (error) {
-    await leave(home, ours).catch(() => undefined); // why it did not start matters more
+    await leave(home, ours).catch(() => undefined); // why it cannot be used matters more
     throw error;
   }
+};
+
+/** Whether a process of ours uses the server. Removes what processes have left that were killed. */
+const hasUsers = async (home: Home): Promise<boolean> => {
+  for (const name of await readdir(home.attached)) {
+    const file = join(home.attached, name);
+    if (isAlive(await readFile(file, 'utf8').catch(() => ''))) return true;
+    await rm(file, { force: true });
+  }
+  return false;
 };
 
 /** Starts a server that ends while it is used again, and stops it when another machine or container has taken the data over. */
@@ -207,11 +222,7 @@ const postmasterPid = async (home: Home): Promise<number> => {
 const leave = async (home: Home, ours: string): Promise<void> => {
   await rm(ours, { force: true });
   if (await isTakenOver(home)) return;
-  for (const name of await readdir(home.attached)) {
-    const file = join(home.attached, name);
-    if (isAlive(await readFile(file, 'utf8').catch(() => ''))) return;
-    await rm(file, { force: true });
-  }
+  if (await hasUsers(home)) return;
   const pid = await findPostmaster(home);
   // The file outlives a server that was killed, and its pid may be another process by now.
   if (pid !== undefined && (await isPostmaster(home.data, pid))) await stop(home, pid);
