@@ -67,6 +67,12 @@ export interface LoggedEvents {
   keep_from: number | null;
 }
 
+/** `found_head`: in a namespace of a subgraph, on the first checkpoint of a run, the head that the run found. */
+export type NewCheckpoint = CheckpointRow & { found_head?: string };
+
+/** `own`: the run that makes the write made its checkpoint too. Where it is absent the checkpoint is looked up. */
+export type NewWrite = WriteRow & { own?: true };
+
 type Owned<T> = T & { owner: string };
 
 /** One flush: all or nothing per owner, in one transaction. */
@@ -79,8 +85,8 @@ export interface CheckpointBatch {
     expected: string | null;
   }>[];
   blobs: Owned<{ space: string } & BlobRow>[];
-  checkpoints: Owned<CheckpointRow>[];
-  writes: Owned<WriteRow>[];
+  checkpoints: Owned<NewCheckpoint>[];
+  writes: Owned<NewWrite>[];
   shapes: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
   events: Owned<LoggedEvents>[];
   endings: Owned<Ending>[];

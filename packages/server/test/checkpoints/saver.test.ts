@@ -67,6 +67,27 @@ describe('the saver', () => {
     );
   });
 
+  it('stores the answers of a task that asked several times and has finished', async () => {
+    const savers = new ThreadSavers(database);
+    const thread_id = randomUUID();
+    const config = await savers.put(
+      { configurable: { thread_id, checkpoint_ns: '' } },
+      checkpointOf({}, 1),
+      metadata(0),
+    );
+    const writes: [string, unknown][] = [
+      ['__resume__', ['a']],
+      ['__resume__', ['a', 'b']],
+      ['log', 'done'],
+    ];
+    await savers.putWrites(config, writes, 'task');
+    savers.forget();
+    expect((await savers.getTuple(config))?.pendingWrites).toEqual([
+      ['task', '__resume__', ['a', 'b']],
+      ['task', 'log', 'done'],
+    ]);
+  });
+
   it('keeps 5 MB strings, NUL, lone surrogates and binary', async () => {
     const values = {
       long: 'é'.repeat(2_500_000),

@@ -2,7 +2,7 @@
 // checkpoint's shape, known only after its put, usually travels in the same row, and a head moves once per flush.
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import type { BlobRow, Ending, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { BlobRow, Ending, NewWrite, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
@@ -49,6 +49,8 @@ export class ThreadSession implements Writer {
   readonly cache: RefCache;
   readonly #options: SessionOptions;
   #items = noItems();
+  /** Of the writes among them, by their key: a statement cannot store two rows of one key. */
+  readonly #writesByKey = new Map<string, NewWrite>();
   readonly #pendingBlobs = new Map<string, BlobRow>();
   #pendingBytes = 0;
   #inFlight: Promise<void> = Promise.resolve();
@@ -154,6 +156,7 @@ export class ThreadSession implements Writer {
     this.#lineage.set(ns, { checkpoint_id, refs });
 
     const described = this.#shapes.get(ns);
+    const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
     this.#items.checkpoints.push({
       thread_id: this.thread_id,
       checkpoint_ns: ns,
@@ -165,6 +168,7 @@ export class ThreadSession implements Writer {
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: this.#wrote(ns),
       shape: described?.step === metadata.step ? this.#shapeText(ns, described.shape) : null,
+      ...(found ? { found_head: found } : {}),
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.#interrupts.clear();
@@ -184,11 +188,12 @@ export class ThreadSession implements Writer {
     const checkpoint_id = this.storedId(checkpoint);
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
+    const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     for (const [position, [channel, value]] of writes.entries()) {
       const ref = this.#encode(value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
-      this.#items.writes.push({
+      this.#write({
         thread_id: this.thread_id,
         checkpoint_ns: ns,
         checkpoint_id,
@@ -197,9 +202,20 @@ export class ThreadSession implements Writer {
         channel,
         task_path: task_path ?? null,
         ref,
+        ...own,
       });
     }
     await this.#commit();
+  }
+
+  /** As storage does it: the newest control write of a key counts (negative idx), and the first result. */
+  #write(write: NewWrite): void {
+    const key = `${write.checkpoint_ns} ${write.checkpoint_id} ${write.task_id} ${write.idx}`;
+    const earlier = this.#writesByKey.get(key);
+    if (earlier === undefined) {
+      this.#items.writes.push(write);
+      this.#writesByKey.set(key, write);
+    } else if (write.idx < 0) Object.assign(earlier, write);
   }
 
   /**
@@ -285,6 +301,7 @@ export class ThreadSession implements Writer {
       this.#storedHeads.set(checkpoint_ns, checkpoint_id);
     }
     this.#items = noItems();
+    this.#writesByKey.clear();
     this.#pendingBlobs.clear();
     this.#pendingBytes = 0;
     return items;

@@ -8,6 +8,8 @@ create or replace function commit_batch(p_owners json, p_heads json, p_blobs jso
 language plpgsql as $$
 declare
   v_held uuid[];
+  -- Those of them that are runs; the others are state updates.
+  v_runs uuid[];
   -- Their endings are committed: this is the second time that they come.
   v_over uuid[] := '{}';
   v_owners uuid[];
@@ -25,6 +27,8 @@ begin
     order by r.run_id
     for share of r
   ) s;
+
+  v_runs := v_held;
 
   -- Looked for only when somebody does not hold: it is a flush that was sent twice, which is rare.
   if cardinality(v_held) < cardinality(v_owners) and json_array_length(p_endings) > 0 then
@@ -77,25 +81,34 @@ begin
   where b.owner = any (v_held)
   on conflict do nothing;
 
-  insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body, channels, wrote, shape)
-  select c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape
+  insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body, channels, wrote, shape,
+                           found_head)
+  select c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape,
+         c.found_head
   from json_to_recordset(p_checkpoints)
     as c(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, parent_id uuid, run_id uuid,
-         metadata text, body text, channels text, wrote text, shape text)
+         metadata text, body text, channels text, wrote text, shape text, found_head uuid)
   where c.owner = any (v_held)
   on conflict (thread_id, checkpoint_ns, checkpoint_id) do update
   set metadata = excluded.metadata, body = excluded.body, channels = excluded.channels, wrote = excluded.wrote,
       shape = excluded.shape;
 
-  insert into checkpoint_writes as w (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, task_path, ref)
-  select n.thread_id, n.checkpoint_ns, n.checkpoint_id, n.task_id, n.idx, n.channel, n.task_path, n.ref
+  -- A write records its run only where the run did not make the checkpoint. `own` says that it did; without it the
+  -- checkpoint is looked up.
+  insert into checkpoint_writes as w (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, task_path, ref, run_id)
+  select n.thread_id, n.checkpoint_ns, n.checkpoint_id, n.task_id, n.idx, n.channel, n.task_path, n.ref,
+         case when n.own or n.owner <> all (v_runs) then null
+              else nullif(n.owner, (
+                select c.run_id from checkpoints c
+                where c.thread_id = n.thread_id and c.checkpoint_ns = n.checkpoint_ns and c.checkpoint_id = n.checkpoint_id))
+         end
   from json_to_recordset(p_writes)
     as n(owner uuid, thread_id uuid, checkpoint_ns text, checkpoint_id uuid, task_id text, idx integer,
-         channel text, task_path text, ref text)
+         channel text, task_path text, ref text, own boolean)
   where n.owner = any (v_held)
   on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do update
-  set channel = excluded.channel, ref = excluded.ref
-  where w.idx < 0; -- negative: error, interrupt, resume; the newest counts. Others never change.
+  set channel = excluded.channel, ref = excluded.ref, run_id = excluded.run_id
+  where w.idx < 0; -- control writes: error, interrupt, resume; the newest counts. Results never change.
 
   if json_array_length(p_shapes) > 0 then
     update checkpoints c set shape = s.shape

@@ -37,6 +37,8 @@ begin
     select c.wrote from checkpoints c where c.thread_id = any (v_threads) and c.wrote is not null
     union all
     select w.ref from checkpoint_writes w where w.thread_id = any (v_threads) and w.ref not like '=%'
+    union all
+    select v.ref from replaced_writes v where v.thread_id = any (v_threads) and v.ref not like '=%'
   ), roots as materialized (
     select distinct (m.match)[1]::uuid as hash
     from texts t, regexp_matches(t.text, '[#[,]([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})', 'g') as m(match)

@@ -24,6 +24,9 @@ begin
   ), written as (
     delete from checkpoint_writes w using rest r
     where w.thread_id = p_thread_id and w.checkpoint_ns = r.checkpoint_ns and w.checkpoint_id = r.checkpoint_id
+  ), replaced as (
+    delete from replaced_writes v using rest r
+    where v.thread_id = p_thread_id and v.checkpoint_ns = r.checkpoint_ns and v.checkpoint_id = r.checkpoint_id
   ), gone as (
     delete from checkpoints c using rest r
     where c.thread_id = p_thread_id and c.checkpoint_ns = r.checkpoint_ns and c.checkpoint_id = r.checkpoint_id

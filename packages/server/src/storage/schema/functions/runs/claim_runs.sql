@@ -6,6 +6,8 @@ language plpgsql as $$
 declare
   v_run runs%rowtype;
   v_cancelled boolean;
+  v_is_first boolean;
+  v_found record;
 begin
   for v_run in
     with lost as (
@@ -38,14 +40,25 @@ begin
       update runs r set lease_token = r.lease_token + 1 where r.run_id = v_run.run_id;
       perform end_run(v_run.run_id, v_run.status, case when v_cancelled then 'as_stored' else 'error' end, null, v_run.error, null);
     else
+      v_is_first := v_run.lease_token = 0;
+      select * into v_found from find_settled(v_run.thread_id);
       begin
         update runs r
         set status = 'running', attempt = r.attempt + 1, lease_token = r.lease_token + 1, worker_id = p_worker_id,
-            lease_until = now() + p_lease, started_at = now(), updated_at = now()
+            lease_until = now() + p_lease, started_at = now(), updated_at = now(),
+            found_head = case when v_is_first then v_found.head else r.found_head end,
+            found_status = case when v_is_first then v_found.status else r.found_status end,
+            found_interrupts = case when v_is_first then v_found.interrupts else r.found_interrupts end,
+            found_error = case when v_is_first then v_found.error else r.found_error end,
+            found_by = case when v_is_first then v_found.settled_by else r.found_by end
         where r.run_id = v_run.run_id returning * into v_run;
       exception when unique_violation then
         continue; -- another worker started a run on this thread a moment ago
       end;
+      -- The next attempt answers again what the last one answered in a step that it did not finish.
+      if not v_is_first and v_found.head is not distinct from v_run.found_head then
+        perform undo_run_writes(v_run.run_id, v_run.thread_id, false);
+      end if;
       update threads t set status = 'busy' where t.thread_id = v_run.thread_id and t.status <> 'busy';
     end if;
     return next v_run;

@@ -112,13 +112,17 @@ begin
   v_is_watched := coalesce(v_thread.watched_until > now(), false);
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
-                    attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at)
-  values (p_run_id, coalesce(p_thread_id, gen_random_uuid()), p_assistant_id,
+                    attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at,
+                    found_head, found_status, found_interrupts, found_error, found_by)
+  select p_run_id, coalesce(p_thread_id, gen_random_uuid()), p_assistant_id,
           case when v_claim then 'running' else 'pending' end, p_metadata, p_kwargs, p_strategy, v_temporary,
           case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
           v_claim::integer, v_claim::integer, case when v_claim then now() + p_lease end,
           case when v_claim then p_worker_id end, case when v_claim then now() end,
-          now() + p_delay, clock_timestamp()) -- not now(): the order of a thread's runs is the order of its lock
+          now() + p_delay, clock_timestamp(), -- not now(): the order of a thread's runs is the order of its lock
+          f.head, f.status, f.interrupts, f.error, f.settled_by
+  from (select) as s
+  left join find_settled(case when v_claim then p_thread_id end) f on true
   returning * into v_run;
   if p_sealed_user is not null then insert into run_users values (p_run_id, p_sealed_user); end if;
 

@@ -1,5 +1,5 @@
--- Ends a run: its row, its thread, its log, its webhook. A wish to cancel it that came in time is honoured here:
--- rollback takes away what the run has left. The caller has made sure that it may (a lease, or the row's lock).
+-- Ends a run: its row, its thread, its log, its webhook. A cancel that came in time is applied here: rollback removes the
+-- run and what it has left. The caller has made sure that it may (a lease, or the row's lock).
 -- p_ending is what the thread becomes: error, interrupted, null for neither, 'as_stored' when that has to be read
 -- from its newest checkpoint. p_told: the log has the error already.
 create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
@@ -10,12 +10,15 @@ declare
   v_action text;
   v_next integer;
   v_tells boolean := p_error is not null and not p_told;
+  -- It was claimed once, also when a drain has given it back since, which takes the attempt back.
+  v_begun boolean;
 begin
   update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now(),
     -- As only the run itself moves it, until this is committed.
     final_head = (select h.checkpoint_id from checkpoint_heads h
-                  where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.attempt > 0)
+                  where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.lease_token > 0)
   where r.run_id = p_run_id returning * into v_run;
+  v_begun := v_run.lease_token > 0;
   if not v_run.temporary then
     perform 1 from threads t where t.thread_id = v_run.thread_id for update;
   end if;
@@ -39,11 +42,13 @@ begin
   end if;
   if v_action = 'rollback' then
     perform remove_run(p_run_id, v_run.thread_id);
-    perform restore_thread(v_run.thread_id, false);
-  elsif p_ending = 'as_stored' then
-    perform restore_thread(v_run.thread_id, v_run.attempt > 0);
+    perform restore_thread(v_run.thread_id);
+  elsif p_ending is distinct from 'as_stored' then
+    perform settle_thread(v_run.thread_id, p_run_id, p_ending, coalesce(p_interrupts, '{}'), p_error);
+  elsif v_begun then
+    perform settle_stopped_thread(v_run.thread_id, p_run_id);
   else
-    perform settle_thread(v_run.thread_id, p_ending, p_interrupts, p_error);
+    perform restore_thread(v_run.thread_id);
   end if;
   if exists (select 1 from runs r where r.thread_id = v_run.thread_id and r.status = 'pending') then
     perform pg_notify('svc', 'p');

@@ -5,6 +5,7 @@ declare
   v_space uuid;
 begin
   select t.blob_space into v_space from threads t where t.thread_id = p_thread_id for update;
+  delete from replaced_writes v where v.thread_id = p_thread_id;
   delete from checkpoint_writes w where w.thread_id = p_thread_id;
   delete from checkpoint_heads h where h.thread_id = p_thread_id;
   delete from checkpoints c where c.thread_id = p_thread_id;

@@ -1,33 +1,58 @@
--- The run's row and its checkpoints, and no others: what came after them hangs on what came before.
+-- Removes a run with everything that it left on its thread: its checkpoints, and its writes on checkpoints of others.
+-- What came after its checkpoints follows what was before them. Where the thread, or a later run, has what this run left,
+-- it now has what this run found. The caller sets the status of the thread (restore_thread).
 create or replace function remove_run(p_run_id uuid, p_thread_id uuid) returns void
 language plpgsql as $$
 declare
+  v_run runs%rowtype;
   v_chain record;
-  v_newest uuid;
+  v_found uuid;
+  -- Its checkpoints in the root namespace.
+  v_root uuid[] := '{}';
+  v_head uuid;
 begin
+  select * into v_run from runs r where r.run_id = p_run_id;
+  select h.checkpoint_id into v_head from checkpoint_heads h where h.thread_id = p_thread_id and h.checkpoint_ns = '';
+  if undo_run_writes(p_run_id, p_thread_id, true) > 0 then perform note_removals(array[p_thread_id]); end if;
   for v_chain in
     select c.checkpoint_ns, array_agg(c.checkpoint_id) as ids,
-           (array_agg(c.parent_id order by c.checkpoint_id))[1] as before
+           (array_agg(c.parent_id order by c.checkpoint_id))[1] as before,
+           (array_agg(c.found_head order by c.checkpoint_id) filter (where c.found_head is not null))[1] as found
     from checkpoints c where c.thread_id = p_thread_id and c.run_id = p_run_id
     group by c.checkpoint_ns
   loop
+    delete from replaced_writes v
+    where v.thread_id = p_thread_id and v.checkpoint_ns = v_chain.checkpoint_ns and v.checkpoint_id = any (v_chain.ids);
     delete from checkpoint_writes w
     where w.thread_id = p_thread_id and w.checkpoint_ns = v_chain.checkpoint_ns and w.checkpoint_id = any (v_chain.ids);
     delete from checkpoints c
     where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns and c.checkpoint_id = any (v_chain.ids);
-    update checkpoints c set parent_id = v_chain.before
-    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns and c.parent_id = any (v_chain.ids);
-    -- The head as it was before: not always where the run began, which may have been an earlier checkpoint.
-    select c.checkpoint_id into v_newest from checkpoints c
-    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns order by c.checkpoint_id desc limit 1;
-    if v_newest is null then
-      delete from checkpoint_heads h
-      where h.thread_id = p_thread_id and h.checkpoint_ns = v_chain.checkpoint_ns and h.checkpoint_id = any (v_chain.ids);
+    if v_chain.checkpoint_ns = '' then
+      v_root := v_chain.ids;
+      v_found := v_run.found_head;
     else
-      update checkpoint_heads h set checkpoint_id = v_newest
-      where h.thread_id = p_thread_id and h.checkpoint_ns = v_chain.checkpoint_ns and h.checkpoint_id = any (v_chain.ids);
+      v_found := v_chain.found;
     end if;
+    update checkpoints c
+    set parent_id = case when c.parent_id = any (v_chain.ids) then v_chain.before else c.parent_id end,
+        found_head = case when c.found_head = any (v_chain.ids) then v_found else c.found_head end
+    where c.thread_id = p_thread_id and c.checkpoint_ns = v_chain.checkpoint_ns
+      and (c.parent_id = any (v_chain.ids) or c.found_head = any (v_chain.ids));
+    perform restore_head(p_thread_id, v_chain.checkpoint_ns, v_chain.ids, v_found);
   end loop;
+
+  if v_run.found_status is not null then
+    -- A state update between the two runs has interrupts of its own, and another head.
+    update runs r
+    set found_status = v_run.found_status, found_error = v_run.found_error,
+        found_interrupts = case when r.found_head = any (v_root) or r.found_head is not distinct from v_run.found_head
+                           then v_run.found_interrupts else r.found_interrupts end,
+        found_head = case when r.found_head = any (v_root) then v_run.found_head else r.found_head end,
+        found_by = case when r.found_by = p_run_id then v_run.found_by else r.found_by end
+    where r.thread_id = p_thread_id and r.run_id <> p_run_id and r.found_status is not null
+      and (r.found_by = p_run_id or r.found_head = any (v_root));
+    perform unsettle_thread(p_thread_id, v_run, coalesce(v_head = any (v_root), false));
+  end if;
   delete from runs r where r.run_id = p_run_id;
 end
 $$;

@@ -1,0 +1,14 @@
+-- The thread after a run that was stopped: its status follows from its newest checkpoint.
+create or replace function settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
+language sql as $$
+  update threads t
+  set status = case
+        when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then 'busy'
+        else stored_status(t.thread_id, null) end,
+      settled_by = p_run_id,
+      settled_status = stored_status(t.thread_id, null),
+      interrupts = '{}',
+      error = null,
+      updated_at = now()
+  where t.thread_id = p_thread_id
+$$;

@@ -1,0 +1,9 @@
+-- A thread as the runs that are over have left it: what a run that begins now finds. No row when there is no thread.
+create or replace function find_settled(p_thread_id uuid)
+returns table (head uuid, status text, interrupts text, error text, settled_by uuid)
+language sql stable as $$
+  select h.checkpoint_id, coalesce(t.settled_status, stored_status(t.thread_id, t.error)), t.interrupts, t.error, t.settled_by
+  from threads t
+  left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
+  where t.thread_id = p_thread_id
+$$;

@@ -1,0 +1,10 @@
+-- The status that follows from the error of a thread and from its newest checkpoint: interrupted when tasks are left.
+create or replace function stored_status(p_thread_id uuid, p_error text) returns text
+language sql stable as $$
+  select case
+    when p_error is not null then 'error'
+    when (select json_array_length(c.shape::json -> 'tasks') from checkpoint_heads h
+          join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+          where h.thread_id = p_thread_id and h.checkpoint_ns = '') > 0 then 'interrupted'
+    else 'idle' end
+$$;

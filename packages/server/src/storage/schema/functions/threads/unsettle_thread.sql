@@ -1,0 +1,21 @@
+-- Gives a thread back what a run found there, when it has what that run left: its end settled the thread, or the head
+-- was one of its checkpoints (p_moved). Pruning may have removed what the run found; then the newest checkpoint decides.
+create or replace function unsettle_thread(p_thread_id uuid, p_run runs, p_moved boolean) returns void
+language plpgsql as $$
+declare
+  v_head uuid;
+begin
+  select h.checkpoint_id into v_head from checkpoint_heads h where h.thread_id = p_thread_id and h.checkpoint_ns = '';
+  if p_moved and v_head is distinct from p_run.found_head then
+    update threads t
+    set settled_by = null, settled_status = stored_status(p_thread_id, null), interrupts = '{}', error = null
+    where t.thread_id = p_thread_id;
+    return;
+  end if;
+  update threads t
+  set settled_by = p_run.found_by, settled_status = p_run.found_status, error = p_run.found_error,
+      -- Those of a state update that came after the run stay.
+      interrupts = case when v_head is not distinct from p_run.found_head then p_run.found_interrupts else t.interrupts end
+  where t.thread_id = p_thread_id and (p_moved or t.settled_by = p_run.run_id);
+end
+$$;
