@@ -121,6 +121,8 @@ const writes = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.c
 
 /** Greater than any id that is made of a time. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Tasks of one superstep that wait for an answer. */
+const interruptsMax = 10_000;
 /** The engine asks for whole histories; what clients ask for has limits of its own. */
 const allRows = 1_000_000;
 
@@ -187,6 +189,48 @@ const statements = {
       )
       select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
   },
+  // From the newest root checkpoint back to the input of the run, or to the first checkpoint that is not the run's.
+  progress: {
+    name: 'checkpoints_progress',
+    reads: true,
+    text: `with recursive line as (
+        select c.parent_id, c.metadata, 1 as depth from checkpoint_heads h
+        join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+        where h.thread_id = $1 and h.checkpoint_ns = '' and c.run_id = $2
+        union all
+        select c.parent_id, c.metadata, l.depth + 1 from line l
+        join checkpoints c on c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = l.parent_id
+        where c.run_id = $2
+      )
+      select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints
+      from line l where l.depth = 1`,
+  },
+  // Of the root checkpoint and of the subgraphs that its tasks run; without those that the run has made.
+  interrupts: {
+    name: 'checkpoints_interrupts',
+    reads: true,
+    text: `with root as (
+        select c.checkpoint_id, c.shape from checkpoints c
+        where c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = coalesce($2, (
+          select h.checkpoint_id from checkpoint_heads h where h.thread_id = $1 and h.checkpoint_ns = ''))
+      ), places as (
+        select '' as checkpoint_ns, r.checkpoint_id from root r
+        union all
+        select c.checkpoint_ns, c.checkpoint_id
+        from root r cross join lateral json_array_elements(r.shape::json -> 'tasks') as t(task)
+        join checkpoint_heads h on h.thread_id = $1
+          and split_part(split_part(h.checkpoint_ns, '|', 1), ':', 2) = t.task ->> 'id'
+        cross join lateral (
+          select c.checkpoint_ns, c.checkpoint_id from checkpoints c
+          where c.thread_id = $1 and c.checkpoint_ns = h.checkpoint_ns and c.run_id is distinct from $3
+          order by c.checkpoint_id desc limit 1
+        ) c
+      )
+      select w.ref from places p
+      join checkpoint_writes w on w.thread_id = $1 and w.checkpoint_ns = p.checkpoint_ns and w.checkpoint_id = p.checkpoint_id
+      where w.channel = '__interrupt__' and w.run_id is distinct from $3
+      order by p.checkpoint_ns, w.task_id limit $4`,
+  },
   delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1)' },
   space: {
     name: 'checkpoints_space',
@@ -243,6 +287,25 @@ export const checkpointStorage = (db: Database) => ({
   async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {
     const [row] = await db.query<{ checkpoint_id: string }>(statements.headId, [thread_id, checkpoint_ns]);
     return row?.checkpoint_id ?? null;
+  },
+
+  /** How far an earlier attempt of the run came: the step of the head, if the run made it, and its root checkpoints. */
+  async findProgress(
+    thread_id: string,
+    run_id: string,
+  ): Promise<{ step: number; checkpoints: number } | undefined> {
+    const values = [thread_id, run_id];
+    return (await db.query<{ step: number; checkpoints: number }>(statements.progress, values))[0];
+  },
+
+  /** References of the interrupts that the run found at a root checkpoint, by default the head. */
+  async foundInterrupts(
+    thread_id: string,
+    checkpoint_id: string | undefined,
+    run_id: string,
+  ): Promise<string[]> {
+    const values = [thread_id, checkpoint_id ?? null, run_id, interruptsMax];
+    return (await db.query<{ ref: string }>(statements.interrupts, values)).map((row) => row.ref);
   },
 
   /** Newest first. */

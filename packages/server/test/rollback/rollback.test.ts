@@ -18,7 +18,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const rowsOf = (thread_id: string) => threadRows(server.database, thread_id);
-const openGate = (run_id: string) => client.store.put(['gates'], run_id, { exit: false });
+const openGate = (run_id: string) => client.store.put(['gates'], run_id, {});
 const remove = (thread_id: string, run_id: string) => client.runs.delete(thread_id, run_id);
 
 /** Starts a run, and waits until it is over. */

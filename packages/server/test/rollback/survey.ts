@@ -13,13 +13,13 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 });
 
-/** Writes `waiting/<run>` and waits for `gates/<run>`, whose value says whether the process exits there. */
-const passGate = async ({ store, signal, configurable }: LangGraphRunnableConfig): Promise<void> => {
+/** Writes `waiting/<run>` and waits for `gates/<run>`, whose value says in which attempt the process exits there. */
+const passGate = async ({ store, signal, configurable, metadata }: LangGraphRunnableConfig): Promise<void> => {
   const key = String(configurable?.['run_id']);
   await store?.put(['waiting'], key, {});
   for (;;) {
     const gate = await store?.get(['gates'], key);
-    if (gate?.value['exit'] === true) process.exit(1);
+    if (gate?.value['exit'] === metadata?.['run_attempt']) process.exit(1);
     if (gate) return;
     await sleep(5, undefined, signal ? { signal } : {});
   }

@@ -73,6 +73,18 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     await this.#session.putWrites(ns, checkpoint_id, writes, task_id);
   }
 
+  /** Ids of the interrupts that this run found at a root checkpoint (by default the head), in subgraphs too. */
+  async foundInterrupts(checkpoint_id: string | undefined, run_id: string): Promise<string[]> {
+    const { thread_id, codec, cache } = this.#session;
+    const refs = await this.#storage.foundInterrupts(thread_id, checkpoint_id, run_id);
+    const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
+    const interrupts = refs.flatMap((ref) => [codec.join(ref, (hash) => blobs.get(hash), cache)].flat());
+    return interrupts.flatMap((one) => {
+      const id = (one as { id?: unknown } | null)?.id;
+      return typeof id === 'string' ? [id] : [];
+    });
+  }
+
   async deleteThread(thread_id: string): Promise<void> {
     this.#own(thread_id);
     await this.#storage.deleteThread(thread_id);

@@ -69,6 +69,8 @@ export class ThreadSession implements Writer {
   readonly #interrupts = new Map<string, unknown[]>();
   #attributed: NodeWrite[] | undefined;
   #failure: Error | undefined;
+  #last: { step: number; onReached: () => void } | undefined;
+  #isSealed = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -139,6 +141,7 @@ export class ThreadSession implements Writer {
     metadata: CheckpointMetadata,
   ): Promise<string> {
     if (this.#failure) throw this.#failure;
+    if (this.#isSealed) return checkpoint.id;
     const parent_id = parent === undefined ? undefined : this.storedId(parent);
     const checkpoint_id = idAfter(checkpoint.id, parent_id);
     if (checkpoint_id !== checkpoint.id) this.#aliases.set(checkpoint.id, checkpoint_id);
@@ -173,6 +176,10 @@ export class ThreadSession implements Writer {
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.#interrupts.clear();
     this.#heads.set(ns, checkpoint_id);
+    if (this.#last && ns === '' && metadata.step >= this.#last.step) {
+      this.#isSealed = true;
+      this.#last.onReached();
+    }
     await this.#commit();
     return checkpoint_id;
   }
@@ -185,6 +192,7 @@ export class ThreadSession implements Writer {
     task_path?: string,
   ): Promise<void> {
     if (this.#failure) throw this.#failure;
+    if (this.#isSealed) return;
     const checkpoint_id = this.storedId(checkpoint);
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
@@ -259,6 +267,11 @@ export class ThreadSession implements Writer {
       null,
       this.#encode(written, as_node),
     ]);
+  }
+
+  /** Stores nothing but the end of the run after the root checkpoint of this step; `onReached` is called once. */
+  endAfter(step: number, onReached: () => void): void {
+    this.#last = { step, onReached };
   }
 
   /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */

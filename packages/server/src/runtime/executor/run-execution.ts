@@ -1,5 +1,5 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
-import { Command, Send } from '@langchain/langgraph';
+import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
 import { Problem } from '@svc/contract/problem';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/checkpoints.ts';
@@ -14,6 +14,7 @@ import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.t
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
 import { errorOf } from './run-error.ts';
+import { type RunStart, startOf } from './later-attempt.ts';
 import { RunEvents } from './run-events.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
@@ -55,6 +56,8 @@ export class RunExecution {
   #areValuesKept: boolean;
   #stopped: StopReason | undefined;
   #failure: Error | undefined;
+  /** Set when the run has taken all the steps that its recursion limit allows. */
+  #outOfSteps: Error | undefined;
   #values: unknown;
   #interrupts: unknown[] | undefined;
 
@@ -106,7 +109,7 @@ export class RunExecution {
       this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
       await this.#stream();
     } catch (error) {
-      thrown = error;
+      thrown = this.#outOfSteps ?? error;
     }
     try {
       await this.#finish(thrown);
@@ -137,8 +140,7 @@ export class RunExecution {
   }
 
   async #stream(): Promise<void> {
-    const { order, graph, config } = await this.#prepare();
-    const input = toInput(order.kwargs);
+    const { order, graph, config, input } = await this.#prepare();
     const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
     if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
     const chunks = (await graph.stream(input as never, options as never)) as unknown as AsyncIterable<Chunk>;
@@ -173,13 +175,16 @@ export class RunExecution {
 
   async #prepare() {
     const order = this.#order;
-    const { kwargs, config } = order;
+    const { config } = order;
     const graph = await this.#tools.graphs.get(order.graph_id, config, 'threads.create_run');
     this.#graph = graph;
     const checkpointer = order.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
+    const { kwargs, steps } = await startOf(order, graph, checkpointer, this.#tools.checkpoints);
+    if (steps) this.#limitSteps(steps);
     return {
       order,
       graph,
+      input: toInput(kwargs),
       config: {
         ...config,
         ...(order.context === undefined ? {} : { context: order.context }),
@@ -212,6 +217,19 @@ export class RunExecution {
       onFailure: (error) => this.#fail(error),
     });
     return new SvcCheckpointer(this.#session, this.#tools.checkpoints);
+  }
+
+  /** Ends the run at its recursion limit as the engine does, which counts the steps of this attempt only. */
+  #limitSteps({ limit, newest, last }: NonNullable<RunStart['steps']>): void {
+    const error = new GraphRecursionError(
+      `Recursion limit of ${limit} reached without hitting a stop condition. You can increase the limit by setting the "recursionLimit" config key.`,
+      { lc_error_code: 'GRAPH_RECURSION_LIMIT' },
+    );
+    if (newest >= last) throw error;
+    this.#session?.endAfter(last, () => {
+      this.#outOfSteps = error;
+      this.#abort.abort(error);
+    });
   }
 
   #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {

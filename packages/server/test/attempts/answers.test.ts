@@ -1,0 +1,109 @@
+// A run that loses an attempt gives its answers and its input once: to the questions that it found.
+import { fileURLToPath } from 'node:url';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer({ project: fileURLToPath(new URL('./svc.json', import.meta.url)) });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+/** Runs until a node waits at the gate and `isStored` holds, loses the attempt, and lets the next one pass. */
+const runLosingAnAttempt = async (
+  thread_id: string,
+  body: object,
+  isStored: () => Promise<void>,
+): Promise<string> => {
+  const { run_id } = await client.runs.create(thread_id, 'survey', body);
+  await eventually(async () => expect(await client.store.get(['waiting'], run_id)).toBeTruthy());
+  await eventually(isStored);
+  await client.store.put(['gates'], run_id, { exit: 1 });
+  await client.runs.join(thread_id, run_id);
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 2 });
+  return run_id;
+};
+
+const questionsOf = async (thread_id: string): Promise<unknown[]> =>
+  Object.values((await client.threads.get(thread_id)).interrupts ?? {})
+    .flat()
+    .map(({ value }) => value);
+
+const hasAsked =
+  (thread_id: string, question: string): (() => Promise<void>) =>
+  async () => {
+    const state = await client.threads.getState(thread_id, { subgraphs: true });
+    expect(JSON.stringify(state.tasks)).toContain(question);
+  };
+
+describe('the answer of a run whose attempt is lost', () => {
+  it('is not taken for the next question of the node', async () => {
+    const thread_id = await newThread();
+    const input = { plan: { left: 2, right: 1, hold: 'right' } };
+    await client.runs.wait(thread_id, 'survey', { input });
+    const body = { command: { resume: 'a' } };
+    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'left 1?'));
+    expect(await questionsOf(thread_id)).toEqual(['left 1?']);
+    await client.runs.wait(thread_id, 'survey', { command: { resume: 'b' } });
+    const { log } = (await client.threads.getState(thread_id)).values as { log: string[] };
+    expect(log).toEqual(['open', 'ask', 'again', 'left a b', 'right a', 'close']);
+  });
+
+  it('is not taken for the next question inside a subgraph', async () => {
+    const thread_id = await newThread();
+    const input = { plan: { ask: 1, again: 1, right: 1, hold: 'right' } };
+    await client.runs.wait(thread_id, 'survey', { input });
+    const body = { command: { resume: 'a' } };
+    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'again 0?'));
+    expect(await questionsOf(thread_id)).toEqual(['again 0?']);
+    await client.runs.wait(thread_id, 'survey', { command: { resume: 'b' } });
+    const { log } = (await client.threads.getState(thread_id)).values as { log: string[] };
+    expect(log).toEqual(['open', 'ask a', 'again b', 'left', 'right a', 'close']);
+  });
+
+  it('is not taken for a question of a later step', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'survey', { input: { plan: { open: 1, right: 1, hold: 'left' } } });
+    const body = { command: { resume: 'a' }, durability: 'sync' };
+    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'right 0?'));
+    expect(await questionsOf(thread_id)).toEqual(['right 0?']);
+  });
+});
+
+describe('the update of a run whose attempt is lost', () => {
+  it('is applied once', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'survey', {
+      input: { plan: { hold: 'close' } },
+      interrupt_before: ['close'],
+    });
+    const body = { command: { update: { log: ['updated'] }, goto: 'close' }, durability: 'sync' };
+    await runLosingAnAttempt(thread_id, body, () => Promise.resolve());
+    const { log } = (await client.threads.getState(thread_id)).values as { log: string[] };
+    expect(log.filter((line) => line === 'updated')).toHaveLength(1);
+  });
+});
+
+describe('a run from an earlier checkpoint whose attempt is lost', () => {
+  it('goes on where it was', async () => {
+    const thread_id = await newThread();
+    await client.runs.wait(thread_id, 'survey', {
+      input: { plan: { hold: 'left' } },
+      interrupt_before: ['open'],
+    });
+    const { checkpoint_id } = await client.threads.getState(thread_id);
+    const body = { checkpoint_id, durability: 'sync' };
+    const run_id = await runLosingAnAttempt(thread_id, body, () => Promise.resolve());
+    const history = await client.threads.getHistory(thread_id, { limit: 100 });
+    const steps = history
+      .filter(({ metadata }) => metadata?.['run_id'] === run_id)
+      .map(({ metadata }) => metadata?.['step']);
+    expect(new Set(steps).size).toBe(steps.length);
+  });
+});
