@@ -34,6 +34,7 @@ import { systemHandlers } from './deployment/system/system-handlers.ts';
 import { PruneService } from './deployment/threads/prune-service.ts';
 import { StateReader } from './deployment/threads/state-reader.ts';
 import { StateService, type Updater } from './deployment/threads/state-service.ts';
+import { ThreadDeletion } from './deployment/threads/thread-deletion.ts';
 import { threadHandlers } from './deployment/threads/thread-handlers.ts';
 import { ThreadService } from './deployment/threads/thread-service.ts';
 import { ThreadWatch } from './deployment/threads/thread-watch.ts';
@@ -258,6 +259,7 @@ const startChores = (
 ): void => {
   const chores = [
     ...expiryDuties(project.raw, { pruning, expiry: storage.expiry }),
+    new ThreadDeletion(storage).duty(),
     ...runDuties(storage, settings.runs.streamTtlMs),
     ...traceDuties(
       { partitions: storage.tracePartitions, hours: storage.traceHours, projects: storage.projects },

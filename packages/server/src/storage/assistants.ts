@@ -98,6 +98,11 @@ const statements = {
       and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
       returning assistant_id`,
   },
+  inFlight: {
+    name: 'assistants_in_flight',
+    reads: true,
+    text: `select 1 from runs where assistant_id = $1 and status in ('pending', 'running') limit 1`,
+  },
   leftovers: {
     name: 'assistants_leftovers',
     text: `select assistant_id, graph_id from assistants
@@ -222,6 +227,10 @@ export const assistantStorage = (db: Database) => ({
       if ((await tx.query(statements.lock, values)).length === 0) return 'missing';
       return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';
     }),
+
+  async hasRunsInFlight(assistant_id: string): Promise<boolean> {
+    return (await db.query(statements.inFlight, [assistant_id])).length > 0;
+  },
 
   /** Assistants, oldest first, that say of themselves that the system made them, of none of these graphs. */
   leftovers: (

@@ -121,6 +121,8 @@ const writes = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.c
 
 /** Greater than any id that is made of a time. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Rows that one statement deletes. */
+const deletedMax = 5_000;
 /** Tasks of one superstep that wait for an answer. */
 const interruptsMax = 10_000;
 /** The engine asks for whole histories; what clients ask for has limits of its own. */
@@ -231,7 +233,7 @@ const statements = {
       where w.channel = '__interrupt__' and w.run_id is distinct from $3
       order by p.checkpoint_ns, w.task_id limit $4`,
   },
-  delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1)' },
+  delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1, $2) as more' },
   space: {
     name: 'checkpoints_space',
     reads: true,
@@ -327,9 +329,12 @@ export const checkpointStorage = (db: Database) => ({
     return hashes.length === 0 ? [] : db.query<BlobRow>(statements.blobs, [space, hashes]);
   },
 
-  /** Removes all checkpoints of a thread, and its values where no copy of the thread shares them. */
+  /** Removes all checkpoints of a thread, in batches. */
   async deleteThread(thread_id: string): Promise<void> {
-    await db.query(statements.delete, [thread_id]);
+    for (let more = true; more;) {
+      const [row] = await db.query<{ more: boolean }>(statements.delete, [thread_id, deletedMax]);
+      more = row?.more ?? false;
+    }
   },
 
   /** Which blob space a thread's values live in; undefined for a thread that does not exist. */

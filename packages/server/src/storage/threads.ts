@@ -102,18 +102,25 @@ const statements = {
       and not exists (select 1 from checkpoint_heads where thread_id = $1)
       and not exists (select 1 from crons where thread_id = $1)`,
   },
-  deleteOfAssistant: {
-    name: 'threads_delete_of_assistant',
-    text: `select delete_thread(t.thread_id) from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
-      and t.metadata @@ $2::jsonpath`,
+  listOfAssistant: {
+    name: 'threads_of_assistant',
+    text: `select t.thread_id from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
+      and t.metadata @@ $2::jsonpath limit $3`,
+  },
+  sweep: { name: 'threads_sweep', text: 'select sweep_deleted_thread($1, $2) as more' },
+  listDeleted: {
+    name: 'threads_deleted',
+    text: 'select thread_id from deleted_threads order by deleted_at limit $1',
   },
   watch: {
     name: 'threads_watch',
     text: `update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
       where thread_id = $1 and metadata @@ $3::jsonpath returning thread_id`,
   },
-  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3, $4, $5) as copied' },
+  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3, $4, $5, $6) as copied' },
 };
+
+export type CopyOutcome = 'copied' | 'missing' | 'outside' | 'too_large';
 
 export type ThreadStorage = ReturnType<typeof threadStorage>;
 
@@ -191,7 +198,7 @@ export const threadStorage = (db: Database) => ({
     return row;
   },
 
-  /** Removes the thread with its runs, checkpoints and values; false when there is none. */
+  /** From now on the thread is not there. False when there was none. What it leaves is removed by `sweep`. */
   async delete(thread_id: string, access: RowFilter): Promise<boolean> {
     const values = [thread_id, access.jsonpath];
     return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
@@ -204,9 +211,22 @@ export const threadStorage = (db: Database) => ({
       if (locked.length > 0) await tx.query(statements.deleteUnused, [thread_id]);
     }),
 
-  /** Removes the threads whose last run was of this assistant. */
-  async deleteOfAssistant(assistant_id: string, access: RowFilter): Promise<void> {
-    await db.query(statements.deleteOfAssistant, [assistant_id, access.jsonpath]);
+  /** Removes up to `rows` rows that a deleted thread has left; says whether there may be more. */
+  async sweep(thread_id: string, rows: number): Promise<boolean> {
+    return (await db.query<{ more: boolean }>(statements.sweep, [thread_id, rows]))[0]?.more ?? false;
+  },
+
+  /** Deleted threads that have left rows, the oldest deletion first. */
+  async listDeleted(limit: number): Promise<string[]> {
+    const rows = await db.query<{ thread_id: string }>(statements.listDeleted, [limit]);
+    return rows.map((row) => row.thread_id);
+  },
+
+  /** Threads whose last run was of this assistant. */
+  async listOfAssistant(assistant_id: string, limit: number, access: RowFilter): Promise<string[]> {
+    const values = [assistant_id, access.jsonpath, limit];
+    const rows = await db.query<{ thread_id: string }>(statements.listOfAssistant, values);
+    return rows.map((row) => row.thread_id);
   },
 
   /** For this long somebody reads the events of the thread's runs. False when there is no such thread. */
@@ -214,17 +234,19 @@ export const threadStorage = (db: Database) => ({
     return (await db.query(statements.watch, [thread_id, ms, access.jsonpath])).length > 0;
   },
 
-  /** `outside`: the copy would not pass its own filter. */
+  /** `outside`: the copy would not pass its own filter. `too_large`: the source has more than `rowsMax` checkpoints and writes. */
   async copy(
     source: { thread_id: string; access: RowFilter },
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
-  ): Promise<'copied' | 'missing' | 'outside'> {
-    const rows = await db.query<{ copied: 'copied' | 'missing' | 'outside' }>(statements.copy, [
+    rowsMax: number,
+  ): Promise<CopyOutcome> {
+    const rows = await db.query<{ copied: CopyOutcome }>(statements.copy, [
       source.thread_id,
       copy.thread_id,
       JSON.stringify(copy.metadata),
       source.access.jsonpath,
       copy.access.jsonpath,
+      rowsMax,
     ]);
     return rows[0]?.copied ?? 'missing';
   },

@@ -146,14 +146,13 @@ describe('deleting a thread', () => {
     const { database } = server;
     const statement = (name: string, text: string) => ({ name, text });
     const deleting = await database.transact(async (tx) => {
-      await tx.query(statement('hold', 'select 1 from runs where thread_id = $1 for update'), [thread_id]);
+      await tx.query(statement('hold', 'select 1 from threads where thread_id = $1 for update'), [thread_id]);
       const request = as('stock.bob')('DELETE', `/threads/${thread_id}`);
       await eventually(async () => {
         const text = `select 1 from pg_stat_activity where datname = current_database()
           and wait_event_type = 'Lock' and query like '%delete_thread%'`;
         expect(await database.query(statement('held', text), [])).toHaveLength(1);
       }, 10_000);
-      await tx.query(statement('gone', 'delete from runs where thread_id = $1'), [thread_id]);
       const give = `update threads set metadata = '{"owner":"alice"}' where thread_id = $1`;
       await tx.query(statement('another', give), [thread_id]);
       return { request };

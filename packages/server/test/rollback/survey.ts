@@ -14,7 +14,12 @@ const State = Annotation.Root({
 });
 
 /** Writes `waiting/<run>` and waits for `gates/<run>`, whose value says in which attempt the process exits there. */
-const passGate = async ({ store, signal, configurable, metadata }: LangGraphRunnableConfig): Promise<void> => {
+const passGate = async ({
+  store,
+  signal,
+  configurable,
+  metadata,
+}: LangGraphRunnableConfig): Promise<void> => {
   const key = String(configurable?.['run_id']);
   await store?.put(['waiting'], key, {});
   for (;;) {

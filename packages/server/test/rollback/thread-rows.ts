@@ -1,11 +1,16 @@
 // A thread as it is stored, without what records who wrote it and when.
 import type { Database } from '../../src/storage/database.ts';
 
+interface Place {
+  checkpoint_ns: string;
+  checkpoint_id: string;
+}
+
 export interface ThreadRows {
-  thread: unknown;
-  heads: unknown[];
-  checkpoints: unknown[];
-  writes: unknown[];
+  thread: { status: string; interrupts: string; error: string | null } | undefined;
+  heads: Place[];
+  checkpoints: (Place & { parent_id: string | null })[];
+  writes: (Place & { task_id: string; idx: number })[];
 }
 
 const statements = {
@@ -18,8 +23,13 @@ const statements = {
 };
 
 export const threadRows = async (db: Database, thread_id: string): Promise<ThreadRows> => {
-  const [[thread], heads, checkpoints, writes] = (await Promise.all(
-    Object.entries(statements).map(([name, text]) => db.query({ name: `rows_${name}`, text }, [thread_id])),
-  )) as [unknown[], unknown[], unknown[], unknown[]];
-  return { thread, heads, checkpoints, writes };
+  const rows = <T>(name: keyof typeof statements): Promise<T[]> =>
+    db.query<T>({ name: `rows_${name}`, text: statements[name] }, [thread_id]);
+  const [thread] = await rows<NonNullable<ThreadRows['thread']>>('thread');
+  return {
+    thread,
+    heads: await rows('heads'),
+    checkpoints: await rows('checkpoints'),
+    writes: await rows('writes'),
+  };
 };

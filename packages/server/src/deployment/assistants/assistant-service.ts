@@ -12,6 +12,7 @@ import type {
 } from '../../storage/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
+import { ThreadDeletion } from '../threads/thread-deletion.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
 
@@ -139,7 +140,10 @@ export class AssistantService {
     return this.#storage.assistants.versions(assistant_id, page, access);
   }
 
-  /** `threads`: which of its threads go with it; undefined for none. */
+  /**
+   * `threads`: which of its threads are deleted first, one after the other; undefined for none. A deletion that fails half
+   * way has deleted some of them and leaves the assistant, so that it can be repeated.
+   */
   async delete(idOrGraphId: string, access: RowFilter, threads: RowFilter | undefined): Promise<void> {
     const { assistant_id } = await this.get(idOrGraphId, access);
     if (this.defaultIds.has(assistant_id)) {
@@ -148,12 +152,13 @@ export class AssistantService {
         'A default assistant belongs to its graph: remove the graph from the configuration instead',
       );
     }
+    if (threads) {
+      if (await this.#storage.assistants.hasRunsInFlight(assistant_id)) throw inFlight(assistant_id);
+      await new ThreadDeletion(this.#storage).deleteOfAssistant(assistant_id, threads);
+    }
     const outcome = await this.#storage.assistants.delete(assistant_id, access);
     if (outcome === 'missing') throw notFound('Assistant', idOrGraphId);
-    if (outcome === 'in_flight') {
-      throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
-    }
-    if (threads) await this.#storage.threads.deleteOfAssistant(assistant_id, threads);
+    if (outcome === 'in_flight') throw inFlight(assistant_id);
   }
 
   async search(
@@ -178,3 +183,6 @@ export class AssistantService {
     throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} was not found; graphs here: ${known}`);
   }
 }
+
+const inFlight = (assistant_id: string): Problem =>
+  new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);

@@ -5,10 +5,11 @@ import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { TtlStrategy } from '../../storage/threads.ts';
 import { LatestState } from './latest-state.ts';
+import { sweepMs } from './thread-deletion.ts';
 import type { ThreadService } from './thread-service.ts';
 
 /** Checkpoints, and blobs, that one transaction removes. */
-const checkpointsMax = 5_000;
+const checkpointsMax = 1_000;
 const blobsMax = 10_000;
 /** A thread whose heads move again and again while it is looked at is in use. */
 const tries = 5;
@@ -25,9 +26,10 @@ export class PruneService {
   /** Deletes the threads, by id and what each must pass, or all of them but their current states. Returns how many there were. */
   async prune(threads: ReadonlyMap<string, RowFilter>, strategy: TtlStrategy): Promise<number> {
     let count = 0;
+    const untilMs = performance.now() + sweepMs;
     for (const [thread_id, access] of threads) {
       const isDone = await (strategy === 'delete'
-        ? this.#delete(thread_id, access)
+        ? this.#delete(thread_id, access, untilMs)
         : this.#keepLatest(thread_id, access));
       if (isDone) count += 1;
     }
@@ -83,9 +85,9 @@ export class PruneService {
     return removed !== null;
   }
 
-  async #delete(thread_id: string, access: RowFilter): Promise<boolean> {
+  async #delete(thread_id: string, access: RowFilter, untilMs: number): Promise<boolean> {
     try {
-      await this.#threads.delete(thread_id, access);
+      await this.#threads.delete(thread_id, access, untilMs);
       return true;
     } catch (error) {
       if (error instanceof Problem && error.code === 'not_found') return false;

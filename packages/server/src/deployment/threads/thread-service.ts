@@ -12,6 +12,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import { contains } from './contains.ts';
 import type { StateReader } from './state-reader.ts';
+import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
 
 export interface NewThread {
@@ -32,6 +33,9 @@ export interface ThreadSearch extends ThreadFilter {
 const scannedMax = 10_000;
 const scanPage = 200;
 
+/** Checkpoints and writes of a thread that is copied: one statement copies them. */
+export const copiedRowsMax = 200_000;
+
 /** How often a thread that is in the way of a new one is looked for. */
 const findTries = 2;
 
@@ -40,6 +44,7 @@ export class ThreadService {
   readonly #reader: StateReader;
   readonly #states: StateService;
   readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
+  readonly #deletion: ThreadDeletion;
 
   constructor(
     storage: Storage,
@@ -51,6 +56,7 @@ export class ThreadService {
     this.#reader = reader;
     this.#states = states;
     this.#dispatcher = dispatcher;
+    this.#deletion = new ThreadDeletion(storage);
   }
 
   /** A thread that is there already is shown to who may create it and may read it. */
@@ -77,7 +83,7 @@ export class ThreadService {
       row = await create();
     }
     // Somebody else's is as taken as one's own, and no more is said.
-    if (!row) throw new Problem('conflict', `Thread ${id} already exists`);
+    if (!row) throw new Problem('conflict', `Thread ${id} already exists, or is still being deleted`);
     if (!supersteps || supersteps.length === 0) return toThread(row, {});
     try {
       await this.#states.apply(row, supersteps, {}, updater);
@@ -118,9 +124,10 @@ export class ThreadService {
     return this.#whole(row);
   }
 
-  async delete(thread_id: string, access: RowFilter): Promise<void> {
+  /** The thread is gone when this resolves; rows that it has left may still be there after `untilMs` (monotonic). */
+  async delete(thread_id: string, access: RowFilter, untilMs = performance.now() + sweepMs): Promise<void> {
     const inFlight = await this.#storage.runs.listInFlight(thread_id);
-    if (!(await this.#storage.threads.delete(thread_id, access))) throw notFound('Thread', thread_id);
+    if (!(await this.#deletion.delete(thread_id, access, untilMs))) throw notFound('Thread', thread_id);
     // Their rows are gone, so nothing they still write is accepted; this ends them.
     for (const run_id of inFlight) this.#dispatcher.cancel(run_id);
   }
@@ -131,12 +138,16 @@ export class ThreadService {
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
   ): Promise<Thread> {
     const { thread_id } = copy;
-    const outcome = await this.#storage.threads.copy(source, {
-      ...copy,
-      metadata: { ...copy.metadata, thread_id },
-    });
+    const to = { ...copy, metadata: { ...copy.metadata, thread_id } };
+    const outcome = await this.#storage.threads.copy(source, to, copiedRowsMax);
     if (outcome === 'missing') throw notFound('Thread', source.thread_id);
     if (outcome === 'outside') throw outOfReach('copy');
+    if (outcome === 'too_large') {
+      throw new Problem(
+        'conflict',
+        `Thread ${source.thread_id} has more than ${copiedRowsMax} checkpoints and writes, which is the most that can be copied. Prune it first with strategy keep_latest`,
+      );
+    }
     return this.get(thread_id, everyRow);
   }
 

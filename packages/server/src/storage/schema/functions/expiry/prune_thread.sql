@@ -41,10 +41,14 @@ begin
   if v_removed >= p_count then return 'more'; end if;
 
   -- Those of checkpoints that were never stored themselves, as durability exit leaves them.
-  delete from checkpoint_writes w
-  where w.thread_id = p_thread_id and not exists (
-    select 1 from checkpoints c
-    where c.thread_id = p_thread_id and c.checkpoint_ns = w.checkpoint_ns and c.checkpoint_id = w.checkpoint_id);
+  delete from checkpoint_writes w where w.ctid = any (array(
+    select o.ctid from checkpoint_writes o
+    where o.thread_id = p_thread_id and not exists (
+      select 1 from checkpoints c
+      where c.thread_id = p_thread_id and c.checkpoint_ns = o.checkpoint_ns and c.checkpoint_id = o.checkpoint_id)
+    limit p_count));
+  get diagnostics v_removed = row_count;
+  if v_removed >= p_count then return 'more'; end if;
   update checkpoints c set parent_id = null
   where c.thread_id = p_thread_id and c.parent_id is not null and not exists (
     select 1 from checkpoints p

@@ -1,16 +1,8 @@
--- Blobs are shared by a family of copies; they go with its last member.
-create or replace function delete_checkpoints(p_thread_id uuid) returns void
+-- Empties a thread that stays, p_count rows at a time; true when there may be more. Its values are collected later.
+create or replace function delete_checkpoints(p_thread_id uuid, p_count integer default 1000000) returns boolean
 language plpgsql as $$
-declare
-  v_space uuid;
 begin
-  select t.blob_space into v_space from threads t where t.thread_id = p_thread_id for update;
-  delete from replaced_writes v where v.thread_id = p_thread_id;
-  delete from checkpoint_writes w where w.thread_id = p_thread_id;
-  delete from checkpoint_heads h where h.thread_id = p_thread_id;
-  delete from checkpoints c where c.thread_id = p_thread_id;
-  if not exists (select 1 from threads t where t.blob_space = v_space and t.thread_id <> p_thread_id) then
-    delete from blobs b where b.space = v_space;
-  end if;
+  perform 1 from threads t where t.thread_id = p_thread_id for update;
+  return delete_state(p_thread_id, p_count) >= p_count;
 end
 $$;

@@ -1,0 +1,59 @@
+// Deleting threads, however large: a short statement makes a thread disappear, and what it has left is removed in batches,
+// each a transaction of its own; at first in the request, then by a periodic task, which finishes after a crash too.
+import type { Duty } from '../../leases/duties.ts';
+import type { RowFilter } from '../../storage/row-filter.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+/** How long a request goes on removing what the threads that it deletes have left. */
+export const sweepMs = 10_000;
+/** Rows that one transaction removes. */
+const batchRows = 5_000;
+const sweepEveryMs = 10_000;
+/** Deleted threads that one round of the periodic task lists. */
+const threadsMax = 100;
+/** Threads of an assistant: read at once, and deleted at once. */
+const listedMax = 1_000;
+const atOnce = 4;
+
+export class ThreadDeletion {
+  readonly #storage: Pick<Storage, 'threads'>;
+
+  constructor(storage: Pick<Storage, 'threads'>) {
+    this.#storage = storage;
+  }
+
+  /** False when there is no such thread. Removes rows until `untilMs` (monotonic); the periodic task removes the rest. */
+  async delete(thread_id: string, access: RowFilter, untilMs: number): Promise<boolean> {
+    if (!(await this.#storage.threads.delete(thread_id, access))) return false;
+    await this.#sweep(thread_id, () => performance.now() < untilMs);
+    return true;
+  }
+
+  /** Deletes the threads whose last run was of this assistant. What large ones leave is for the periodic task. */
+  async deleteOfAssistant(assistant_id: string, access: RowFilter): Promise<void> {
+    const { threads } = this.#storage;
+    for (;;) {
+      const ids = await threads.listOfAssistant(assistant_id, listedMax, access);
+      if (ids.length === 0) return;
+      while (ids.length > 0)
+        await Promise.all(ids.splice(-atOnce).map((thread_id) => threads.delete(thread_id, access)));
+    }
+  }
+
+  duty(): Duty {
+    return {
+      name: 'remove what deleted threads have left',
+      everyMs: sweepEveryMs,
+      batch: threadsMax,
+      work: async (signal) => {
+        const deleted = await this.#storage.threads.listDeleted(threadsMax);
+        for (const thread_id of deleted) await this.#sweep(thread_id, () => !signal.aborted);
+        return deleted.length;
+      },
+    };
+  }
+
+  async #sweep(thread_id: string, mayGoOn: () => boolean): Promise<void> {
+    while (mayGoOn() && (await this.#storage.threads.sweep(thread_id, batchRows)));
+  }
+}

@@ -1,0 +1,319 @@
+// What removing a run brings back, as rows: each test says what executors store.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { createStorage } from '../../src/storage/storage.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { newAssistant } from '../runs/run-rows.ts';
+import { at, ScriptedThread, type Stored } from './scripted-thread.ts';
+import { threadRows } from './thread-rows.ts';
+
+let db: TestDatabase;
+let assistant_id: string;
+beforeAll(async () => {
+  db = await testDatabase();
+  assistant_id = await newAssistant(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const newThread = () => new ScriptedThread(db, assistant_id);
+const question = { 'task-1': [{ id: 'q', value: 'which?' }] };
+const asks = { status: 'success', ending: 'interrupted', interrupts: JSON.stringify(question) };
+const succeeds = { status: 'success', ending: null };
+const fails = { status: 'error', ending: 'error', error: '{"error":"E","message":"m"}' };
+const interrupt = { task: 'task-1', channel: '__interrupt__', idx: -3 };
+const answer = { task: 'task-1', channel: '__resume__', idx: -4 };
+const result = { task: 'task-1', channel: 'log', idx: 0 };
+
+/** A run that has ended with what it stored at once. */
+const ended = async (thread: ScriptedThread, stored: Stored): Promise<string> => {
+  const run_id = await thread.run();
+  await thread.flush(run_id, { ends: succeeds, ...stored });
+  return run_id;
+};
+/** Asks at checkpoint 1. */
+const asking = (thread: ScriptedThread): Promise<string> =>
+  ended(thread, {
+    checkpoints: [{ id: at(1), after: null, tasks: ['task-1'] }],
+    writes: [{ on: at(1), ...interrupt, value: 0 }],
+    ends: asks,
+  });
+const statusOf = async (thread: ScriptedThread) => (await thread.rows()).thread;
+const headOf = async (thread: ScriptedThread, ns = '') =>
+  (await thread.rows()).heads.find(({ checkpoint_ns }) => checkpoint_ns === ns)?.checkpoint_id;
+
+describe('a drained run that is cancelled', () => {
+  it('does not bring back the error and the interrupts from before it', async () => {
+    const thread = newThread();
+    await asking(thread);
+    await ended(thread, { checkpoints: [{ id: at(2), after: at(1), tasks: ['task-2'] }], ends: fails });
+    const run_id = await thread.run();
+    await thread.flush(run_id, { checkpoints: [{ id: at(3), after: at(2), tasks: ['task-3'] }] });
+    await thread.release(run_id, 1, false);
+    await thread.cancel(run_id, 'interrupt');
+    expect(await statusOf(thread)).toEqual({ status: 'interrupted', interrupts: '{}', error: null });
+  });
+
+  it('and is rolled back leaves the thread as it was', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const before = await thread.rows();
+    const run_id = await thread.run();
+    await thread.flush(run_id, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      checkpoints: [{ id: at(2), after: at(1) }],
+    });
+    await thread.release(run_id, 1, false);
+    await thread.cancel(run_id, 'rollback');
+    expect(await thread.rows()).toEqual(before);
+  });
+
+  it('before it began leaves the thread as it was', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const before = await thread.rows();
+    for (const action of ['interrupt', 'rollback'] as const) {
+      await thread.cancel(await thread.run({ claim: false }), action);
+      expect(await thread.rows()).toEqual(before);
+    }
+  });
+});
+
+describe('a run whose attempts are used up', () => {
+  it('does not leave the interrupts from before it', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await thread.run({ claim: false });
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const lease_token = await thread.claim(run_id);
+      if (attempt === 1)
+        await thread.flush(run_id, { checkpoints: [{ id: at(2), after: at(1), tasks: ['task-2'] }] });
+      await thread.release(run_id, lease_token, true);
+    }
+    await thread.claim(run_id);
+    expect(await statusOf(thread)).toMatchObject({ status: 'error', interrupts: '{}' });
+    await thread.delete(run_id);
+    expect(await statusOf(thread)).toEqual({
+      status: 'interrupted',
+      interrupts: JSON.stringify(question),
+      error: null,
+    });
+  });
+});
+
+describe('an attempt that is lost', () => {
+  it('leaves its results and takes back what it answered and asked in a step that it did not finish', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await thread.run({ claim: false });
+    const lease_token = await thread.claim(run_id);
+    const before = await thread.rows();
+    const done = { on: at(1), ...result, task: 'task-2', value: 'done' };
+    await thread.flush(run_id, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }, { on: at(1), ...interrupt, value: 1 }, done],
+    });
+    await thread.release(run_id, lease_token, true);
+    await thread.claim(run_id);
+    const { writes } = await thread.rows();
+    expect(writes.filter(({ task_id }) => task_id === 'task-1')).toEqual(before.writes);
+    expect(writes.filter(({ task_id }) => task_id === 'task-2')).toHaveLength(1);
+  });
+});
+
+describe('the head after a rollback', () => {
+  it('is the one that the run found, not the checkpoint with the highest id', async () => {
+    const thread = newThread();
+    await ended(thread, {
+      checkpoints: [
+        { id: at(1), after: null },
+        { id: at(50), after: at(1) },
+      ],
+    });
+    // A fork, made where the clock is late.
+    await ended(thread, { checkpoints: [{ id: at(10), after: at(1) }] });
+    const run_id = await thread.run();
+    await thread.flush(run_id, { checkpoints: [{ id: at(60), after: at(10) }] });
+    await thread.cancel(run_id, 'rollback');
+    await thread.flush(run_id, { ends: { status: 'interrupted', ending: 'interrupted' } });
+    expect(await headOf(thread)).toBe(at(10));
+  });
+
+  it('is the one that the run found when it began at an earlier checkpoint', async () => {
+    const thread = newThread();
+    await ended(thread, {
+      checkpoints: [
+        { id: at(1), after: null },
+        { id: at(50), after: at(1) },
+      ],
+    });
+    const run_id = await ended(thread, { checkpoints: [{ id: at(60), after: at(1) }] });
+    await thread.delete(run_id);
+    expect(await headOf(thread)).toBe(at(50));
+  });
+
+  it('is the one that the run found inside a subgraph', async () => {
+    const thread = newThread();
+    const ns = 'inner';
+    await ended(thread, {
+      checkpoints: [
+        { id: at(1), after: null, ns },
+        { id: at(50), after: at(1), ns },
+      ],
+    });
+    await ended(thread, { checkpoints: [{ id: at(10), after: at(1), ns }], found: { [ns]: at(50) } });
+    const run_id = await ended(thread, {
+      checkpoints: [{ id: at(60), after: at(1), ns }],
+      found: { [ns]: at(10) },
+    });
+    await thread.delete(run_id);
+    expect(await headOf(thread, ns)).toBe(at(10));
+  });
+
+  it('is what was before a run that has been deleted meanwhile', async () => {
+    const thread = newThread();
+    await ended(thread, {
+      checkpoints: [
+        { id: at(1), after: null },
+        { id: at(50), after: at(1) },
+      ],
+    });
+    const fork = await ended(thread, { checkpoints: [{ id: at(70), after: at(1) }] });
+    const last = await ended(thread, { checkpoints: [{ id: at(80), after: at(70) }] });
+    await thread.delete(fork);
+    await thread.delete(last);
+    expect(await headOf(thread)).toBe(at(50));
+  });
+});
+
+describe('a run that is deleted', () => {
+  it('below a state update leaves the update, its head and its interrupts', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      checkpoints: [{ id: at(2), after: at(1), tasks: ['task-2'] }],
+      ends: fails,
+    });
+    await thread.update(at(3), at(2));
+    await thread.delete(run_id);
+    expect(await headOf(thread)).toBe(at(3));
+    expect(await statusOf(thread)).toEqual({ status: 'interrupted', interrupts: '{}', error: null });
+    const { checkpoints } = await thread.rows();
+    expect(checkpoints).toMatchObject([{ checkpoint_id: at(1) }, { checkpoint_id: at(3), parent_id: at(1) }]);
+  });
+
+  it('takes all with it when the run after it has left nothing', async () => {
+    const thread = newThread();
+    const before = await thread.rows().then(({ thread: row, ...rest }) => rest);
+    const asked = await asking(thread);
+    await ended(thread, { ends: fails });
+    await thread.delete(asked);
+    expect(await thread.rows()).toMatchObject(before);
+  });
+
+  it('while a run works on from it leaves that run what it found', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const first = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    const found = await thread.rows();
+    const second = await thread.run();
+    expect(await thread.delete(first)).toBe('deleted');
+    await thread.flush(second, { writes: [{ on: at(1), ...answer, value: ['a', 'b'] }] });
+    await thread.cancel(second, 'rollback');
+    await thread.flush(second, { ends: { status: 'interrupted', ending: 'interrupted' } });
+    expect(await thread.rows()).toEqual(found);
+  });
+
+  it('in the middle of a chain of answers leaves the last one, which brings back the first', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const states = [await thread.rows()];
+    const runs: string[] = [];
+    for (const value of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+      runs.push(await ended(thread, { writes: [{ on: at(1), ...answer, value }], ends: asks }));
+      states.push(await thread.rows());
+    }
+    const [first, second, third] = runs as [string, string, string];
+    await thread.delete(second);
+    expect(await thread.rows()).toEqual(states[3]);
+    await thread.delete(third);
+    expect(await thread.rows()).toEqual(states[1]);
+    await thread.delete(first);
+    expect(await thread.rows()).toEqual(states[0]);
+  });
+
+  it('after the thread was pruned leaves what the pruning has left', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      checkpoints: [{ id: at(2), after: at(1) }],
+    });
+    const { pruning } = createStorage(db);
+    const mark = (await pruning.findMark(thread.thread_id, everyRow)) ?? '';
+    const kept = [{ checkpoint_ns: '', checkpoint_id: at(2) }];
+    expect(await pruning.prune(thread.thread_id, { mark, kept }, 100)).toBe('done');
+    await thread.delete(run_id);
+    expect(await thread.rows()).toEqual({
+      thread: { status: 'idle', interrupts: '{}', error: null },
+      heads: [],
+      checkpoints: [],
+      writes: [],
+    });
+  });
+
+  it('on a thread from before runs recorded what they found gives back the head', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await ended(thread, { checkpoints: [{ id: at(2), after: at(1) }] });
+    await db.script(`
+      update runs set found_head = null, found_status = null, found_interrupts = null, found_by = null
+      where thread_id = '${thread.thread_id}';
+      update threads set settled_by = null, settled_status = null where thread_id = '${thread.thread_id}'`);
+    await thread.delete(run_id);
+    expect(await headOf(thread)).toBe(at(1));
+    expect(await statusOf(thread)).toMatchObject({ status: 'interrupted' });
+  });
+});
+
+describe('a copy', () => {
+  it('answers for itself, and brings back what it was made with', async () => {
+    const thread = newThread();
+    await asking(thread);
+    await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    const source = await thread.rows();
+    const copy = newThread();
+    const { threads } = createStorage(db);
+    const to = { thread_id: copy.thread_id, access: everyRow, metadata: {} };
+    const from = { thread_id: thread.thread_id, access: everyRow };
+    expect(await threads.copy(from, to, 1_000)).toBe('copied');
+    expect(await copy.rows()).toEqual(source);
+    const run_id = await ended(copy, { writes: [{ on: at(1), ...answer, value: ['a', 'b'] }], ends: asks });
+    await copy.delete(run_id);
+    expect(await copy.rows()).toEqual(source);
+    expect(await thread.rows()).toEqual(source);
+  });
+});
+
+describe('a state update', () => {
+  it('that read the writes of a run which has been deleted since is refused', async () => {
+    const thread = newThread();
+    await asking(thread);
+    const run_id = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    const { threads, checkpoints } = createStorage(db);
+    const removals = (await threads.find(thread.thread_id, everyRow))?.removals ?? 0;
+    await thread.delete(run_id);
+    const owner = { owner: randomUUID(), thread_id: thread.thread_id, removals };
+    const nothing = {
+      heads: [],
+      blobs: [],
+      checkpoints: [],
+      writes: [],
+      shapes: [],
+      events: [],
+      endings: [],
+    };
+    expect(await checkpoints.commit({ ...nothing, owners: [owner] })).toEqual([owner.owner]);
+    expect(await threadRows(db, thread.thread_id)).toBeTruthy();
+  });
+});

@@ -1,0 +1,172 @@
+// Threads of any size: deleted and pruned in batches, copied whole or not at all.
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copiedRowsMax } from '../../src/deployment/threads/thread-service.ts';
+import { ThreadDeletion } from '../../src/deployment/threads/thread-deletion.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { createStorage, type Storage } from '../../src/storage/storage.ts';
+import { eventually } from '../eventually.ts';
+import { untilOneWaits } from '../lock-waiters.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { countDeletions, makeLargeThread, rowsLeft } from './large-thread.ts';
+
+let server: TestServer;
+let storage: Storage;
+let client: Client;
+let checkpointDeletions: () => Promise<number[]>;
+let writeDeletions: () => Promise<number[]>;
+beforeAll(async () => {
+  server = await startTestServer();
+  storage = createStorage(server.database);
+  client = createClient({ apiUrl: server.url });
+  checkpointDeletions = await countDeletions(server.database, 'checkpoints');
+  writeDeletions = await countDeletions(server.database, 'checkpoint_writes');
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const size = { checkpoints: 6_000, writes: 2 };
+const left = (thread_id: string) => rowsLeft(server.database, thread_id);
+const create = (thread_id: string) => storage.threads.create({ thread_id, metadata: {}, config: {} });
+
+describe('a thread with a long history', () => {
+  it('is deleted in batches', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    await client.threads.delete(thread_id);
+    await eventually(async () => expect(await left(thread_id)).toEqual({}));
+    expect(Math.max(...(await checkpointDeletions()), ...(await writeDeletions()))).toBeLessThanOrEqual(
+      5_000,
+    );
+  });
+
+  it('is pruned in batches', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    const before = await client.threads.getState(thread_id);
+    expect(await client.threads.prune([thread_id], { strategy: 'keep_latest' })).toEqual({ pruned_count: 1 });
+    expect(await left(thread_id)).toMatchObject({ threads: 1, checkpoints: 1, checkpoint_writes: 2 });
+    const { parent_checkpoint: _, parent_checkpoint_id: _id, ...state } = before;
+    expect(await client.threads.getState(thread_id)).toMatchObject(state);
+    expect(Math.max(...(await checkpointDeletions()), ...(await writeDeletions()))).toBeLessThanOrEqual(
+      5_000,
+    );
+  });
+
+  it('is not copied when it is over the limit, and nothing is left of the attempt', async () => {
+    const writes = Math.ceil(copiedRowsMax / size.checkpoints);
+    const thread_id = await makeLargeThread(server.database, { ...size, writes, values: false });
+    const before = await client.threads.count();
+    await expect(client.threads.copy(thread_id)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining(`more than ${copiedRowsMax} checkpoints and writes`) as string,
+    });
+    expect(await client.threads.count()).toBe(before);
+  });
+});
+
+describe('a deleted thread', () => {
+  it('is gone at once, and its id is taken until nothing of it is left', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    expect(await storage.threads.delete(thread_id, everyRow)).toBe(true);
+    expect(await left(thread_id)).toMatchObject({ deleted_threads: 1 });
+    await expect(client.threads.get(thread_id)).rejects.toMatchObject({ status: 404 });
+    await expect(client.threads.getHistory(thread_id)).rejects.toMatchObject({ status: 404 });
+    await expect(client.threads.create({ threadId: thread_id })).rejects.toMatchObject({ status: 409 });
+    const body = { assistant_id: 'chat', input: { messages: [] }, if_not_exists: 'create' };
+    expect((await server.call('POST', `/threads/${thread_id}/runs`, body)).status).toBe(404);
+    while (await storage.threads.sweep(thread_id, 5_000));
+    expect(await left(thread_id)).toEqual({});
+    await client.threads.create({ threadId: thread_id });
+    expect(await client.threads.getHistory(thread_id)).toEqual([]);
+  });
+
+  it('that a crash has left half removed is removed by the periodic task', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    await storage.threads.delete(thread_id, everyRow);
+    await new ThreadDeletion(storage).duty().work(new AbortController().signal);
+    expect(await left(thread_id)).toEqual({});
+  });
+
+  it('is not created again by a request that has waited for the deletion', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    let creating: ReturnType<typeof create> | undefined;
+    await server.database.transact(async (tx) => {
+      await createStorage(tx).threads.delete(thread_id, everyRow);
+      creating = create(thread_id);
+      await untilOneWaits(server.database);
+    });
+    expect(await creating).toBeUndefined();
+    while (await storage.threads.sweep(thread_id, 5_000));
+    expect(await left(thread_id)).toEqual({});
+  });
+
+  it('leaves its values to its copies, and the last of them takes these along', async () => {
+    const thread_id = await makeLargeThread(server.database, { checkpoints: 50, writes: 2 });
+    const copy = (await client.threads.copy(thread_id)).thread_id;
+    await client.threads.delete(thread_id);
+    expect(await left(thread_id)).toEqual({ blobs: 150 });
+    expect((await client.threads.getHistory(copy, { limit: 100 })).length).toBe(50);
+    await client.threads.delete(copy);
+    expect(await left(thread_id)).toEqual({});
+    expect(await left(copy)).toEqual({});
+  });
+
+  it('with values that are being removed is not created again in their place', async () => {
+    const thread_id = await makeLargeThread(server.database, { checkpoints: 50, writes: 2 });
+    const copy = (await client.threads.copy(thread_id)).thread_id;
+    await client.threads.delete(thread_id);
+    await server.database.query({ name: 'delete_only', text: 'select delete_thread($1, p_count => 10)' }, [
+      copy,
+    ]);
+    expect(await create(thread_id)).toBeUndefined();
+    while (await storage.threads.sweep(copy, 100));
+    expect(await create(thread_id)).toBeDefined();
+    expect(await left(thread_id)).toEqual({ threads: 1 });
+  });
+});
+
+describe('an assistant that is deleted with its threads', () => {
+  const newAssistant = async () =>
+    (await client.assistants.create({ graph_id: 'chat', name: 'of this test' })).assistant_id;
+  const threadsOf = async (assistant_id: string): Promise<number> =>
+    client.threads.count({ metadata: { assistant_id } });
+
+  it('goes after them, and can be deleted again when that was interrupted half way', async () => {
+    const assistant_id = await newAssistant();
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => client.threads.create({ metadata: { assistant_id } })),
+    );
+    await server.database.script(`
+      create function refuse_deletion() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$;
+      create trigger refuse_deletion before delete on threads for each row
+        when (old.thread_id = '${made[0]?.thread_id}') execute function refuse_deletion();`);
+    await expect(client.assistants.delete(assistant_id, { deleteThreads: true })).rejects.toMatchObject({
+      status: 500,
+    });
+    expect(await client.assistants.get(assistant_id)).toMatchObject({ assistant_id });
+    await server.database.script('drop trigger refuse_deletion on threads');
+    await client.assistants.delete(assistant_id, { deleteThreads: true });
+    expect(await threadsOf(assistant_id)).toBe(0);
+    await expect(client.assistants.get(assistant_id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('takes them in transactions of their own', async () => {
+    const threadDeletions = await countDeletions(server.database, 'threads');
+    const assistant_id = await newAssistant();
+    for (let n = 0; n < 30; n++) await client.threads.create({ metadata: { assistant_id } });
+    await client.assistants.delete(assistant_id, { deleteThreads: true });
+    expect(await threadDeletions()).toEqual(Array.from({ length: 30 }, () => 1));
+  });
+
+  it('keeps them all while one of its runs is in flight', async () => {
+    const assistant_id = await newAssistant();
+    const { thread_id } = await client.threads.create({ metadata: { assistant_id } });
+    const other = await client.threads.create();
+    await client.runs.create(other.thread_id, assistant_id, {
+      input: { messages: [] },
+      after_seconds: 3_600,
+    });
+    await expect(client.assistants.delete(assistant_id, { deleteThreads: true })).rejects.toMatchObject({
+      status: 409,
+    });
+    expect(await client.threads.get(thread_id)).toMatchObject({ thread_id });
+  });
+});
