@@ -24,7 +24,7 @@ const passGate = async ({
   await store?.put(['waiting'], key, {});
   for (;;) {
     const gate = await store?.get(['gates'], key);
-    if (gate?.value['exit'] === metadata?.['run_attempt']) process.exit(1);
+    if (gate && gate.value['exit'] === (metadata?.['run_attempt'] ?? 0)) process.exit(1);
     if (gate) return;
     await sleep(5, undefined, signal ? { signal } : {});
   }

@@ -11,7 +11,7 @@ alter table runs
   add column found_by         uuid;
 
 alter table threads
-  -- The run whose end set status, error and, unless the state was updated since, interrupts.
+  -- The run whose end set status, interrupts and error; null when the state was updated since.
   add column settled_by     uuid,
   -- The status without runs in flight; null for threads from before this column, whose status follows from their rows.
   add column settled_status text check (settled_status in ('idle', 'interrupted', 'error'));

@@ -142,7 +142,8 @@ begin
     if v_item.status is not null then
       perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
     else
-      update threads t set interrupts = coalesce(v_item.interrupts, t.interrupts),
+      -- What follows rests on the update: removing an earlier run does not change the thread any more.
+      update threads t set interrupts = coalesce(v_item.interrupts, t.interrupts), settled_by = null,
                            updated_at = now(), state_updated_at = now()
       where t.thread_id = v_item.thread_id;
     end if;

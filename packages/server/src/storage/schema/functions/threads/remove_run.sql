@@ -42,12 +42,9 @@ begin
   end loop;
 
   if v_run.found_status is not null then
-    -- A state update between the two runs has interrupts of its own, and another head.
     update runs r
-    set found_status = v_run.found_status, found_error = v_run.found_error,
-        found_interrupts = case when r.found_head = any (v_root) or r.found_head is not distinct from v_run.found_head
-                           then v_run.found_interrupts else r.found_interrupts end,
-        found_head = case when r.found_head = any (v_root) then v_run.found_head else r.found_head end,
+    set found_head = v_run.found_head, found_status = v_run.found_status, found_interrupts = v_run.found_interrupts,
+        found_error = v_run.found_error,
         found_by = case when r.found_by = p_run_id then v_run.found_by else r.found_by end
     where r.thread_id = p_thread_id and r.run_id <> p_run_id and r.found_status is not null
       and (r.found_by = p_run_id or r.found_head = any (v_root));

@@ -13,9 +13,8 @@ begin
     return;
   end if;
   update threads t
-  set settled_by = p_run.found_by, settled_status = p_run.found_status, error = p_run.found_error,
-      -- Those of a state update that came after the run stay.
-      interrupts = case when v_head is not distinct from p_run.found_head then p_run.found_interrupts else t.interrupts end
+  set settled_by = p_run.found_by, settled_status = p_run.found_status, interrupts = p_run.found_interrupts,
+      error = p_run.found_error
   where t.thread_id = p_thread_id and (p_moved or t.settled_by = p_run.run_id);
 end
 $$;

@@ -1,0 +1,148 @@
+// What a thread would be if only the given steps had been taken: the bare engine takes them, with a saver in memory.
+import {
+  Command,
+  InMemoryStore,
+  MemorySaver,
+  type CompiledStateGraph,
+  type StateSnapshot,
+} from '@langchain/langgraph';
+import { eventually } from '../eventually.ts';
+import { expect } from 'vitest';
+import { type Plan, survey } from './survey.ts';
+
+/** One run or state update. `isCancelled`: at its gate. */
+export type Step =
+  | { do: 'input'; plan: Plan; isCancelled: boolean }
+  | { do: 'resume'; answer: string; isCancelled: boolean }
+  /** By question. */
+  | { do: 'answer'; answers: Record<string, string>; isCancelled: boolean }
+  | { do: 'continue'; isCancelled: boolean }
+  | { do: 'update'; as_node: string; line: string };
+
+interface Asked {
+  id?: string;
+  value: unknown;
+}
+
+/** What can be compared of a state: ids are the engine's own. */
+export interface Described {
+  plan: unknown;
+  log: unknown;
+  tasks: { name: string; questions: unknown[]; inner: Described | undefined }[];
+}
+
+export interface Outcome {
+  state: Described;
+  next: string[];
+  status: 'idle' | 'interrupted';
+  /** Of the thread. */
+  questions: string[];
+}
+
+type Graph = Pick<CompiledStateGraph<unknown, unknown, string>, 'getState' | 'stream' | 'updateState'>;
+
+export const withSaver = (checkpointer: object): Graph => {
+  const Copy = survey.constructor as new (fields: object) => Graph;
+  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
+  return new Copy({ ...survey, checkpointer });
+};
+
+export const describeState = ({ values, tasks }: StateSnapshot): Described => {
+  const { plan, log } = values as { plan?: unknown; log?: unknown };
+  return {
+    plan,
+    log,
+    tasks: tasks
+      .map(({ name, interrupts, state }) => ({
+        name,
+        questions: interrupts.map(({ value }) => value as unknown),
+        inner: state && 'values' in state ? describeState(state) : undefined,
+      }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+};
+
+class BareThread {
+  readonly #graph = withSaver(new MemorySaver());
+  readonly #store = new InMemoryStore();
+  readonly taken: Step[] = [];
+  #status: Outcome['status'] = 'idle';
+  #asked: Asked[] = [];
+
+  async take(step: Step): Promise<void> {
+    this.taken.push(step);
+    const config = { configurable: { thread_id: 'thread' } };
+    if (step.do === 'update') {
+      await this.#graph.updateState(config, { log: [step.line] }, step.as_node);
+      this.#asked = [];
+      return;
+    }
+    const run_id = String(this.taken.length);
+    const abort = new AbortController();
+    if (!step.isCancelled) await this.#store.put(['gates'], run_id, {});
+    const running = this.#run(this.#inputOf(step), run_id, abort.signal);
+    if (step.isCancelled) {
+      await eventually(async () => expect(await this.#store.get(['waiting'], run_id)).toBeTruthy());
+      abort.abort();
+      await running.catch(() => undefined);
+      this.#asked = [];
+    } else this.#asked = await running;
+    const { tasks } = await this.#graph.getState(config);
+    this.#status = tasks.length > 0 ? 'interrupted' : 'idle';
+  }
+
+  async outcome(): Promise<Outcome> {
+    const state = await this.#graph.getState({ configurable: { thread_id: 'thread' } }, { subgraphs: true });
+    return {
+      state: describeState(state),
+      next: state.tasks.map(({ name }) => name),
+      status: this.#status,
+      questions: this.#asked.map(({ value }) => String(value)).toSorted(),
+    };
+  }
+
+  #inputOf(step: Exclude<Step, { do: 'update' }>): unknown {
+    switch (step.do) {
+      case 'input':
+        return { plan: step.plan };
+      case 'continue':
+        return null;
+      case 'resume':
+        return new Command({ resume: step.answer });
+      case 'answer': {
+        const byId = this.#asked.flatMap(({ id, value }) => {
+          const answer = step.answers[String(value)];
+          return id === undefined || answer === undefined ? [] : [[id, answer]];
+        });
+        return new Command({ resume: Object.fromEntries(byId) as Record<string, string> });
+      }
+    }
+  }
+
+  /** Returns what the run has asked. */
+  async #run(input: unknown, run_id: string, signal: AbortSignal): Promise<Asked[]> {
+    const asked: Asked[] = [];
+    const stream = await this.#graph.stream(input as never, {
+      configurable: { thread_id: 'thread', run_id },
+      store: this.#store,
+      streamMode: 'updates',
+      signal,
+    });
+    for await (const chunk of stream as AsyncIterable<{ __interrupt__?: Asked[] }>) {
+      asked.push(...(chunk.__interrupt__ ?? []));
+    }
+    return asked;
+  }
+}
+
+/** Keeps the thread as long as steps are only added: taking them all again costs more with each. */
+export class BareThreads {
+  #thread = new BareThread();
+
+  async after(steps: readonly Step[]): Promise<Outcome> {
+    const { taken } = this.#thread;
+    if (!taken.every((step, at) => step === steps[at])) this.#thread = new BareThread();
+    for (const step of steps.slice(this.#thread.taken.length)) await this.#thread.take(step);
+    return this.#thread.outcome();
+  }
+}
