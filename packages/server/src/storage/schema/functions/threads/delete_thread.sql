@@ -17,7 +17,7 @@ begin
   select t.blob_space into v_space from threads t
   where t.thread_id = p_thread_id and t.metadata @@ p_access for update;
   if not found then return false; end if;
-  perform remove_runs_in_flight(p_thread_id); -- also those that were created before the thread was locked
+  perform remove_runs(p_thread_id); -- also those that were created before the thread was locked
   delete from webhook_deliveries w where w.thread_id = p_thread_id and w.status = 'pending';
   insert into deleted_threads (thread_id, blob_space) values (p_thread_id, v_space);
   delete from threads t where t.thread_id = p_thread_id;

@@ -1,6 +1,6 @@
 -- Removes the runs in flight of a thread, which refuses what their executors still store, and notifies the processes that
 -- execute or follow them.
-create or replace function remove_runs_in_flight(p_thread_id uuid) returns void
+create or replace function remove_runs(p_thread_id uuid) returns void
 language plpgsql as $$
 declare
   v_gone uuid[];
