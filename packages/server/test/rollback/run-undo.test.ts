@@ -212,6 +212,36 @@ describe('a run that is deleted', () => {
     expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
   });
 
+  it('below a run whose answer was replaced stays with that run', async () => {
+    const thread = newThread();
+    const empty = await thread.rows();
+    const asked = await asking(thread);
+    const first = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    const answered = await thread.rows();
+    const second = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a', 'b'] }], ends: asks });
+    await thread.delete(asked);
+    await thread.delete(second);
+    expect(await thread.rows()).toEqual(answered);
+    await thread.delete(first);
+    const { heads, checkpoints, writes } = empty;
+    expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
+  });
+
+  it('below one that left nothing and one that answered stays with the first of the two', async () => {
+    const thread = newThread();
+    const empty = await thread.rows();
+    const asked = await asking(thread);
+    const failed = await ended(thread, { ends: fails });
+    const before = await thread.rows();
+    const last = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    await thread.delete(asked);
+    await thread.delete(last);
+    expect(await thread.rows()).toEqual(before);
+    await thread.delete(failed);
+    const { heads, checkpoints, writes } = empty;
+    expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
+  });
+
   it('while a run works on from it leaves that run what it found', async () => {
     const thread = newThread();
     await asking(thread);

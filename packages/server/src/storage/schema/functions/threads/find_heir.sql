@@ -1,8 +1,8 @@
--- Whether something that came later rests on what a run, which is over, has left, and the run that inherits it:
+-- Whether something that came later rests on what a run, which is over, has left:
 --   * a later run has gone on in the same step, with writes on the newest checkpoint that the run left, or may do so;
 --   * a later checkpoint holds values as changes since the run's checkpoints (delta channels), or on top of its writes.
--- No run inherits from it when the later one is in flight, since a checkpoint of its own would tell the engine that an
--- earlier attempt made it; nor when a state update came after it.
+-- The next run inherits, also when only a run after that one rests on it. No run inherits when the next one is in flight,
+-- since a checkpoint of its own would tell the engine that an earlier attempt made it; nor when a state update came next.
 create or replace function find_heir(p_run runs) returns table (rests boolean, heir uuid)
 language plpgsql stable as $$
 declare
@@ -21,11 +21,9 @@ begin
       exit;
     end if;
     exit when v_next.final_head is distinct from v_next.found_head;
-    if exists (select 1 from checkpoint_writes w where w.run_id = v_next.run_id) then
-      rests := true;
-      heir := v_next.run_id;
-      exit;
-    end if;
+    rests := exists (select 1 from checkpoint_writes w where w.run_id = v_next.run_id)
+      or exists (select 1 from replaced_writes v where v.thread_id = p_run.thread_id and v.run_id = v_next.run_id);
+    exit when rests;
     v_before := v_next.run_id; -- it has left nothing
   end loop;
 
@@ -41,10 +39,10 @@ begin
           select 1 from checkpoint_writes w
           where w.run_id = p_run.run_id and w.thread_id = p.thread_id and w.checkpoint_ns = p.checkpoint_ns
             and w.checkpoint_id = p.checkpoint_id)));
-    if rests then
-      select r.run_id into heir from runs r
-      where r.thread_id = p_run.thread_id and r.found_by = p_run.run_id and r.status not in ('pending', 'running') limit 1;
-    end if;
+  end if;
+  if rests then
+    select r.run_id into heir from runs r
+    where r.thread_id = p_run.thread_id and r.found_by = p_run.run_id and r.status not in ('pending', 'running') limit 1;
   end if;
   return next;
 end
