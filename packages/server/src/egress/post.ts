@@ -2,6 +2,7 @@
 // an answer is a status, and its body is read only so that the other side can finish saying it.
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { onAbort } from '../abort.ts';
 import type { EgressTarget } from './guard.ts';
 
 export interface PostLimits {
@@ -38,14 +39,14 @@ export const post = (
       headers: { ...headers, 'content-length': bytes.length },
     });
     let status: number | undefined;
+    let stopWaiting: (() => void) | undefined;
     const settle = (error?: Error): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      stopWaiting?.();
       request.destroy();
       if (status === undefined) reject(error ?? new Error('The connection closed without an answer'));
       else resolve({ status });
     };
-    const abort = (): void => settle(new Error('The request was given up'));
     const timer = setTimeout(() => settle(new PostTimeout(timeoutMs)), timeoutMs);
     request.on('error', settle);
     request.on('close', () => settle());
@@ -59,7 +60,6 @@ export const post = (
       response.on('end', () => settle());
       response.on('error', settle);
     });
-    signal?.addEventListener('abort', abort);
-    if (signal?.aborted) abort();
-    else request.end(bytes);
+    if (signal) stopWaiting = onAbort(signal, () => settle(new Error('The request was given up')));
+    if (!request.destroyed) request.end(bytes);
   });

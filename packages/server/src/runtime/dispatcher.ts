@@ -9,6 +9,7 @@
 // that heals whatever was missed. Leases are renewed here, never in the event loop of a graph.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { untilAborted } from '../abort.ts';
 import type { Bell } from '../events/bell.ts';
 import { deleted, type LogTail } from '../events/log-tail.ts';
 import type { RunOutcome } from '../events/run-stream.ts';
@@ -181,10 +182,7 @@ export class Dispatcher {
     this.#checkQuiet();
     if (!hurry.aborted) {
       const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
-      await Promise.race([
-        quiet,
-        new Promise((resolve) => over.addEventListener('abort', resolve, { once: true })),
-      ]);
+      await Promise.race([quiet, untilAborted(over)]);
     }
   }
 

@@ -1,6 +1,7 @@
 // Lends connections of a pool, one to each piece of work, and takes back only those that can be used again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { onAbort } from '../abort.ts';
 import type { Connecting } from './connection-options.ts';
 import { CopyOut, type OnRow } from './copy-out.ts';
 import type { HostRoute } from './host-route.ts';
@@ -134,9 +135,8 @@ export const copyRows = async (
   signal?: AbortSignal,
 ): Promise<void> => {
   signal?.throwIfAborted();
-  const giveUp = (): void => streamOf(borrowed.client).destroy();
   const query = new CopyOut(text, onRow);
-  signal?.addEventListener('abort', giveUp);
+  const stopWaiting = signal && onAbort(signal, () => streamOf(borrowed.client).destroy());
   try {
     borrowed.client.query(query);
     await query.done;
@@ -145,7 +145,7 @@ export const copyRows = async (
     signal?.throwIfAborted();
     throw toProblem(error);
   } finally {
-    signal?.removeEventListener('abort', giveUp);
+    stopWaiting?.();
   }
 };
 

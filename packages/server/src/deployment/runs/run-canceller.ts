@@ -1,6 +1,7 @@
 // Cancelling runs. A pending run ends at once; one that executes is told to stop wherever it does.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
+import { onAbort } from '../../abort.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { CancelAction, RunStorage } from '../../storage/runs.ts';
@@ -71,15 +72,13 @@ export class RunCanceller {
     }
   }
 
-  /**
-   * A run that its client wants to end with the connection does, if it passes: the signal says that the client has gone.
-   */
+  /** Cancels the run when its client disconnects, which may have happened before the run was stored. */
   tie(
     signal: AbortSignal,
     { thread_id, run_id }: { thread_id: string; run_id: string },
     access: RowFilter,
   ): void {
-    signal.addEventListener('abort', () => this.#abandon(thread_id, run_id, access), { once: true });
+    onAbort(signal, () => this.#abandon(thread_id, run_id, access));
   }
 
   /** Nobody is there to be told of an error. */

@@ -36,8 +36,11 @@ const cut = (body: Readable): Readable => {
     },
   });
   body.once('error', (error) => limited.destroy(error));
-  body.once('close', () => {
+  const onClose = (): void => {
     if (!body.readableEnded) limited.destroy(Object.assign(new Error('cut off'), { code: 'ECONNRESET' }));
-  });
+  };
+  // A body that is closed already emits no more events.
+  if (body.closed) onClose();
+  else body.once('close', onClose);
   return body.pipe(limited);
 };

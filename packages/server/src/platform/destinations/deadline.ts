@@ -1,3 +1,5 @@
+import { onAbort } from '../../abort.ts';
+
 /** How long one call of a store may take, with all its retries, however little of it gets on. */
 export class DeadlineError extends Error {
   override readonly name = 'TimeoutError';
@@ -18,16 +20,15 @@ export const withDeadline = async <T>(
 ): Promise<T> => {
   signal.throwIfAborted();
   const controller = new AbortController();
-  const abort = (): void => controller.abort(signal.reason);
   const timer = setTimeout(() => controller.abort(new DeadlineError(ms)), ms);
-  signal.addEventListener('abort', abort);
+  const stopWaiting = onAbort(signal, () => controller.abort(signal.reason));
   const given = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error));
+    onAbort(controller.signal, () => reject(controller.signal.reason as Error));
   });
   try {
     return await Promise.race([work(controller.signal), given]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
+    stopWaiting();
   }
 };

@@ -11,6 +11,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { onAbort } from '../../abort.ts';
 import { withDeadline } from './deadline.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
 import { md5 } from './md5.ts';
@@ -96,8 +97,9 @@ export class S3Uploads {
     });
     const controller = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    const abort = (): void => void (timer = setTimeout(() => controller.abort(signal.reason), startGraceMs));
-    signal.addEventListener('abort', abort);
+    const stopWaiting = onAbort(signal, () => {
+      timer = setTimeout(() => controller.abort(signal.reason), startGraceMs);
+    });
     try {
       return await withDeadline(controller.signal, this.#callMs, async (abortSignal) => {
         const { UploadId, $metadata } = await this.#client.send(command, { abortSignal });
@@ -111,7 +113,7 @@ export class S3Uploads {
       throw toDestinationError(error);
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      stopWaiting();
     }
   }
 
@@ -132,8 +134,7 @@ export class S3Uploads {
         parts[index] = await this.#sendPart(upload.name, UploadId, index + 1, body, failed.signal);
       }
     };
-    const abort = (): void => failed.abort(signal.reason);
-    signal.addEventListener('abort', abort);
+    const stopWaiting = onAbort(signal, () => failed.abort(signal.reason));
     try {
       const workers = Array.from({ length: Math.min(inFlightMax, count) }, () =>
         sendSome().catch((error: unknown) => {
@@ -145,7 +146,7 @@ export class S3Uploads {
       if (ends.some(({ status }) => status === 'rejected')) throw failed.signal.reason;
       return parts;
     } finally {
-      signal.removeEventListener('abort', abort);
+      stopWaiting();
     }
   }
 

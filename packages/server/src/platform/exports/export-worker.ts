@@ -11,6 +11,7 @@
 // was missed; it also settles what others have left: leases that are over, and what has taken too long.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { untilAborted } from '../../abort.ts';
 import { AskedWork } from '../../events/asked-work.ts';
 import type { Bell } from '../../events/bell.ts';
 import { LeaseKeeper, type LossReason } from '../../leases/lease-keeper.ts';
@@ -124,10 +125,7 @@ export class ExportWorker implements AsyncDisposable {
     this.#checkQuiet();
     if (hurry.aborted) return;
     const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
-    await Promise.race([
-      quiet,
-      new Promise((resolve) => over.addEventListener('abort', resolve, { once: true })),
-    ]);
+    await Promise.race([quiet, untilAborted(over)]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import duckdb from '@duckdb/node-bindings';
 import { rm } from 'node:fs/promises';
 import type { Compression } from '@svc/contract';
+import { onAbort } from '../../../abort.ts';
 import type { RowBytes } from '../../../storage/copy-out.ts';
 import { exportColumns } from '../../../storage/export-columns.ts';
 import { exportKeyColumns } from '../../../storage/export-rows.ts';
@@ -154,15 +155,14 @@ export class ParquetFile implements AsyncDisposable {
     this.#hand();
     this.#appender.closeSync();
     signal.throwIfAborted();
-    const interrupt = (): void => this.#connection.interrupt();
-    signal.addEventListener('abort', interrupt);
+    const stopWaiting = onAbort(signal, () => this.#connection.interrupt());
     try {
       await this.#connection.run(
         `copy rows_of_file to ${quoted(path, "'")} (format parquet, ${codecs[compression]}, row_group_size ${groupRows})`,
       );
       signal.throwIfAborted();
     } finally {
-      signal.removeEventListener('abort', interrupt);
+      stopWaiting();
     }
   }
 

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { onAbort, untilAborted } from './abort.ts';
+
+describe('onAbort', () => {
+  it('acts at once when the signal is aborted already', () => {
+    let acts = 0;
+    onAbort(AbortSignal.abort(), () => acts++);
+    expect(acts).toBe(1);
+  });
+
+  it('acts once when the signal is aborted later, and not after its listener was removed', () => {
+    const controller = new AbortController();
+    const acts: string[] = [];
+    onAbort(controller.signal, () => acts.push('kept'));
+    const remove = onAbort(controller.signal, () => acts.push('removed'));
+    remove();
+    controller.abort();
+    expect(acts).toEqual(['kept']);
+  });
+
+  it('resolves a wait for a signal that is aborted already', async () => {
+    await expect(untilAborted(AbortSignal.abort())).resolves.toBeUndefined();
+  });
+});
