@@ -142,13 +142,32 @@ const statements = {
     name: 'runs_next',
     reads: true,
     // A run that was rolled back has left no row: then the time that was read with it says where it was.
-    text: `select n.run_id, n.status, n.created_at::text as created_at from threads t left join lateral (
+    text: `select n.run_id, n.status, n.created_at::text as created_at,
+        exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
+      from threads t left join lateral (
         select r.run_id, r.status, r.created_at from runs r
         where r.thread_id = t.thread_id and ($2::uuid is null or (r.created_at, r.run_id) >
           (coalesce((select o.created_at from runs o where o.run_id = $2), $4::timestamptz), $2))
-        order by r.created_at, r.run_id limit 1
+        order by r.created_at, r.run_id limit $5
       ) n on true
-      where t.thread_id = $1 and t.metadata @@ $3::jsonpath`,
+      where t.thread_id = $1 and t.metadata @@ $3::jsonpath
+      order by n.created_at, n.run_id`,
+  },
+  current: {
+    name: 'runs_current',
+    reads: true,
+    text: `select n.run_id, n.status, n.created_at::text as created_at
+      from threads t left join lateral (
+        select c.* from (
+          (select r.run_id, r.status, r.created_at, 0 as place from runs r
+           where r.thread_id = t.thread_id and r.status in ('pending', 'running')
+           order by r.created_at, r.run_id limit 1)
+          union all
+          (select r.run_id, r.status, r.created_at, 1 as place from runs r
+           where r.thread_id = t.thread_id order by r.created_at desc, r.run_id desc limit 1)
+        ) c order by c.place limit 1
+      ) n on true
+      where t.thread_id = $1 and t.metadata @@ $2::jsonpath`,
   },
   get: {
     name: 'runs_get',
@@ -187,6 +206,9 @@ const statements = {
 /** Where a run stands among those of its thread. */
 export type PlacedRun = Pick<RunRow, 'run_id' | 'status' | 'created_at'>;
 
+/** `has_log`: false for a run without stored events. */
+export type LoggedRun = PlacedRun & { has_log: boolean };
+
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
 
 export type RunStorage = ReturnType<typeof runStorage>;
@@ -198,14 +220,28 @@ const runReads = (db: Database) => ({
     return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
   },
 
-  /** The run after this one on the thread, or the first; null when there is none yet, undefined when there is no thread. */
-  async findNext(
+  /** The next `limit` runs of the thread after this one, or the first ones; undefined when there is no thread. */
+  async listNext(
     thread_id: string,
     after: Omit<PlacedRun, 'status'> | null,
+    limit: number,
     access: RowFilter,
-  ): Promise<PlacedRun | null | undefined> {
-    const values = [thread_id, after?.run_id ?? null, access.jsonpath, after?.created_at ?? null];
-    const [row] = await db.query<PlacedRun | { run_id: null }>(statements.next, values);
+  ): Promise<LoggedRun[] | undefined> {
+    const values = [thread_id, after?.run_id ?? null, access.jsonpath, after?.created_at ?? null, limit];
+    const rows = await db.query<LoggedRun | { run_id: null }>(statements.next, values);
+    if (rows.length === 0) return undefined;
+    return rows.filter((row): row is LoggedRun => row.run_id !== null);
+  },
+
+  /**
+   * The oldest run of the thread that is pending or running, else its newest run; null when it has none, undefined
+   * when there is no thread.
+   */
+  async findCurrent(thread_id: string, access: RowFilter): Promise<PlacedRun | null | undefined> {
+    const [row] = await db.query<PlacedRun | { run_id: null }>(statements.current, [
+      thread_id,
+      access.jsonpath,
+    ]);
     return row?.run_id === null ? null : row;
   },
 

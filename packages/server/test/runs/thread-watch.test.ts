@@ -1,72 +1,188 @@
-// The stream of a thread whose runs go while it is read.
+// The stream of a thread: what it costs, and runs that are deleted while it is read.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
-import type { StreamEvent } from '../../src/api/handlers.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EventSink, StreamEvent } from '../../src/api/handlers.ts';
 import { RunFollower } from '../../src/deployment/runs/run-follower.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
-import { ThreadWatch } from '../../src/deployment/threads/thread-watch.ts';
+import { ThreadWatch, type ThreadWatchOptions } from '../../src/deployment/threads/thread-watch.ts';
 import { Bell } from '../../src/events/bell.ts';
 import { LogTail } from '../../src/events/log-tail.ts';
 import { RunStreams } from '../../src/events/run-streams.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
-import type { CancelAction } from '../../src/storage/runs.ts';
 import { createStorage } from '../../src/storage/storage.ts';
-import { testDatabase } from '../database.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
-it('the stream of a thread goes on when a run is rolled back just before it is read', async () => {
-  await using db = await testDatabase();
-  const storage = createStorage(db);
-  const { runs, threads } = storage;
-  const assistant_id = await newAssistant(db);
-  const thread_id = randomUUID();
-  await threads.create({ thread_id, metadata: {}, config: {} });
-  const gone = newRun(assistant_id, thread_id);
-  const other = newRun(assistant_id, thread_id);
-  for (const run of [gone, other]) await runs.create(run);
-  const cancel = (run_id: string, action: CancelAction) =>
-    runs.cancel(thread_id, [run_id], { action, reason: 'asked', access: everyRow });
-  await cancel(other.run_id, 'interrupt');
+let db: TestDatabase;
+let assistant_id: string;
+let queries: number;
+let streams: RunStreams;
+let storage: ReturnType<typeof createStorage>;
+let tail: LogTail;
+let thread_id: string;
 
-  const streams = new RunStreams();
-  const bell = new Bell();
-  const pollMs = 20;
+beforeAll(async () => {
+  db = await testDatabase();
+  assistant_id = await newAssistant(db);
+});
+afterAll(() => db[Symbol.asyncDispose]());
+
+const counting: Database['query'] = (...asked) => {
+  queries += 1;
+  return db.query(...asked);
+};
+
+beforeEach(async () => {
+  queries = 0;
+  streams = new RunStreams();
+  storage = createStorage({ ...db, query: counting });
+  const { runLog: log, runs } = storage;
   const logger = pino({ enabled: false });
-  await using tail = new LogTail({
-    streams,
-    log: storage.runLog,
-    runs,
-    bell,
-    pollMs,
-    onLag: () => undefined,
-    logger,
-  });
-  const nothingRuns = { has: () => false, listen: () => undefined };
-  const reader = new StateReader(storage);
-  const follower = new RunFollower({ storage, dispatcher: nothingRuns, streams, tail, reader });
-  const findNext: typeof runs.findNext = async (...asked) => {
-    const next = await runs.findNext(...asked);
-    if (next?.run_id === gone.run_id) await cancel(gone.run_id, 'rollback');
-    return next;
-  };
-  const watch = new ThreadWatch({ threads, runs: { ...runs, findNext }, follower, bell, pollMs });
+  tail = new LogTail({ streams, log, runs, bell: new Bell(), pollMs: 20, onLag: () => undefined, logger });
+  thread_id = randomUUID();
+  await storage.threads.create({ thread_id, metadata: {}, config: {} });
+});
+afterEach(() => tail[Symbol.asyncDispose]());
 
-  const told: unknown[] = [];
-  const watching = await watch.open(thread_id, everyRow, 'beginning', ['lifecycle']);
-  const stop = watching.start({
-    send: ({ event, data }: StreamEvent) => told.push([event, JSON.parse(data)]) > 0,
-    drained: () => Promise.resolve(),
-    end: () => told.push('end of the stream'),
-    fail: (error) => told.push(error),
+const cancel = (run_id: string, action: 'interrupt' | 'rollback') =>
+  storage.runs.cancel(thread_id, [run_id], { action, reason: 'requested', access: everyRow });
+
+/** Inserts runs that ended one after the other, `logged` of them with one event in their logs. */
+const insertEnded = async (count: number, logged = 0): Promise<void> => {
+  const insert = {
+    name: '',
+    text: `with ended as (
+        insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, created_at)
+        select gen_random_uuid(), $1, $2, 'success', '{}', '{}', now() - interval '1 day' + n * interval '1 s'
+        from generate_series(1, $3::integer) n returning run_id, created_at
+      )
+      insert into run_events (run_id, first_id, last_id, events, outcome)
+      select run_id, 0, 0, E'custom\\n1\\n', '{"status":"success","error":null,"values":null}'
+      from ended order by created_at limit $4`,
+  };
+  await db.query(insert, [thread_id, assistant_id, count, logged]);
+};
+
+const openWatch = async (
+  position: 'beginning' | undefined,
+  replaced: { runs?: Partial<ThreadWatchOptions['runs']>; storage?: typeof storage } = {},
+) => {
+  const { threads, runs } = storage;
+  const follower = new RunFollower({
+    storage: replaced.storage ?? storage,
+    dispatcher: { has: () => false, listen: () => undefined },
+    streams,
+    tail,
+    reader: new StateReader(storage),
   });
-  await eventually(() =>
-    expect(told).toEqual([
-      ['end', { run_id: gone.run_id, status: 'rollback' }],
-      ['end', { run_id: other.run_id, status: 'interrupted' }],
-    ]),
-  );
-  stop();
-  await eventually(() => expect(told.at(-1)).toBe('end of the stream'));
+  const bell = new Bell();
+  const watch = new ThreadWatch({ threads, runs: { ...runs, ...replaced.runs }, follower, bell, pollMs: 20 });
+  const received: unknown[] = [];
+  const sink: EventSink = {
+    send: ({ event, data }: StreamEvent) => received.push([event, JSON.parse(data)]) > 0,
+    drained: () => Promise.resolve(),
+    end: () => received.push('end of the stream'),
+    fail: (error) => received.push(error),
+  };
+  const watching = await watch.open(thread_id, everyRow, position, ['lifecycle']);
+  return { received, stop: watching.start(sink) };
+};
+
+describe('the stream of a thread', () => {
+  it('continues when a run is rolled back just before it is read', async () => {
+    const gone = newRun(assistant_id, thread_id);
+    const other = newRun(assistant_id, thread_id);
+    for (const run of [gone, other]) await storage.runs.create(run);
+    await cancel(other.run_id, 'interrupt');
+    const listNext: typeof storage.runs.listNext = async (...asked) => {
+      const next = await storage.runs.listNext(...asked);
+      if (next?.some(({ run_id }) => run_id === gone.run_id)) await cancel(gone.run_id, 'rollback');
+      return next;
+    };
+    const { received, stop } = await openWatch('beginning', { runs: { listNext } });
+    await eventually(() =>
+      expect(received).toEqual([
+        ['end', { run_id: gone.run_id, status: 'rollback' }],
+        ['end', { run_id: other.run_id, status: 'interrupted' }],
+      ]),
+    );
+    stop();
+    await eventually(() => expect(received.at(-1)).toBe('end of the stream'));
+  });
+
+  it('of 5,000 past runs reaches the run in flight with a few queries', async () => {
+    await insertEnded(5_000);
+    const run = newRun(assistant_id, thread_id);
+    await storage.runs.create(run);
+    queries = 0;
+    const { received, stop } = await openWatch(undefined);
+    await eventually(() => expect(streams.size).toBe(1));
+    expect(queries).toBeLessThan(10);
+    await cancel(run.run_id, 'interrupt');
+    await eventually(() =>
+      expect(received).toEqual([['end', { run_id: run.run_id, status: 'interrupted' }]]),
+    );
+    stop();
+  });
+
+  it('continues after past runs with the next one, from its start', async () => {
+    await insertEnded(3, 3);
+    const { received, stop } = await openWatch(undefined);
+    await eventually(() => expect(queries).toBeGreaterThan(3));
+    const run = newRun(assistant_id, thread_id);
+    await storage.runs.create(run);
+    await cancel(run.run_id, 'interrupt');
+    await eventually(() =>
+      expect(received).toEqual([['end', { run_id: run.run_id, status: 'interrupted' }]]),
+    );
+    stop();
+  });
+
+  it('from its beginning reports 5,000 past runs without logs with a few queries', async () => {
+    await insertEnded(5_000);
+    queries = 0;
+    const { received, stop } = await openWatch('beginning');
+    await eventually(() => expect(received).toHaveLength(5_000));
+    expect(queries).toBeLessThan(30);
+    stop();
+  });
+
+  it('leaves no listener behind for the runs that it has read', async () => {
+    await insertEnded(20, 20);
+    const add = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+    const remove = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
+    const { received, stop } = await openWatch('beginning');
+    await eventually(() => expect(received).toHaveLength(20));
+    // At most the listener of the pause between two polls is left.
+    await eventually(() => expect(add.mock.calls.length - remove.mock.calls.length).toBeLessThanOrEqual(1));
+    expect(add.mock.calls.length).toBeGreaterThanOrEqual(20);
+    vi.restoreAllMocks();
+    stop();
+  });
+
+  it('ends when its reader leaves while the subscription to a run is made', async () => {
+    const run = newRun(assistant_id, thread_id);
+    await storage.runs.create(run);
+    const { runs } = storage;
+    let isFollowing = false;
+    let goOn = (): void => undefined;
+    const hold = new Promise<void>((resolve) => (goOn = resolve));
+    const slow: typeof runs.follow = async (...asked) => {
+      isFollowing = true;
+      await hold;
+      return runs.follow(...asked);
+    };
+    const { received, stop } = await openWatch(undefined, {
+      storage: { ...storage, runs: { ...runs, follow: slow } },
+    });
+    await eventually(() => expect(isFollowing).toBe(true));
+    stop();
+    goOn();
+    await eventually(() => expect(received).toEqual(['end of the stream']));
+    expect(streams.size).toBe(0);
+    expect(await runs.states([run.run_id])).toMatchObject([{ status: 'pending' }]);
+  });
 });

@@ -1,20 +1,20 @@
-// The stream of a thread: the events of its runs, one run after the other, wherever they execute. While somebody
-// watches, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
-import { setTimeout as sleep } from 'node:timers/promises';
+// The stream of a thread: the events of its runs, one run after the other, wherever they execute. While a client reads
+// it, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
 import { notFound } from '@svc/contract/problem';
+import { onAbort } from '../../abort.ts';
 import type { Bell } from '../../events/bell.ts';
-import { readRun, type Reading } from '../../events/run-reading.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
-import type { PlacedRun, RunStorage } from '../../storage/runs.ts';
+import type { LoggedRun, PlacedRun, RunStorage } from '../../storage/runs.ts';
 import type { ThreadStorage } from '../../storage/threads.ts';
 import type { EventSink } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunFollower } from '../runs/run-follower.ts';
 import { unlessGone } from '../unless-gone.ts';
+import { forwardRun } from './forward-run.ts';
 
 export interface ThreadWatchOptions {
   threads: Pick<ThreadStorage, 'watch'>;
-  runs: Pick<RunStorage, 'findNext' | 'find'>;
+  runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
   follower: RunFollower;
   bell: Bell;
   pollMs: number;
@@ -25,16 +25,24 @@ export interface Watching {
   start(sink: EventSink): () => void;
 }
 
-/** How long a thread counts as watched after somebody said so, and how often they say it. */
+/** How long a thread counts as watched after a reader has renewed that, and how often readers do. */
 const watchedMs = { for: 60_000, every: 20_000 };
+/** Runs that one statement lists. */
+const pageSize = 1_000;
 
-/** Who reads which thread, and what of it. */
 interface Reader {
   thread_id: string;
   access: RowFilter;
   modes: ReadonlySet<string>;
   sink: EventSink;
   stop: AbortSignal;
+}
+
+/** Where a reader continues: after the run `last`, or inside `run`, after its event `after`. */
+interface Place {
+  last: PlacedRun | null;
+  run?: PlacedRun;
+  after?: number | undefined;
 }
 
 export class ThreadWatch {
@@ -82,40 +90,42 @@ export class ThreadWatch {
   /** Until it is stopped, or the thread is not there for this reader any more. */
   async #read(reader: Reader, position: ThreadPosition): Promise<void> {
     const { thread_id, access, stop } = reader;
-    let { last, run, after } = await this.#begin(reader, position);
+    const place = await this.#begin(reader, position);
+    let { last } = place;
+    if (place.run) {
+      if (!(await this.#readOne(reader, place.run.run_id, place.after))) return;
+      last = place.run;
+    }
     while (!stop.aborted) {
-      const next = run ?? (await this.#options.runs.findNext(thread_id, last, access));
+      const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
       if (next === undefined) return;
-      if (next === null) {
-        await this.#pause(thread_id, stop);
-        continue;
+      for (const run of next) {
+        if (!(await this.#readNext(reader, run))) return;
+        last = run;
       }
-      const isOver = await this.#readOne(reader, next.run_id, after);
-      if (!isOver) return;
-      last = next;
-      run = undefined;
-      after = -1;
+      if (next.length === 0) await this.#pause(thread_id, stop);
     }
   }
 
-  /** The run to begin with, if there is one: in flight, or the one that the position names. */
-  async #begin({ thread_id, access }: Reader, position: ThreadPosition) {
+  async #begin({ thread_id, access }: Reader, position: ThreadPosition): Promise<Place> {
     const { runs } = this.#options;
-    let last: PlacedRun | null = null;
-    let run: PlacedRun | undefined;
-    if (position === 'beginning') return { last, run, after: -1 };
+    if (position === 'beginning') return { last: null };
     if (position) {
-      run = await runs.find(position.run_id, thread_id, access);
-      if (run) return { last, run, after: position.after };
+      const run = await runs.find(position.run_id, thread_id, access);
+      if (run) return { last: null, run, after: position.after };
     }
-    // What is over is not repeated to who did not ask for it.
-    for (;;) {
-      const next = await runs.findNext(thread_id, last, access);
-      if (!next) return { last, run, after: -1 };
-      if (next.status === 'pending' || next.status === 'running')
-        return { last, run: next, after: undefined };
-      last = next;
-    }
+    // Runs that are over are not repeated to a reader that names no position.
+    const current = await runs.findCurrent(thread_id, access);
+    if (current && isInFlight(current)) return { last: null, run: current, after: undefined };
+    return { last: current ?? null };
+  }
+
+  /** Whether the run was read to its end. A run that is over and has no log needs no reading. */
+  async #readNext(reader: Reader, run: LoggedRun): Promise<boolean> {
+    if (reader.stop.aborted) return false;
+    if (isInFlight(run) || run.has_log) return this.#readOne(reader, run.run_id, -1);
+    await this.#sendEnd(reader, run.run_id, -1, run.status);
+    return true;
   }
 
   /** Whether the run was read to its end. */
@@ -124,65 +134,52 @@ export class ThreadWatch {
     // It was there a moment ago: rolled back or deleted since, it is over.
     const reading = await this.#options.follower.reading(thread_id, run_id, access, after).catch(unlessGone);
     let lastId = after ?? -1;
-    const isOver = reading === undefined || (await forward(reading, reader, run_id, (id) => (lastId = id)));
-    if (isOver && modes.size > 0) await this.#tellEnd(reader, run_id, lastId);
+    const isOver =
+      reading === undefined || (await forwardRun(reading, reader, run_id, (id) => (lastId = id)));
+    if (isOver && modes.size > 0) {
+      const row = await this.#options.runs.find(run_id, thread_id, access);
+      await this.#sendEnd(reader, run_id, lastId, row?.status);
+    }
     return isOver;
   }
 
-  async #tellEnd({ thread_id, access, modes, sink }: Reader, run_id: string, lastId: number): Promise<void> {
+  /** Without a status the run has left no row. */
+  async #sendEnd(
+    { thread_id, modes, sink }: Reader,
+    run_id: string,
+    lastId: number,
+    status: string | undefined,
+  ): Promise<void> {
     const id = `${run_id}:${lastId}`;
-    const row = await this.#options.runs.find(run_id, thread_id, access);
-    if (modes.has('lifecycle'))
-      sink.send({ id, event: 'end', data: JSON.stringify({ run_id, status: row?.status ?? 'rollback' }) });
-    if (modes.has('state_update') && row) {
-      const values = await this.#options.follower.result(
-        row,
-        Promise.resolve({ status: 'success', error: null }),
-      );
-      sink.send({ id, event: 'state_update', data: `{"run_id":"${run_id}","values":${values}}` });
+    const send = async (event: string, data: string): Promise<void> => {
+      if (!sink.send({ id, event, data })) await sink.drained();
+    };
+    if (modes.has('lifecycle')) await send('end', JSON.stringify({ run_id, status: status ?? 'rollback' }));
+    if (modes.has('state_update') && status !== undefined) {
+      const ended = Promise.resolve({ status: 'success' as const, error: null });
+      const values = await this.#options.follower.result({ run_id, thread_id }, ended);
+      await send('state_update', `{"run_id":"${run_id}","values":${values}}`);
     }
   }
 
-  /** Until the bell rings for the thread, or a poll's time is over. */
-  async #pause(thread_id: string, stop: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    const wake = (): void => woken.abort();
+  /** Until a new run of the thread is reported, a poll is due, or the reader has left. */
+  #pause(thread_id: string, stop: AbortSignal): Promise<void> {
+    if (stop.aborted) return Promise.resolve();
     const wakes = this.#wakes.get(thread_id) ?? new Set();
-    this.#wakes.set(thread_id, wakes.add(wake));
-    await sleep(this.#options.pollMs, undefined, { signal: AbortSignal.any([stop, woken.signal]) }).catch(
-      () => undefined, // an abort only ends the pause
-    );
-    wakes.delete(wake);
-    if (wakes.size === 0) this.#wakes.delete(thread_id);
+    this.#wakes.set(thread_id, wakes);
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(poll);
+        stopWaiting();
+        wakes.delete(wake);
+        if (wakes.size === 0) this.#wakes.delete(thread_id);
+        resolve();
+      };
+      wakes.add(wake);
+      const poll = setTimeout(wake, this.#options.pollMs);
+      const stopWaiting = onAbort(stop, wake);
+    });
   }
 }
 
-/** Tells what a run says, until its end or until the reader stops; whether it was read to its end. */
-const forward = (
-  reading: Reading,
-  { modes, sink, stop }: Reader,
-  run_id: string,
-  onEvent: (id: number) => void,
-): Promise<boolean> => {
-  const all = modes.size === 0 || modes.has('run_modes');
-  return new Promise((resolve, reject) => {
-    const close = readRun(reading, {
-      send: ({ id, event, data }) => {
-        onEvent(id);
-        const isTold = all || (event === 'metadata' && modes.has('lifecycle'));
-        return isTold ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
-      },
-      drained: () => sink.drained(),
-      end: () => resolve(true),
-      fail: reject,
-    });
-    stop.addEventListener(
-      'abort',
-      () => {
-        close();
-        resolve(false);
-      },
-      { once: true },
-    );
-  });
-};
+const isInFlight = ({ status }: PlacedRun): boolean => status === 'pending' || status === 'running';

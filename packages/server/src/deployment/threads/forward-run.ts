@@ -1,0 +1,43 @@
+// The events of one run in the stream of its thread.
+import type { EventSink } from '../../api/handlers.ts';
+import { onAbort } from '../../abort.ts';
+import { readRun, type Reading } from '../../events/run-reading.ts';
+
+export interface RunReceiver {
+  /** Which events the client asked for; empty for all of them. */
+  modes: ReadonlySet<string>;
+  sink: EventSink;
+  stop: AbortSignal;
+}
+
+/** Sends the run's events until it ends or the receiver is stopped. Resolves with whether it was read to its end. */
+export const forwardRun = async (
+  reading: Reading,
+  { modes, sink, stop }: RunReceiver,
+  run_id: string,
+  onEvent: (id: number) => void,
+): Promise<boolean> => {
+  const isComplete = modes.size === 0 || modes.has('run_modes');
+  let close = (): void => reading.live?.close();
+  let stopWaiting = (): void => undefined;
+  try {
+    return await new Promise<boolean>((resolve, reject) => {
+      // The receiver may have left while the subscription was made.
+      stopWaiting = onAbort(stop, () => resolve(false));
+      if (stop.aborted) return;
+      close = readRun(reading, {
+        send: ({ id, event, data }) => {
+          onEvent(id);
+          const isSent = isComplete || (event === 'metadata' && modes.has('lifecycle'));
+          return isSent ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+        },
+        drained: () => sink.drained(),
+        end: () => resolve(true),
+        fail: reject,
+      });
+    });
+  } finally {
+    stopWaiting();
+    close();
+  }
+};
