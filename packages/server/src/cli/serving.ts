@@ -1,4 +1,5 @@
 // How commands that serve start and end, whatever happens on the way.
+import { onAbort } from '../abort.ts';
 import { explain } from './explain.ts';
 import type { StopSignals } from './stop-signal.ts';
 
@@ -13,14 +14,12 @@ export async function startOrStop<T>(starting: Promise<T>, { stopping, hurry }: 
     process.exit(1);
   };
   const onStop = (): void => void (timer = setTimeout(leave, closeMs));
-  stopping.addEventListener('abort', onStop);
-  hurry.addEventListener('abort', leave);
+  const removals = [onAbort(stopping, onStop), onAbort(hurry, leave)];
   try {
     return await starting;
   } finally {
     clearTimeout(timer);
-    stopping.removeEventListener('abort', onStop);
-    hurry.removeEventListener('abort', leave);
+    for (const remove of removals) remove();
   }
 }
 

@@ -88,7 +88,7 @@ export class ExecutorPool {
 
   #spawn(): void {
     const { setup, events, logger } = this.#options;
-    const executor = new ExecutorProcess(setup, {
+    const spawned: ExecutorEvents = {
       onRun: events.onRun,
       onExit: (running, reason, isDeliberate) => {
         this.#executors.delete(executor);
@@ -100,7 +100,8 @@ export class ExecutorPool {
         this.#failures += 1;
         setTimeout(() => this.#closing || this.#spawn(), delayMs);
       },
-    });
+    };
+    const executor = new ExecutorProcess(setup, spawned, logger);
     this.#executors.add(executor);
     executor.ready.then(
       () => (this.#failures = 0),
@@ -133,7 +134,7 @@ export class ExecutorPool {
         events.onExit(running, reason, isDeliberate);
       },
     };
-    const executor = new ExecutorProcess(setup, spawned, { isHeld: true });
+    const executor = new ExecutorProcess(setup, spawned, logger, { isHeld: true });
     this.#solitary.add(executor);
     this.#held.add(executor);
     this.#beginNext();

@@ -1,9 +1,11 @@
-// The server process's side of one executor: fork, send orders, receive what comes back, notice its end.
-import { fork, type ChildProcess } from 'node:child_process';
+// The server process's side of one executor: starts it, sends orders, receives its messages, notices its end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
+import type { Logger } from 'pino';
 import { executorEnvironment } from '../config/env.ts';
+import { SpawnedProcess } from '../processes/spawned-process.ts';
+import { parseFromExecutor } from './executor-message.ts';
 import type {
   AttemptMessage,
   ExecutorSetup,
@@ -50,48 +52,42 @@ export class ExecutorProcess {
   isReady = false;
   /** Whether the modules of all graphs are loaded, or cannot be: the first run need not wait for them. */
   isLoaded = false;
-  readonly #child: ChildProcess;
+  readonly #child: SpawnedProcess;
   readonly #events: ExecutorEvents;
+  readonly #logger: Logger;
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
   #calls = 0;
   #gone = false;
   #isKilled = false;
+  #hasSentNonsense = false;
+  #becomeReady!: () => void;
   readonly #isTracing: boolean;
   /** What is sent once the process may begin; undefined when it may. */
   #held: ToExecutor[] | undefined;
 
   /** `isHeld`: connects to no database and runs nothing until begin(). */
-  constructor(setup: ExecutorSetup, events: ExecutorEvents, { isHeld = false } = {}) {
+  constructor(setup: ExecutorSetup, events: ExecutorEvents, logger: Logger, { isHeld = false } = {}) {
     if (isHeld) this.#held = [];
     this.#events = events;
+    this.#logger = logger;
     this.#isTracing = setup.tracing !== undefined;
-    this.#child = fork(entry, [], {
+    let fail!: (error: Error) => void;
+    this.ready = new Promise((resolve, reject) => ([this.#becomeReady, fail] = [resolve, reject]));
+    let exited!: () => void;
+    this.#exited = new Promise((resolve) => (exited = resolve));
+    this.#child = new SpawnedProcess({
+      program: entry,
       execArgv,
       env: executorEnvironment(),
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    let becomeReady!: () => void;
-    let fail!: (error: Error) => void;
-    this.ready = new Promise((resolve, reject) => ([becomeReady, fail] = [resolve, reject]));
-    this.#child.on('message', (message: FromExecutor) => {
-      if (message.kind === 'ready') {
-        this.isReady = true;
-        becomeReady();
-      } else if (message.kind === 'answer') this.#answer(message);
-      else this.#run(message);
-    });
-    this.#exited = new Promise((resolve) => {
-      const onEnd = (reason: string) => {
+      onMessage: (message) => this.#receive(message),
+      onEnd: (reason) => {
         fail(new Problem('unavailable', `An executor ended before it was ready (${reason})`));
         this.#end(reason);
-        resolve();
-      };
-      this.#child.once('exit', (code, signal) => onEnd(signal ? `signal ${signal}` : `exit code ${code}`));
-      this.#child.once('error', (error) => onEnd(error.message));
+        exited();
+      },
     });
-    // Whoever waits for readiness hears of it; nobody else has to.
+    // Callers that wait for readiness get the error; without one there is nobody to report it to.
     this.ready.catch(() => undefined);
     this.#send({ kind: 'setup', setup });
   }
@@ -137,7 +133,7 @@ export class ExecutorProcess {
   /** Ends the process at once, whatever it does. */
   kill(): void {
     this.#isKilled = true;
-    if (!this.#gone) this.#child.kill('SIGKILL');
+    this.#child.kill();
   }
 
   /** Ends the process once it has stored its traces, or has had its time for that. */
@@ -162,9 +158,21 @@ export class ExecutorProcess {
   }
 
   #send(message: ToExecutor): void {
-    if (this.#held) return void this.#held.push(message);
-    // A failed send means the process is ending; its 'exit' tells what was lost.
-    if (this.#child.connected) this.#child.send(message, () => undefined);
+    if (this.#held) this.#held.push(message);
+    else this.#child.send(message);
+  }
+
+  #receive(value: unknown): void {
+    const message = parseFromExecutor(value);
+    if (message === undefined) {
+      if (!this.#hasSentNonsense)
+        this.#logger.error({ pid: this.#child.pid }, 'executor sent an unknown message');
+      this.#hasSentNonsense = true;
+    } else if (message.kind === 'ready') {
+      this.isReady = true;
+      this.#becomeReady();
+    } else if (message.kind === 'answer') this.#answer(message);
+    else this.#run(message);
   }
 
   #run(message: AttemptMessage): void {

@@ -12,10 +12,19 @@ let program: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-pool-'));
   program = join(folder, 'exporter.mjs');
+  const channel = new URL('../../src/processes/process-channel.ts', import.meta.url).href;
   await writeFile(
     program,
-    `process.on('message', ({ kind }) => {
-      if (kind === 'order') process.send({ kind: 'outcome', outcome: { kind: 'done' } });
+    `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))};
+    register();
+    const { openParentChannel } = await import(${JSON.stringify(channel)});
+    const channel = openParentChannel({
+      onMessage: ({ kind }) => {
+        if (kind !== 'order') return;
+        for (const message of ['ready', null, { kind: 'file' }, { kind: 'outcome', outcome: 7 }]) channel.send(message);
+        channel.send({ kind: 'outcome', outcome: { kind: 'done' } });
+      },
+      onClose: () => process.exit(0),
     });`,
   );
 });
@@ -51,4 +60,15 @@ it('An order that comes while an exporter ends that has waited enough goes to an
   expect(pool.pids()).not.toContain(first);
   await pool[Symbol.asyncDispose]();
   expect(pool.crashes).toBe(0);
+});
+
+it('messages of an exporter that make no sense are dropped, and logged once', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  await using pool = new ExporterPool({ setup: {} as ExporterSetup, slots: 1, program, logger });
+  expect(await executed(pool)).toBe('done');
+  expect(await executed(pool)).toBe('done');
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    'exporter sent an unknown message',
+  ]);
 });

@@ -63,7 +63,7 @@ export class ExporterPool implements AsyncDisposable {
 
   #fork(): ExporterProcess {
     const { setup, program = exporterProgram, logger } = this.#options;
-    const exporter = new ExporterProcess(program, setup, (reason) => {
+    const exporter = new ExporterProcess(program, setup, logger, (reason) => {
       const isWanted = this.#leaving.delete(exporter) || this.#idle.has(exporter) || this.#isClosing;
       this.#wake(exporter);
       this.#exporters.delete(exporter);

@@ -1,12 +1,13 @@
-// The server process's side of one exporter: fork, give an order, hear what came of it, notice its end.
-import { fork, type ChildProcess } from 'node:child_process';
+// The server process's side of one exporter: starts it, sends an order, receives its outcome, notices its end.
 import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/env.ts';
+import { SpawnedProcess } from '../../processes/spawned-process.ts';
+import { parseFromExporter } from './exporter-message.ts';
 import type {
   ExporterSetup,
   ExportOrder,
   ExportOutcome,
-  FromExporter,
   StopHow,
   ToExporter,
   WrittenFigures,
@@ -23,31 +24,28 @@ export interface OrderEvents {
 export const exporterProgram = fileURLToPath(new URL('../../../bin/exporter.js', import.meta.url));
 
 export class ExporterProcess {
-  readonly #child: ChildProcess;
+  readonly #child: SpawnedProcess;
+  readonly #logger: Logger;
   readonly #exited: Promise<void>;
   #events: OrderEvents | undefined;
-  #isGone = false;
+  #hasSentNonsense = false;
 
-  constructor(program: string, setup: ExporterSetup, onExit: (reason: string) => void) {
-    this.#child = fork(program, [], {
-      // It would be said by every exporter.
+  constructor(program: string, setup: ExporterSetup, logger: Logger, onExit: (reason: string) => void) {
+    this.#logger = logger;
+    let exited!: () => void;
+    this.#exited = new Promise((resolve) => (exited = resolve));
+    this.#child = new SpawnedProcess({
+      program,
+      // Every exporter would print the warning.
       env: { ...executorEnvironment(), AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    this.#child.on('message', (message: FromExporter) => this.#receive(message));
-    this.#exited = new Promise((resolve) => {
-      const onEnd = (reason: string): void => {
-        if (this.#isGone) return;
-        this.#isGone = true;
+      onMessage: (message) => this.#receive(message),
+      onEnd: (reason) => {
         const events = this.#events;
         this.#events = undefined;
         onExit(reason);
         events?.onLost(reason);
-        resolve();
-      };
-      this.#child.once('exit', (code, signal) => onEnd(signal ? `signal ${signal}` : `exit code ${code}`));
-      this.#child.once('error', (error) => onEnd(error.message));
+        exited();
+      },
     });
     this.#send({ kind: 'setup', setup });
   }
@@ -68,7 +66,7 @@ export class ExporterProcess {
 
   /** Ends the process at once, whatever it does. */
   kill(): void {
-    if (!this.#isGone) this.#child.kill('SIGKILL');
+    this.#child.kill();
   }
 
   async end(): Promise<void> {
@@ -77,11 +75,16 @@ export class ExporterProcess {
   }
 
   #send(message: ToExporter): void {
-    // A failed send means the process is ending; its 'exit' tells what was lost.
-    if (this.#child.connected) this.#child.send(message, () => undefined);
+    this.#child.send(message);
   }
 
-  #receive(message: FromExporter): void {
+  #receive(value: unknown): void {
+    const message = parseFromExporter(value);
+    if (message === undefined) {
+      if (!this.#hasSentNonsense) this.#logger.error({ pid: this.pid }, 'exporter sent an unknown message');
+      this.#hasSentNonsense = true;
+      return;
+    }
     if (message.kind === 'file') this.#events?.onFile(message);
     if (message.kind !== 'outcome') return;
     const events = this.#events;

@@ -9,16 +9,12 @@ import { openDatabase, type Database } from '../../storage/database.ts';
 import { checkpointStorage } from '../../storage/checkpoints.ts';
 import { storeItemStorage } from '../../storage/store-items.ts';
 import { CommitQueue } from '../checkpoints/commit-queue.ts';
+import { openParentChannel } from '../../processes/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
 import { Executor } from './executor.ts';
 import { GraphRegistry } from './graph-registry.ts';
 import { SvcStore } from './svc-store.ts';
 import { TraceOutbox } from './trace-outbox.ts';
-
-const send = (message: FromExecutor, onSent?: () => void): void => {
-  // Without a channel the server process is gone, and 'disconnect' ends this one.
-  if (process.connected) process.send?.(message, undefined, {}, () => onSent?.());
-};
 
 const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
   for (const [name, value] of Object.entries(setup.env)) process.env[name] ??= value;
@@ -30,7 +26,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     queue: new CommitQueue(checkpoints),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database)),
-    send,
+    send: (message: FromExecutor, onSent) => channel.send(message, onSent),
     tracing: setup.tracing && openTracing(setup.tracing, database),
   });
 };
@@ -42,11 +38,11 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database) =>
 
 let executor: Promise<Executor> | undefined;
 
-process.on('message', (message: ToExecutor) => {
+const receive = (message: ToExecutor): void => {
   if (message.kind === 'setup') {
     executor = setUp(message.setup);
     executor.then(
-      () => send({ kind: 'ready' }),
+      () => channel.send({ kind: 'ready' }),
       (error: unknown) => {
         process.stderr.write(`executor: ${String(error)}\n`);
         process.exit(1);
@@ -55,6 +51,12 @@ process.on('message', (message: ToExecutor) => {
   } else {
     void executor?.then((ready) => ready.receive(message));
   }
+};
+
+const channel = openParentChannel({
+  onMessage: (message) => receive(message as ToExecutor),
+  // The server process has ended.
+  onClose: () => process.exit(0),
 });
 
 // A promise that a graph forgot, or that the engine looks at only when the run ends: no reason to end the others.
@@ -65,4 +67,3 @@ process.on('unhandledRejection', (reason) => {
 // processes, reaches it too.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
-process.on('disconnect', () => process.exit(0));

@@ -14,6 +14,7 @@ import type {
   ManifestOrder,
   ToExporter,
 } from '../exporter-protocol.ts';
+import { openParentChannel } from '../../../processes/process-channel.ts';
 import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { LeaseLost } from './lease-lost.ts';
@@ -47,14 +48,16 @@ class Work {
   }
 }
 
-const send = (message: FromExporter): void => {
-  // Without a channel the server process is gone, and 'disconnect' ends this one.
-  if (process.connected) process.send?.(message);
-};
+interface Exporter {
+  database: Database;
+  setup: ExporterSetup;
+  hooks: ExporterHooks;
+  send: (message: FromExporter) => void;
+}
 
 const carryOut = async (
   order: ExportOrder,
-  { database, setup, hooks }: { database: Database; setup: ExporterSetup; hooks: ExporterHooks },
+  { database, setup, hooks, send }: Exporter,
   work: Work,
 ): Promise<ExportOutcome> => {
   const { signal, stopAfterFile } = work;
@@ -83,16 +86,17 @@ const carryOut = async (
   }
 };
 
-/** Takes orders from the process that forked this one, until that goes or ends it. */
+/** Executes orders of the server process until that ends or stops this one. */
 export const serveExports = (hooks: ExporterHooks = {}): void => {
-  let opened: Promise<{ database: Database; setup: ExporterSetup; hooks: ExporterHooks }> | undefined;
+  let opened: Promise<Exporter> | undefined;
   let work: Work | undefined;
   let working: Promise<void> = Promise.resolve();
 
-  const setUp = async (setup: ExporterSetup) => ({
+  const setUp = async (setup: ExporterSetup): Promise<Exporter> => ({
     database: await openDatabase({ ...setup.database, applicationName: 'svc exporter' }),
     setup,
     hooks,
+    send,
   });
   const take = async (order: ExportOrder): Promise<void> => {
     if (!opened) throw new Error('An order came before the set-up');
@@ -103,11 +107,11 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
     send({ kind: 'outcome', outcome });
   };
 
-  process.on('message', (message: ToExporter) => {
+  const receive = (message: ToExporter): void => {
     if (message.kind === 'stop') return work?.stop(message.how);
     if (message.kind === 'order') {
       working = take(message.order);
-      return undefined;
+      return;
     }
     opened = setUp(message.setup);
     opened.then(
@@ -117,14 +121,18 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
         process.exit(1);
       },
     );
-    return undefined;
+  };
+
+  const channel = openParentChannel({
+    onMessage: (message) => receive(message as ToExporter),
+    onClose: () => {
+      work?.stop('now');
+      setTimeout(() => process.exit(0), orphanedMs).unref();
+      void working.finally(() => process.exit(0));
+    },
   });
+  const send = (message: FromExporter): void => channel.send(message);
   // The server process decides when exporters end; a signal for all processes of a service reaches it too.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
-  process.on('disconnect', () => {
-    work?.stop('now');
-    setTimeout(() => process.exit(0), orphanedMs).unref();
-    void working.finally(() => process.exit(0));
-  });
 };

@@ -1,0 +1,62 @@
+// A private channel between the server process and a process that it has started. It is a file descriptor of its own and
+// not Node's IPC: `process.send`, 'message' events and `process.disconnect` belong to the code that the process runs.
+import { Socket } from 'node:net';
+import { BrokenFrame, encodeFrame, FrameDecoder } from './frames.ts';
+
+/** In the started process. */
+export const channelFd = 3;
+
+export interface ChannelEvents {
+  onMessage: (message: unknown) => void;
+  /** Once, when the other side has closed its end, or the bytes make no sense; `broken` says how. */
+  onClose: (broken?: BrokenFrame) => void;
+}
+
+export class ProcessChannel {
+  readonly #socket: Socket;
+  #isCorked = false;
+
+  constructor(socket: Socket, { onMessage, onClose }: ChannelEvents) {
+    this.#socket = socket;
+    const decoder = new FrameDecoder();
+    let broken: BrokenFrame | undefined;
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        for (const message of decoder.push(chunk)) onMessage(message);
+      } catch (error) {
+        if (!(error instanceof BrokenFrame)) throw error;
+        broken = error;
+        socket.destroy();
+      }
+    });
+    // A process that has ended resets the connection: its exit tells what was lost.
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.destroy());
+    socket.once('close', () => onClose(broken));
+  }
+
+  /** `onSent` is called when the message has left this process, or can never leave it. */
+  send(message: unknown, onSent?: () => void): void {
+    const socket = this.#socket;
+    const frame = encodeFrame(message);
+    if (socket.destroyed || !socket.writable) return onSent?.();
+    if (!this.#isCorked) {
+      // Messages of one turn leave in one system call.
+      this.#isCorked = true;
+      socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        socket.uncork();
+      });
+    }
+    socket.write(frame, () => onSent?.());
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** The channel to the process that started this one with `spawnProcess`. */
+export const openParentChannel = (events: ChannelEvents): ProcessChannel =>
+  new ProcessChannel(new Socket({ fd: channelFd, readable: true, writable: true }), events);

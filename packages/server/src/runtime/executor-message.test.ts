@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { parseFromExecutor } from './executor-message.ts';
+
+const attempt = { run_id: '7', lease_token: 1 };
+const error = { error: 'TypeError', message: 'no' };
+
+it.each([
+  { kind: 'ready' },
+  { kind: 'answer', call: 1, value: { any: 'thing' } },
+  { kind: 'answer', call: 1, problem: { code: 'invalid', message: 'no' } },
+  { kind: 'events', ...attempt, first_id: 0, events: [['custom', '1']] },
+  { kind: 'done', ...attempt, status: 'success', values: '{}', error: null },
+  { kind: 'done', ...attempt, status: 'error', error },
+  { kind: 'lost', ...attempt, message: 'gone' },
+])('%j is a message of an executor', (message) => {
+  expect(parseFromExecutor(message)).toEqual(message);
+});
+
+it.each([
+  'ready',
+  7,
+  null,
+  undefined,
+  [],
+  { hello: 1 },
+  { kind: 'answer', call: '1' },
+  { kind: 'answer', call: 1, problem: 'no' },
+  { kind: 'events', first_id: 0, events: [] },
+  { kind: 'events', ...attempt, first_id: -1, events: [] },
+  { kind: 'events', ...attempt, first_id: 0, events: [['custom', 1]] },
+  { kind: 'events', ...attempt, first_id: 0, events: [null] },
+  { kind: 'done', ...attempt, status: 'finished', error: null },
+  { kind: 'done', ...attempt, status: 'error', error: 'no' },
+  { kind: 'done', ...attempt, status: 'success', values: {}, error: null },
+  { kind: 'lost', ...attempt },
+  { kind: 'lost', run_id: 7, lease_token: 1, message: 'gone' },
+])('%j is none', (message) => {
+  expect(parseFromExecutor(message)).toBeUndefined();
+});

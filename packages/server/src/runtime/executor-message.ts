@@ -1,0 +1,47 @@
+// Checks the messages of an executor: it runs the code of others, so nothing that comes from it is trusted.
+import type { AttemptMessage, FromExecutor, RunError, RunStatus } from './protocol.ts';
+
+type Fields = Record<string, unknown>;
+
+const statuses: ReadonlySet<unknown> = new Set<RunStatus>(['success', 'error', 'interrupted', 'timeout']);
+
+/** The message, or undefined for a value that is none. */
+export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
+  if (!isObject(value)) return undefined;
+  if (value['kind'] === 'ready') return { kind: 'ready' };
+  if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
+  return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
+};
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+const isAnswer = ({ call, problem }: Fields): boolean =>
+  Number.isSafeInteger(call) &&
+  (problem === undefined ||
+    (isObject(problem) && typeof problem['code'] === 'string' && typeof problem['message'] === 'string'));
+
+const isOfAttempt = (fields: Fields): boolean => {
+  if (typeof fields['run_id'] !== 'string' || !Number.isSafeInteger(fields['lease_token'])) return false;
+  switch (fields['kind']) {
+    case 'events':
+      return isId(fields['first_id']) && Array.isArray(fields['events']) && fields['events'].every(isEvent);
+    case 'done':
+      return statuses.has(fields['status']) && isValues(fields['values']) && isError(fields['error']);
+    case 'lost':
+      return typeof fields['message'] === 'string';
+    default:
+      return false;
+  }
+};
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isEvent = (value: unknown): boolean =>
+  Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string';
+
+const isValues = (value: unknown): boolean =>
+  value === undefined || value === null || typeof value === 'string';
+
+const isError = (value: unknown): value is RunError | null =>
+  value === null ||
+  (isObject(value) && typeof value['error'] === 'string' && typeof value['message'] === 'string');

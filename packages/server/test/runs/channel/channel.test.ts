@@ -1,0 +1,108 @@
+// The channel between the server and its executors belongs to them: code of a graph finds no way to it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSvc, type SvcProcess } from '../../durability/svc-process.ts';
+import { eventually } from '../../eventually.ts';
+import { startTestServer, type TestServer } from '../../server.ts';
+
+const project = fileURLToPath(new URL('./svc.json', import.meta.url));
+
+describe('a graph', () => {
+  let server: TestServer;
+  let client: Client;
+  beforeAll(async () => {
+    server = await startTestServer({ project, settings: { executors: '1' } });
+    client = createClient({ apiUrl: server.url });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const act = async (deed: string): Promise<unknown> =>
+    ((await client.runs.wait(null, 'intruder', { input: { do: deed } })) as { out: unknown }).out;
+
+  it('finds no IPC channel in its process', async () => {
+    expect(await act('facts')).toEqual({
+      send: 'undefined',
+      disconnect: 'undefined',
+      channel: 'undefined',
+      connected: false,
+      variable: null,
+    });
+  });
+
+  it('that reports to a parent, as libraries do, reaches nobody', async () => {
+    expect(await act('report')).toBe('reported');
+    expect(await act('report')).toBe('reported');
+  });
+
+  it('that listens for messages of a parent gets none of ours', async () => {
+    expect(await act('listen')).toBe('listening');
+    expect(await act('facts')).toMatchObject({ connected: false });
+    expect(await act('received')).toEqual([]);
+  });
+
+  it('that disconnects from a parent keeps its executor', async () => {
+    expect(await act('disconnect')).toBe('disconnected');
+    expect(await act('received')).toEqual([]);
+  });
+
+  it('talks to a process that it forks itself', async () => {
+    expect(await act('fork')).toEqual({ heard: { question: 'who?' } });
+  });
+
+  it('starts processes that do not inherit the channel', async () => {
+    expect(await act('inherit')).toMatchObject({ isSocket: true, inherited: false });
+  });
+
+  it('that writes messages of its own to the channel is not understood, and the server goes on', async () => {
+    expect(await act('forge')).toBe('forged');
+    expect(await act('facts')).toMatchObject({ connected: false });
+  });
+
+  it('that writes garbage to the channel ends its executor, and after its attempts its run', async () => {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'garble' } });
+    await eventually(async () =>
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'error', attempt: 3 }),
+    );
+    const { error } = (await client.runs.get(thread_id, run_id)) as { error?: { message: string } };
+    expect(error?.message).toMatch(/wrote to the server's channel/);
+    expect(await act('facts')).toMatchObject({ connected: false });
+  });
+});
+
+describe('a run that kills the server', () => {
+  let dataDir: string;
+  let svc: SvcProcess | undefined;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'svc-channel-'));
+  });
+  afterAll(async () => {
+    await svc?.killAll();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+  });
+
+  it('is charged each time and ends after its attempts', async () => {
+    svc = await startSvc(dataDir, project);
+    let client = createClient({ apiUrl: svc.url });
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'killParent' } });
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      if (svc.child.exitCode === null && svc.child.signalCode === null) await once(svc.child, 'exit');
+      expect(svc.child.signalCode).toBe('SIGKILL');
+      svc = await startSvc(dataDir, project);
+    }
+    client = createClient({ apiUrl: svc.url });
+    await eventually(async () =>
+      expect(await client.runs.get(thread_id, run_id)).toMatchObject({
+        status: 'error',
+        attempt: 3,
+        error: { error: 'AttemptsExhausted' },
+      }),
+    );
+  }, 180_000);
+});

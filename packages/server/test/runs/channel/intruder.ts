@@ -1,0 +1,84 @@
+// Does to its own process what libraries do to theirs, and some things that they do not.
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+import { encodeFrame } from '../../../src/processes/frames.ts';
+import { channelFd } from '../../../src/processes/process-channel.ts';
+
+const State = Annotation.Root({ do: Annotation<string>, out: Annotation<unknown> });
+
+const received: unknown[] = [];
+const child = fileURLToPath(new URL('./child.mjs', import.meta.url));
+
+/** The descriptors of a process, as Linux names what they refer to. */
+const listFiles = `
+  const { readdirSync, readlinkSync } = require('node:fs');
+  const links = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try { return [readlinkSync('/proc/self/fd/' + fd)]; } catch { return []; }
+  });
+  process.stdout.write(JSON.stringify(links));`;
+
+const deeds: Record<string, () => unknown> = {
+  /** As libraries do that run below pm2 or a test runner. */
+  report: () => {
+    for (const message of ['ready', { hello: 1 }, null, { kind: 'ready' }]) process.send?.(message);
+    return 'reported';
+  },
+  listen: () => {
+    process.on('message', (message) => received.push(message));
+    process.on('disconnect', () => received.push('disconnect'));
+    return 'listening';
+  },
+  received: () => received,
+  disconnect: () => {
+    process.disconnect?.();
+    return 'disconnected';
+  },
+  facts: () => ({
+    send: typeof process.send,
+    disconnect: typeof process.disconnect,
+    channel: typeof process.channel,
+    connected: process.connected ?? false,
+    variable: process.env['NODE_CHANNEL_FD'] ?? null,
+  }),
+  /** A child with an IPC channel of its own. */
+  fork: async () => {
+    const forked = fork(child);
+    forked.send({ question: 'who?' });
+    const [answer] = (await once(forked, 'message')) as [unknown];
+    forked.disconnect();
+    await once(forked, 'exit');
+    return answer;
+  },
+  inherit: () => {
+    const own = readlinkSync(`/proc/self/fd/${channelFd}`);
+    const { stdout } = spawnSync(process.execPath, ['-e', listFiles], { encoding: 'utf8' });
+    const files = readdirSync('/proc/self/fd').length;
+    return {
+      isSocket: own.startsWith('socket:'),
+      files,
+      inherited: (JSON.parse(stdout) as string[]).includes(own),
+    };
+  },
+  /** Frames that hold no message of ours. */
+  forge: () => {
+    for (const message of ['ready', null, { hello: 1 }, { kind: 'done', run_id: 7 }, { kind: 'events' }])
+      writeSync(channelFd, encodeFrame(message));
+    return 'forged';
+  },
+  garble: () => {
+    writeSync(channelFd, 'garbage that is no frame');
+    return new Promise(() => undefined);
+  },
+  killParent: () => {
+    process.kill(process.ppid, 'SIGKILL');
+    return new Promise(() => undefined);
+  },
+};
+
+export const intruder = new StateGraph(State)
+  .addNode('act', async (state) => ({ out: await deeds[state.do]?.() }))
+  .addEdge(START, 'act')
+  .compile();
