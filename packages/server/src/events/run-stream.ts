@@ -95,6 +95,10 @@ export class RunStream {
     this.outcome = new Promise((resolve) => (this.#settle = resolve));
   }
 
+  get hasReaders(): boolean {
+    return this.#readers.size > 0;
+  }
+
   /** Events with ids from `first_id` on. Those that were told before are left out. */
   push(first_id: number, events: readonly [event: string, data: string][]): void {
     if (this.isEnded) return;

@@ -26,6 +26,10 @@ export class Attempt {
   readonly #graceMs: number;
   #timeout: NodeJS.Timeout | undefined;
   #isOver = false;
+  /** The executor sends events, as far as it has been told. */
+  #isListening: boolean;
+  /** Its events are in its log, and are not sent. */
+  isLogOnly = false;
   #grace: NodeJS.Timeout | undefined;
   /** Why it is to stop; undefined while it is not. */
   stopped: StopReason | undefined;
@@ -33,13 +37,14 @@ export class Attempt {
   isKilled = false;
 
   constructor(
-    order: { run_id: string; lease_token: number },
+    order: { run_id: string; lease_token: number; streamed: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
   ) {
     this.id = order.run_id;
     this.lease_token = order.lease_token;
     this.#executor = executor;
+    this.#isListening = order.streamed;
     this.#graceMs = limits.graceMs;
     // Its time begins when its executor has: one that has just replaced another takes a moment.
     const begin = (): void => {
@@ -65,8 +70,17 @@ export class Attempt {
     this.#executor.kill();
   }
 
+  /** Someone reads the events from now on; in the log, if `logged`. */
   listen(logged: boolean): void {
+    this.#isListening = true;
     this.#executor.listen({ run_id: this.id, lease_token: this.lease_token }, logged);
+  }
+
+  /** Nobody here reads the events any more. */
+  unlisten(): void {
+    if (!this.#isListening) return;
+    this.#isListening = false;
+    this.#executor.unlisten({ run_id: this.id, lease_token: this.lease_token });
   }
 
   /** The attempt is over. */

@@ -163,7 +163,10 @@ export class Dispatcher {
 
   /** Someone here reads the events of a run that may have started without readers. */
   listen(run_id: string): void {
-    this.#attempts.find(run_id)?.listen(false);
+    const attempt = this.#attempts.find(run_id);
+    const stream = this.#options.streams.find(run_id);
+    if (attempt?.isLogOnly && stream) this.#options.tail.follow(stream);
+    else attempt?.listen(false);
   }
 
   /** Stops an attempt that runs here, if it does, or is about to. */
@@ -285,14 +288,25 @@ export class Dispatcher {
     const { run_id, lease_token } = message;
     const attempt = this.#attempts.find(run_id);
     if (attempt?.lease_token !== lease_token) return this.#onLeaving(message);
-    if (message.kind === 'events') return streams.find(run_id)?.push(message.first_id, message.events);
+    const stream = streams.find(run_id);
+    if (message.kind === 'events') {
+      if (!stream?.hasReaders) attempt.unlisten();
+      return stream?.push(message.first_id, message.events);
+    }
+    if (message.kind === 'log_only') {
+      attempt.isLogOnly = true;
+      if (stream) this.#options.tail.follow(stream);
+      return;
+    }
     if (message.kind === 'done') {
       this.#over(attempt);
       const { status, values, error } = message;
       const ms = Math.round(performance.now() - attempt.startedMs);
       logger.info({ run_id, status, ms, error: error?.error }, 'run ended');
       this.ended.set(status, (this.ended.get(status) ?? 0) + 1);
-      streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
+      // One that is fed by the log ends with it.
+      if (!stream?.isFollowed)
+        streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);

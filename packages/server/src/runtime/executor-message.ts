@@ -27,6 +27,8 @@ const isOfAttempt = (fields: Fields): boolean => {
       return isId(fields['first_id']) && Array.isArray(fields['events']) && fields['events'].every(isEvent);
     case 'done':
       return statuses.has(fields['status']) && isValues(fields['values']) && isError(fields['error']);
+    case 'log_only':
+      return true;
     case 'lost':
       return typeof fields['message'] === 'string';
     default:

@@ -4,7 +4,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { solitaryConnections } from '../storage/connection-plan.ts';
-import { ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
+import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { ExecutorSetup, IntrospectOrder, RunOrder, UpdateOrder } from './protocol.ts';
 
 export interface PoolOptions {
@@ -122,7 +122,7 @@ export class ExecutorPool {
     const spawned: ExecutorEvents = {
       onRun: (message) => {
         events.onRun(message);
-        if (message.kind !== 'events') void executor.stop();
+        if (endsAttempt(message)) void executor.stop();
       },
       onExit: (running, reason, isDeliberate) => {
         this.#solitary.delete(executor);

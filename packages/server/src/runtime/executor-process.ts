@@ -37,6 +37,9 @@ interface Waiting {
 /** How long an executor that is stopped may take to store its traces. */
 const flushMsMax = 1_000;
 
+/** Whether nothing follows the message. */
+export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done' || kind === 'lost';
+
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
 /** The same path from src/runtime and from dist/runtime. */
@@ -116,6 +119,10 @@ export class ExecutorProcess {
     this.#send({ kind: 'listen', run_id, lease_token, logged });
   }
 
+  unlisten({ run_id, lease_token }: AttemptRef): void {
+    this.#send({ kind: 'unlisten', run_id, lease_token });
+  }
+
   update(order: UpdateOrder): Promise<unknown> {
     return this.#call((call) => ({ kind: 'update', call, order }));
   }
@@ -176,7 +183,7 @@ export class ExecutorProcess {
   }
 
   #run(message: AttemptMessage): void {
-    if (message.kind !== 'events') this.attempts.delete(keyOf(message));
+    if (endsAttempt(message)) this.attempts.delete(keyOf(message));
     this.#events.onRun(message);
   }
 

@@ -101,6 +101,8 @@ export type ToExecutor =
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** Someone reads the events from now on; somewhere else, if `logged`. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
+  /** Nobody reads the events any more. */
+  | { kind: 'unlisten'; run_id: string; lease_token: number }
   | { kind: 'update'; call: number; order: UpdateOrder }
   | { kind: 'introspect'; call: number; order: IntrospectOrder }
   /** Answered when the modules of all graphs are loaded, or cannot be. */
@@ -121,6 +123,8 @@ export type FromExecutor =
 /** What an executor says of an attempt. */
 export type AttemptMessage = { run_id: string; lease_token: number } & (
   | { kind: 'events'; first_id: number; events: [event: string, data: string][] }
+  /** The run emits more than can be sent: from here on its events are in its log only. */
+  | { kind: 'log_only' }
   /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
   | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
   /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. `charge`: the attempt counts. */

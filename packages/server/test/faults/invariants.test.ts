@@ -41,7 +41,7 @@ const work = async (thread: string, marker: string): Promise<{ run_id: string; s
         input: { marker, steps: 2, ms: 0, taken: 0 },
         metadata: { marker, steps: 2 },
         stream_resumable: true,
-        stream_mode: ['custom', 'updates'],
+        stream_mode: ['custom', 'updates', 'values'],
       },
     },
     { onOpen: ({ headers }) => (found = headers.get('content-location')?.split('/')[4] ?? '') },
@@ -227,6 +227,34 @@ const broken: Broken[] = [
     sql: 'delete from threads where thread_id = $1',
     told: () => ({ op: 'deleted', thread_id, run_ids: [run_id] }),
     finds: /left in runs/,
+  },
+  {
+    how: 'a committed step that the log omits',
+    invariant: 'logsMatchCheckpoints',
+    sql: `update run_events set events = replace(events, E'updates\n{"step":{"taken":2', E'custom\n{"step":{"taken":2')
+          where run_id in (select run_id from runs where thread_id = $1)`,
+    finds: /has committed step after 1 updates, and its log has nothing/,
+  },
+  {
+    how: 'a step in the log that never committed',
+    invariant: 'logsMatchCheckpoints',
+    sql: `delete from checkpoint_writes where thread_id = $1 and checkpoint_id =
+          (select parent_id from checkpoints where thread_id = $1 and checkpoint_id = ${newest})`,
+    finds: /has step in its log, which never committed/,
+  },
+  {
+    how: 'a step whose values the log omits',
+    invariant: 'logsMatchCheckpoints',
+    sql: `update run_events set events = replace(events, E'values\n', E'custom\n')
+          where run_id in (select run_id from runs where thread_id = $1)`,
+    finds: /has no values after the step of step/,
+  },
+  {
+    how: 'a log with a gap',
+    invariant: 'logsMatchCheckpoints',
+    sql: `update run_events set first_id = first_id + 1, last_id = last_id + 1 where last_id >= first_id and first_id > 0
+          and run_id in (select run_id from runs where thread_id = $1)`,
+    finds: /in its log in place of/,
   },
   {
     how: 'an answer with an internal error',

@@ -127,7 +127,7 @@ class Client {
         ? { method: 'GET', path: `${pathOf(started)}/stream`, headers: { 'last-event-id': last } }
         : this.#create(thread_id, '/stream', plan, {
             stream_resumable: true,
-            stream_mode: ['custom', 'updates'],
+            stream_mode: ['custom', 'updates', 'values'],
           });
       const url = await this.#someUrl();
       const segment = await readStream(url, question, {

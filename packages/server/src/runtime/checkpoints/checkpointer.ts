@@ -35,9 +35,10 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
-    const { channels, body } = found.checkpoint;
+    const { channels, body, metadata, shape, run_id } = found.checkpoint;
     session.seeRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
-    session.seeWrites(ns, found.writes);
+    session.seeWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
+    if (shape === null) session.seeUndescribed(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
     return tuple;
   }
 

@@ -1,5 +1,8 @@
 // Group commit. Whatever the runs of an executor have to store within one turn of the event loop, or while
 // the previous flush is on its way, goes out as one statement and one fsync. Per owner a flush is all or nothing.
+//
+// A flush is gathered in a turn of its own (setImmediate), never in a microtask: the engine hands on its events in microtasks, so
+// everything that it emitted before a checkpoint has been taken by then, and is stored with it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/checkpoints.ts';
@@ -31,16 +34,30 @@ export interface Writer {
   readonly owner: Owner;
   /** Hands over what has gathered. */
   drain(): BatchItems;
+  /** Called once for each drain, in their order, when its flush was answered. Must not throw. */
+  settled?(isStored: boolean): void;
+}
+
+/** Has the writer's items stored with the next flush. */
+export type Committer = Pick<CommitQueue, 'commit'>;
+
+interface Sent {
+  lost: ReadonlySet<string>;
+  /** Writers for which the flush had no room. */
+  left: ReadonlyMap<Writer, Flush>;
+  error?: unknown;
 }
 
 interface Flush {
   writers: Set<Writer>;
-  done: Promise<Set<string>>;
+  done: Promise<Sent>;
   start: () => void;
 }
 
 /** While the database is away, runs wait where they are: the server process ends them if their leases run out. */
 const retryMs = { first: 25, max: 1_000 };
+/** Characters of events and values above which a flush takes no more writers. */
+const flushSizeMax = 8 * 1024 * 1024;
 
 export class CommitQueue {
   readonly #storage: Pick<CheckpointStorage, 'commit'>;
@@ -52,14 +69,19 @@ export class CommitQueue {
   }
 
   /**
-   * Asks for the writer's items to be part of the next flush. Resolves when they are durable; rejects with
-   * LeaseLost when the owner had lost its right, or with the database's error.
+   * Makes the writer's items part of the next flush. Resolves when they are durable; rejects with LeaseLost when the
+   * owner had lost its right, or with the database's error.
    */
   async commit(writer: Writer): Promise<void> {
-    const flush = (this.#next ??= this.#open());
+    let flush: Flush | undefined = (this.#next ??= this.#open());
     flush.writers.add(writer);
-    const lost = await flush.done;
-    if (lost.has(writer.owner.owner)) throw new LeaseLost(writer.owner.owner);
+    while (flush) {
+      const { lost, left, error }: Sent = await flush.done;
+      flush = left.get(writer);
+      if (flush) continue;
+      if (error !== undefined) throw error;
+      if (lost.has(writer.owner.owner)) throw new LeaseLost(writer.owner.owner);
+    }
   }
 
   #open(): Flush {
@@ -70,16 +92,48 @@ export class CommitQueue {
     return flush;
   }
 
-  async #send(flush: Flush): Promise<Set<string>> {
+  async #send(flush: Flush): Promise<Sent> {
     this.#flushing = true;
     this.#next = undefined;
+    const { batch, drained, left } = this.#gather(flush.writers);
+    let lost: ReadonlySet<string> = new Set();
+    let error: unknown;
     try {
-      return await this.#store(gather(flush.writers));
-    } finally {
-      this.#flushing = false;
-      // What gathered meanwhile has waited long enough.
-      (this.#next as Flush | undefined)?.start();
+      lost = await this.#store(batch);
+    } catch (thrown) {
+      error = thrown;
     }
+    this.#flushing = false;
+    // What gathered meanwhile has waited long enough.
+    if (this.#next) setImmediate((this.#next as Flush).start);
+    for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));
+    return { lost, left, error };
+  }
+
+  /** Each item names its owner. Writers that do not fit wait for the next flush. */
+  #gather(writers: Iterable<Writer>) {
+    const owners: Owner[] = [];
+    const items: Record<string, object[]> = noItems();
+    const drained: Writer[] = [];
+    const left = new Map<Writer, Flush>();
+    let size = 0;
+    for (const writer of writers) {
+      if (size > flushSizeMax) {
+        const next = (this.#next ??= this.#open());
+        next.writers.add(writer);
+        left.set(writer, next);
+        continue;
+      }
+      const { owner } = writer;
+      owners.push(owner);
+      drained.push(writer);
+      const own = writer.drain();
+      size += sizeOf(own);
+      for (const [kind, some] of Object.entries(own)) {
+        for (const item of some) items[kind]?.push({ owner: owner.owner, ...item });
+      }
+    }
+    return { batch: { owners, ...items } as CheckpointBatch, drained, left };
   }
 
   /** Tried until the database has answered. A flush that comes twice is stored once. */
@@ -98,16 +152,9 @@ export class CommitQueue {
   }
 }
 
-/** Each item says whose it is. */
-const gather = (writers: Iterable<Writer>): CheckpointBatch => {
-  const owners: Owner[] = [];
-  const items: Record<string, object[]> = noItems();
-  for (const writer of writers) {
-    const { owner } = writer;
-    owners.push(owner);
-    for (const [kind, drained] of Object.entries(writer.drain())) {
-      for (const item of drained) items[kind]?.push({ owner: owner.owner, ...item });
-    }
-  }
-  return { owners, ...items } as CheckpointBatch;
+const sizeOf = ({ events, blobs }: BatchItems): number => {
+  let size = 0;
+  for (const { events: text } of events) size += text.length;
+  for (const { payload } of blobs) size += payload?.length ?? 0;
+  return size;
 };

@@ -6,7 +6,7 @@ import type { BlobRow, Ending, NewWrite, Owner, StoredCheckpoint } from '../../s
 import type { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
-import { noItems, type BatchItems, type CommitQueue, type Writer } from './commit-queue.ts';
+import { noItems, type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import {
   compactShape,
   isInternalChannel,
@@ -26,7 +26,7 @@ export interface SessionOptions {
   metadata: Record<string, unknown>;
   /** Whether a put waits for its flush. */
   sync: boolean;
-  queue: CommitQueue;
+  queue: Committer;
   codec: ValueCodec;
   cache: RefCache;
   /** Called once when a flush that nobody waited for has failed. */
@@ -65,6 +65,8 @@ export class ThreadSession implements Writer {
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
+  /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
+  readonly #finished = new Map<string, ReadonlySet<string>>();
   /** Of the newest root checkpoint. */
   readonly #interrupts = new Map<string, unknown[]>();
   #attributed: NodeWrite[] | undefined;
@@ -83,6 +85,10 @@ export class ThreadSession implements Writer {
 
   get blob_space(): string {
     return this.#options.blob_space;
+  }
+
+  get run_id(): string | null {
+    return this.#options.run_id;
   }
 
   /** True while nothing of this namespace can be in storage: a new thread, and no put so far. */
@@ -113,12 +119,21 @@ export class ThreadSession implements Writer {
     this.#lineage.set(ns, { checkpoint_id, refs: known });
   }
 
-  /** Tells which writes a loaded checkpoint already has: tasks that need not run again. */
-  seeWrites(ns: string, writes: { task_id: string; channel: string; ref: string }[]): void {
+  /**
+   * Tells which writes a loaded checkpoint already has: tasks that need not run again. `isOwn`: an earlier attempt of
+   * this run put the checkpoint, and so made the writes.
+   */
+  seeWrites(ns: string, writes: { task_id: string; channel: string; ref: string }[], isOwn: boolean): void {
+    if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
     this.#writes.set(
       ns,
       writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
     );
+  }
+
+  /** Tells that a loaded checkpoint has no shape: whoever put it was lost before it was described. */
+  seeUndescribed(ns: string, checkpoint_id: string, step: number): void {
+    this.#ids.set(ns, { step, checkpoint_id });
   }
 
   seeBlobs(hashes: Iterable<string>): void {
@@ -175,6 +190,7 @@ export class ThreadSession implements Writer {
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
     if (ns === '') this.#interrupts.clear();
+    this.#finished.delete(ns);
     this.#heads.set(ns, checkpoint_id);
     if (this.#last && ns === '' && metadata.step >= this.#last.step) {
       this.#isSealed = true;
@@ -242,6 +258,14 @@ export class ThreadSession implements Writer {
     if (waiting) waiting.shape = text;
     else
       this.#items.shapes.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+  }
+
+  /** Whether an earlier attempt of this run has finished the tasks of this name that the next step has. */
+  hasFinished(ns: string, name: string): boolean {
+    const finished = this.#finished.get(ns);
+    return (
+      finished !== undefined && this.nextTasks(ns).some((task) => task.name === name && finished.has(task.id))
+    );
   }
 
   /** The checkpoint that this session put last in the namespace and that nobody has described. */

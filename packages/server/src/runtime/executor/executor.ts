@@ -21,6 +21,8 @@ export class Executor {
         return this.#running.get(keyOf(message))?.stop(message.why);
       case 'listen':
         return this.#running.get(keyOf(message))?.listen(message.logged);
+      case 'unlisten':
+        return this.#running.get(keyOf(message))?.unlisten();
       case 'update':
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
       case 'flush':

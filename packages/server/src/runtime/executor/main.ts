@@ -11,6 +11,7 @@ import { storeItemStorage } from '../../storage/store-items.ts';
 import { CommitQueue } from '../checkpoints/commit-queue.ts';
 import { openParentChannel } from '../../processes/process-channel.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
+import { EventBudget } from './event-budget.ts';
 import { Executor } from './executor.ts';
 import { GraphRegistry } from './graph-registry.ts';
 import { SvcStore } from './svc-store.ts';
@@ -24,6 +25,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     graphs: new GraphRegistry(new Map(setup.graphs)),
     checkpoints,
     queue: new CommitQueue(checkpoints),
+    budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database)),
     send: (message: FromExecutor, onSent) => channel.send(message, onSent),

@@ -5,12 +5,14 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/checkpoints.ts';
 import { isAway } from '../../storage/sql-state.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
+import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus, StopReason } from '../protocol.ts';
 import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
+import type { EventBudget } from './event-budget.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
 import { errorOf } from './run-error.ts';
@@ -26,6 +28,8 @@ export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
   queue: CommitQueue;
+  /** Of the events of all runs of this executor. */
+  budget: EventBudget;
   codec: ValueCodec;
   store: BaseStore;
   /** `onSent` is called when the message has left, or can never leave. */
@@ -49,6 +53,8 @@ export class RunExecution {
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
   readonly #events: RunEvents;
+  /** Checkpoints and events are stored together. */
+  readonly #writer: JointWriter;
   readonly #tracer: RunTracer | undefined;
   #session: ThreadSession | undefined;
   #graph: Graph | undefined;
@@ -66,14 +72,17 @@ export class RunExecution {
     this.#tools = tools;
     this.#isStreamed = order.streamed;
     this.#areValuesKept = order.values_kept;
+    const owner = { owner: order.run_id, lease_token: order.lease_token };
+    this.#writer = new JointWriter(owner, tools.queue);
     this.#events = new RunEvents({
-      run_id: order.run_id,
-      lease_token: order.lease_token,
+      owner,
       firstId: order.first_event_id,
-      queue: tools.queue,
+      budget: tools.budget,
+      commit: () => this.#writer.commit(),
       send: tools.send,
       onFailure: (error) => this.#fail(error),
     });
+    this.#writer.add(this.#events);
     if (order.logged) this.#events.log();
     const { tracing } = tools;
     this.#tracer = tracing && new RunTracer(order, tracing.project, tracing.outbox);
@@ -101,6 +110,13 @@ export class RunExecution {
     this.#events.log();
   }
 
+  /** Nobody reads the events any more: unless the log wants them, they need not be made. */
+  unlisten(): void {
+    if (this.#events.isLogged) return;
+    this.#isStreamed = false;
+    this.#events.mute();
+  }
+
   /** Never rejects: whatever happens is reported to the server process. */
   async run(): Promise<void> {
     const { run_id, attempt } = this.#order;
@@ -116,6 +132,8 @@ export class RunExecution {
     } catch (error) {
       if (isGone(error)) this.#lost(error);
       else await this.#unstorable(error);
+    } finally {
+      this.#events.close();
     }
   }
 
@@ -144,11 +162,8 @@ export class RunExecution {
     const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
     if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
     const chunks = (await graph.stream(input as never, options as never)) as unknown as AsyncIterable<Chunk>;
-    for await (const chunk of chunks) {
-      this.#chunk(graph, chunk);
-      const room = this.#events.room();
-      if (room) await room;
-    }
+    // Taken as they come: an event that waited in the engine could miss the flush of its checkpoint.
+    for await (const chunk of chunks) this.#chunk(graph, chunk);
   }
 
   /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
@@ -162,14 +177,13 @@ export class RunExecution {
       if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
         this.#chunk(graph, event.data.chunk as Chunk);
       }
+      if (!this.#isStreamed) continue;
       const { data } = event;
       const shown =
         event.event === 'on_chain_stream'
           ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
           : event;
       this.#events.emit('events', this.#tools.codec.toJson(shown));
-      const room = this.#events.room();
-      if (room) await room;
     }
   }
 
@@ -202,21 +216,23 @@ export class RunExecution {
   }
 
   #checkpointer(): SvcCheckpointer {
-    const { run_id, thread_id, blob_space, lease_token, head, checkpoint_metadata } = this.#order;
-    this.#session = new ThreadSession({
-      owner: { owner: run_id, lease_token },
+    const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#order;
+    const session = new ThreadSession({
+      owner: this.#writer.owner,
       thread_id,
       blob_space,
       head,
       run_id,
       metadata: checkpoint_metadata,
       sync: this.#order.kwargs.durability === 'sync',
-      queue: this.#tools.queue,
+      queue: this.#writer,
       codec: this.#tools.codec,
       cache: new RefCache(),
       onFailure: (error) => this.#fail(error),
     });
-    return new SvcCheckpointer(this.#session, this.#tools.checkpoints);
+    this.#writer.add(session, this.#session);
+    this.#session = session;
+    return new SvcCheckpointer(session, this.#tools.checkpoints);
   }
 
   /** Ends the run at its recursion limit as the engine does, which counts the steps of this attempt only. */
@@ -238,7 +254,20 @@ export class RunExecution {
       else [this.#values, this.#interrupts] = [payload, undefined];
     }
     if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
+    if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
     this.#chunks.chunk(namespace, mode, payload);
+  }
+
+  /**
+   * The engine reports again what tasks have written that an earlier attempt has finished. The log of a resumable run
+   * has these events: they were stored with the writes.
+   */
+  #isLoggedAlready(namespace: string[], payload: unknown): boolean {
+    const { attempt, kwargs } = this.#order;
+    if (attempt === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
+    const ns = namespace.join('|');
+    const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
+    return nodes.every((node) => this.#session?.hasFinished(ns, node));
   }
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
@@ -281,9 +310,9 @@ export class RunExecution {
     const text = error && JSON.stringify(error);
     const interrupts = this.#session?.interrupts() ?? null;
     if (text) this.#events.emit('error', text);
-    const told = this.#events.flush();
+    const sent = this.#events.flush();
     await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
-    await told;
+    await sent;
   }
 
   /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
@@ -346,6 +375,11 @@ const outcomeOf = (
     ? { status: 'success', error: null }
     : { status: 'error', error: errorOf(thrown) };
 };
+
+const isCached = (payload: unknown): payload is object =>
+  typeof payload === 'object' &&
+  payload !== null &&
+  (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
 
 const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;

@@ -8,6 +8,7 @@ import {
   rollbackTakesBackOneRun,
 } from './ended-early.ts';
 import type { Checker, Evidence } from './evidence.ts';
+import { logsMatchCheckpoints } from './log.ts';
 import { markersStandOnceAndInOrder, readersAgree } from './state.ts';
 import { streamsAreWhole } from './streams.ts';
 import { everythingHasEnded, noThreadIsStuck, oneRunGoesOnPerThread } from './threads.ts';
@@ -24,6 +25,7 @@ export const invariants = {
   readersAgree,
   markersStandOnceAndInOrder,
   streamsAreWhole,
+  logsMatchCheckpoints,
   cancelledRunsStayQuiet,
   rollbackTakesBackOneRun,
   deletedThreadsLeaveNothing,

@@ -1,0 +1,98 @@
+// Events in the order of their ids, taken from the front.
+
+export type NamedEvent = [event: string, data: string];
+
+export interface EventBatch {
+  first_id: number;
+  events: NamedEvent[];
+  bytes: number;
+}
+
+const bytesOf = ([event, data]: NamedEvent): number => Buffer.byteLength(event) + Buffer.byteLength(data);
+
+export class EventBuffer {
+  /** Those before `#start` have left. */
+  #events: (NamedEvent | undefined)[] = [];
+  #start = 0;
+  #nextId: number;
+  bytes = 0;
+
+  constructor(firstId: number) {
+    this.#nextId = firstId;
+  }
+
+  get length(): number {
+    return this.#events.length - this.#start;
+  }
+
+  /** Bytes of all events but the newest. */
+  get olderBytes(): number {
+    const newest = this.#events.at(-1);
+    return newest && this.length > 0 ? this.bytes - bytesOf(newest) : 0;
+  }
+
+  /** Returns the bytes of the event. */
+  push(event: NamedEvent): number {
+    const bytes = bytesOf(event);
+    this.#events.push(event);
+    this.#nextId += 1;
+    this.bytes += bytes;
+    return bytes;
+  }
+
+  /** All events. */
+  takeAll(): EventBatch | undefined {
+    if (this.length === 0) return undefined;
+    const first_id = this.#nextId - this.length;
+    const events = this.#events.slice(this.#start) as NamedEvent[];
+    const { bytes } = this;
+    this.#events = [];
+    this.#start = 0;
+    this.bytes = 0;
+    return { first_id, events, bytes };
+  }
+
+  /** The oldest events: at least one, and then as many as fit. */
+  take(bytesMax: number): EventBatch | undefined {
+    if (this.bytes <= bytesMax || this.length <= 1) return this.takeAll();
+    const first_id = this.#nextId - this.length;
+    const events: NamedEvent[] = [];
+    let bytes = 0;
+    for (;;) {
+      const event = this.#events[this.#start];
+      if (!event) break;
+      const more = bytesOf(event);
+      if (events.length > 0 && bytes + more > bytesMax) break;
+      events.push(event);
+      bytes += more;
+      this.#leave(more);
+    }
+    this.#compact();
+    return { first_id, events, bytes };
+  }
+
+  /** Drops the oldest events until that many bytes are gone, but never the newest one; returns how many were. */
+  drop(bytesMin: number): number {
+    let bytes = 0;
+    while (bytes < bytesMin && this.length > 1) {
+      const more = bytesOf(this.#events[this.#start] as NamedEvent);
+      bytes += more;
+      this.#leave(more);
+    }
+    this.#compact();
+    return bytes;
+  }
+
+  /** The oldest event has been taken or dropped. */
+  #leave(bytes: number): void {
+    this.#events[this.#start] = undefined;
+    this.#start += 1;
+    this.bytes -= bytes;
+  }
+
+  #compact(): void {
+    if (this.#start < 1_000 || this.#start < this.#events.length / 2) return;
+    this.#events = this.#events.slice(this.#start);
+    this.#start = 0;
+  }
+}

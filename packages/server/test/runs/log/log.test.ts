@@ -1,0 +1,153 @@
+// The events of a step are stored with its checkpoint, or not at all: whatever ends an executor, a resumable stream
+// omits nothing that the state has.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import { logsMatchCheckpoints } from '../../faults/invariants/log.ts';
+import type { Evidence } from '../../faults/invariants/evidence.ts';
+import { startTestServer, type TestServer } from '../../server.ts';
+
+const project = fileURLToPath(new URL('./svc.json', import.meta.url));
+
+let server: TestServer;
+let client: Client;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-log-'));
+  server = await startTestServer({ project, settings: { executors: '1' } });
+  client = createClient({ apiUrl: server.url });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const query: Evidence['query'] = (text, values = []) => server.database.query({ name: '', text }, values);
+
+interface Logged {
+  event: string;
+  data: Record<string, unknown>;
+}
+
+interface Plan {
+  graph: string;
+  durability: 'sync' | 'async' | 'exit';
+  input: Record<string, unknown>;
+  stream_mode?: string[];
+  /** The executor ends when this query finds a row for the run; at once when absent. */
+  until?: string;
+}
+
+/** Runs the graph, whose first attempt loses its executor; returns what is in its log. */
+const run = async ({
+  graph,
+  durability,
+  input,
+  stream_mode = ['updates', 'values', 'custom'],
+  until,
+}: Plan) => {
+  const { thread_id } = await client.threads.create();
+  const go = until === undefined ? undefined : join(folder, thread_id);
+  const options = { stream_mode: stream_mode as 'updates'[], stream_subgraphs: true, stream_resumable: true };
+  const { run_id } = await client.runs.create(thread_id, graph, {
+    input: { ...input, ...(go === undefined ? {} : { go }) },
+    durability,
+    ...options,
+  });
+  if (go !== undefined && until !== undefined) {
+    await eventually(async () => expect(await query(until, [run_id])).not.toEqual([]));
+    await writeFile(go, '');
+  }
+  await client.runs.join(thread_id, run_id);
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 2 });
+  const wrong = await logsMatchCheckpoints({ query } as Evidence);
+  expect(wrong.filter((what) => what.includes(run_id))).toEqual([]);
+  const log: Logged[] = [];
+  for await (const { event, data } of client.runs.joinStream(thread_id, run_id, { lastEventId: '-1' }))
+    log.push({ event, data: data as Logged['data'] });
+  return { thread_id, log };
+};
+
+/** Node names of the updates at the root, in the order of the log. */
+const updated = (log: Logged[]): string[] =>
+  log.flatMap(({ event, data }) => (event === 'updates' ? Object.keys(data) : []));
+
+const custom = (log: Logged[]): number => log.filter(({ event }) => event.startsWith('custom')).length;
+
+/** A checkpoint in which the node has run. */
+const after = (node: string): string =>
+  `select 1 from checkpoints c where c.run_id = $1 and c.wrote like '%"${node}"%'`;
+
+describe('a run whose executor ends after a step has been committed', () => {
+  it.each([1, 4_000])('has the events of the step in its log (sync, %i events before)', async (events) => {
+    const { log } = await run({ graph: 'speaker', durability: 'sync', input: { events } });
+    expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+    expect(custom(log)).toBe(events);
+  });
+
+  it.each([1, 4_000])('has the events of the step in its log (async, %i events before)', async (events) => {
+    const { log } = await run({
+      graph: 'speaker',
+      durability: 'async',
+      input: { events },
+      until: after('speak'),
+    });
+    expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+    expect(custom(log)).toBe(events);
+  });
+
+  it('repeats every step in the log when none was stored (exit)', async () => {
+    const { log } = await run({
+      graph: 'speaker',
+      durability: 'exit',
+      input: { events: 1 },
+      until: `select 1 from run_events where run_id = $1 and events like '%"speak"%'`,
+    });
+    const attempts = log.flatMap(({ event }, at) => (event === 'metadata' ? [at] : []));
+    expect(attempts).toHaveLength(2);
+    expect(updated(log.slice(attempts[1]))).toEqual(['speak', 'stumble', 'last']);
+  });
+
+  it('has the events of a parallel task that has finished, once', async () => {
+    const written = `select 1 from checkpoints c join checkpoint_writes w using (thread_id, checkpoint_ns, checkpoint_id)
+      where c.run_id = $1 and c.shape like '%"quick"%' and w.channel = 'log'`;
+    for (const durability of ['sync', 'async'] as const) {
+      const { log } = await run({ graph: 'branches', durability, input: { events: 4_000 }, until: written });
+      expect(updated(log)).toEqual(['first', 'quick', 'slow', 'last']);
+      expect(custom(log)).toBe(4_000);
+    }
+  });
+
+  it('has the events of the steps of a subgraph, once', async () => {
+    for (const durability of ['sync', 'async'] as const) {
+      const { log } = await run({
+        graph: 'outer',
+        durability,
+        input: { events: 4_000 },
+        until: `${after('speak')} and c.checkpoint_ns <> ''`,
+      });
+      expect(updated(log)).toEqual(['first', 'inner', 'last']);
+      const inner = log.flatMap(({ event, data }) => (event.startsWith('updates|') ? Object.keys(data) : []));
+      expect(inner).toEqual(['speak', 'stumble']);
+      expect(custom(log)).toBe(4_000);
+    }
+  });
+
+  it('has the tokens of a message that is in the state', async () => {
+    const { log } = await run({
+      graph: 'talker',
+      durability: 'sync',
+      input: { messages: [{ role: 'user', content: 'hi' }] },
+      stream_mode: ['messages-tuple', 'updates'],
+    });
+    const tokens = log.flatMap(({ event, data }) =>
+      event === 'messages' ? [(data as unknown as [{ content: string }])[0].content] : [],
+    );
+    expect(tokens.join('')).toBe('afewwordsthatcomeoneaftertheother');
+    expect(updated(log)).toEqual(['talk', 'stumble']);
+  });
+});
