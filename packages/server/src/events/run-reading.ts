@@ -50,13 +50,15 @@ export const readRun = ({ run_id, live, log, after }: Reading, sink: ReadingSink
     }
   };
 
+  let isBehind = false;
   const goLive = (): boolean =>
     live?.attach({
       event: (event) => {
         if (event.id < nextId) return;
         nextId = event.id + 1;
-        sink.send(event);
+        if (!sink.send(event)) isBehind = true;
       },
+      taken: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
       end: () => sink.end(),
     }) ?? true;
 

@@ -1,5 +1,6 @@
 // What happens in a run, told to everyone on this node who listens. Ids count from 0 in each run, over all of its
 // attempts; every reader sees every event after the place where it came in, in order, and then the end.
+import { onAbort } from '../abort.ts';
 
 export interface RunEvent {
   id: number;
@@ -18,6 +19,8 @@ export interface RunOutcome {
 /** Who gets the events. Must not throw. */
 export interface RunReader {
   event(event: RunEvent): void;
+  /** Resolves when the reader has taken what it got; undefined when it has. Must not reject. */
+  taken?(): Promise<void> | undefined;
   end(): void;
 }
 
@@ -31,6 +34,8 @@ export class Subscription {
   #hasMissed = false;
   #isEnded: boolean;
   #reader: RunReader | undefined;
+  /** It was waited for in vain, and is not waited for again until it has taken something. */
+  #isStalled = false;
   readonly #leave: (subscription: Subscription) => void;
 
   constructor(isEnded: boolean, leave: (subscription: Subscription) => void) {
@@ -65,6 +70,23 @@ export class Subscription {
     this.#waiting = [];
     if (this.#isEnded) reader.end();
     return true;
+  }
+
+  /** Resolves when the reader has taken what it got, or `late` is aborted; undefined when it is not waited for. */
+  untilTaken(late: AbortSignal): Promise<void> | undefined {
+    const taken = this.#isStalled ? undefined : this.#reader?.taken?.();
+    if (!taken) return undefined;
+    return new Promise((resolve) => {
+      const stopWaiting = onAbort(late, () => {
+        this.#isStalled = true;
+        resolve();
+      });
+      void taken.then(() => {
+        stopWaiting();
+        this.#isStalled = false;
+        resolve();
+      });
+    });
   }
 
   /** The reader has gone. */
@@ -125,6 +147,16 @@ export class RunStream {
     });
     if (!this.isEnded) this.#readers.add(subscription);
     return subscription;
+  }
+
+  /** Resolves when every reader has taken what it got, or has had this long. */
+  async untilTaken(ms: number): Promise<void> {
+    const late = new AbortController();
+    const waits = [...this.#readers].flatMap((reader) => reader.untilTaken(late.signal) ?? []);
+    if (waits.length === 0) return;
+    const timer = setTimeout(() => late.abort(), ms);
+    await Promise.all(waits);
+    clearTimeout(timer);
   }
 
   /** Keeps the stream here until the function that this returns is called, whether anyone reads or not. */

@@ -35,11 +35,11 @@ export class ProcessChannel {
     socket.once('close', () => onClose(broken));
   }
 
-  /** `onSent` is called when the message has left this process, or can never leave it. */
-  send(message: unknown, onSent?: () => void): void {
+  /** A message that cannot be delivered any more is dropped. Throws for one that cannot be cloned. */
+  send(message: unknown): void {
     const socket = this.#socket;
     const frame = encodeFrame(message);
-    if (socket.destroyed || !socket.writable) return onSent?.();
+    if (socket.destroyed || !socket.writable) return;
     if (!this.#isCorked) {
       // Messages of one turn leave in one system call.
       this.#isCorked = true;
@@ -49,7 +49,7 @@ export class ProcessChannel {
         socket.uncork();
       });
     }
-    socket.write(frame, () => onSent?.());
+    socket.write(frame);
   }
 
   close(): void {

@@ -83,6 +83,11 @@ export class Attempt {
     this.#executor.unlisten({ run_id: this.id, lease_token: this.lease_token });
   }
 
+  /** Readers have taken these bytes of events, or are not waited for. */
+  acknowledge(bytes: number): void {
+    if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
+  }
+
   /** The attempt is over. */
   [Symbol.dispose](): void {
     this.#isOver = true;

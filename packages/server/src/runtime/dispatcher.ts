@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { untilAborted } from '../abort.ts';
 import type { Bell } from '../events/bell.ts';
 import { deleted, type LogTail } from '../events/log-tail.ts';
-import type { RunOutcome } from '../events/run-stream.ts';
+import type { RunOutcome, RunStream } from '../events/run-stream.ts';
 import type { RunStreams } from '../events/run-streams.ts';
 import { LeaseKeeper, type LossReason } from '../leases/lease-keeper.ts';
 import type { Lease } from '../storage/lease.ts';
@@ -40,6 +40,9 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   pollMs: number;
   logger: Logger;
 }
+
+/** How long the events of a run wait for a reader that takes nothing. */
+const takeMs = 5_000;
 
 /** Tries of what must happen once the database is back. */
 const retryMs = { first: 50, max: 2_000 };
@@ -291,7 +294,9 @@ export class Dispatcher {
     const stream = streams.find(run_id);
     if (message.kind === 'events') {
       if (!stream?.hasReaders) attempt.unlisten();
-      return stream?.push(message.first_id, message.events);
+      stream?.push(message.first_id, message.events);
+      if (message.ack !== undefined) this.#acknowledge(attempt, stream, message.ack);
+      return;
     }
     if (message.kind === 'log_only') {
       attempt.isLogOnly = true;
@@ -313,6 +318,12 @@ export class Dispatcher {
       this.#giveBack([attempt], { charge: message.charge, reason: message.message });
     }
     this.#afterOne();
+  }
+
+  /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
+  #acknowledge(attempt: Attempt, stream: RunStream | undefined, bytes: number): void {
+    if (!stream?.hasReaders) return attempt.acknowledge(bytes);
+    void stream.untilTaken(takeMs).then(() => attempt.acknowledge(bytes));
   }
 
   /** What an attempt says that has lost its lease counts for nothing, save that it has ended. */

@@ -24,7 +24,7 @@ const isOfAttempt = (fields: Fields): boolean => {
   if (typeof fields['run_id'] !== 'string' || !Number.isSafeInteger(fields['lease_token'])) return false;
   switch (fields['kind']) {
     case 'events':
-      return isId(fields['first_id']) && Array.isArray(fields['events']) && fields['events'].every(isEvent);
+      return isEvents(fields);
     case 'done':
       return statuses.has(fields['status']) && isValues(fields['values']) && isError(fields['error']);
     case 'log_only':
@@ -35,6 +35,9 @@ const isOfAttempt = (fields: Fields): boolean => {
       return false;
   }
 };
+
+const isEvents = ({ first_id, events, ack }: Fields): boolean =>
+  isId(first_id) && (ack === undefined || isId(ack)) && Array.isArray(events) && events.every(isEvent);
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 

@@ -123,6 +123,10 @@ export class ExecutorProcess {
     this.#send({ kind: 'unlisten', run_id, lease_token });
   }
 
+  acknowledge({ run_id, lease_token }: AttemptRef, bytes: number): void {
+    this.#send({ kind: 'ack', run_id, lease_token, bytes });
+  }
+
   update(order: UpdateOrder): Promise<unknown> {
     return this.#call((call) => ({ kind: 'update', call, order }));
   }

@@ -103,6 +103,8 @@ export type ToExecutor =
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   /** Nobody reads the events any more. */
   | { kind: 'unlisten'; run_id: string; lease_token: number }
+  /** Readers have taken these bytes of events, or are not waited for. */
+  | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
   | { kind: 'update'; call: number; order: UpdateOrder }
   | { kind: 'introspect'; call: number; order: IntrospectOrder }
   /** Answered when the modules of all graphs are loaded, or cannot be. */
@@ -121,15 +123,17 @@ export type FromExecutor =
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
 
 /** What an executor says of an attempt. */
-export type AttemptMessage = { run_id: string; lease_token: number } & (
-  | { kind: 'events'; first_id: number; events: [event: string, data: string][] }
-  /** The run emits more than can be sent: from here on its events are in its log only. */
-  | { kind: 'log_only' }
-  /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
-  | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
-  /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. `charge`: the attempt counts. */
-  | { kind: 'lost'; message: string; charge: boolean }
-);
+export type AttemptMessage = { run_id: string; lease_token: number } &
+  /** `ack`: bytes, sent with this message and before, that are to be acknowledged. */
+  (
+    | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
+    /** The run emits more than can be sent: from here on its events are in its log only. */
+    | { kind: 'log_only' }
+    /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
+    | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
+    /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. `charge`: the attempt counts. */
+    | { kind: 'lost'; message: string; charge: boolean }
+  );
 
 export interface RunError {
   error: string;

@@ -59,6 +59,20 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     for (let at = 0; at < ms; at++) writer?.({ at, text: 'x'.repeat(1_000) });
     return 'flooded';
   },
+  /** An event every few milliseconds; returns how many of them were looked at. */
+  read: async ({ ms }, { writer }) => {
+    let read = 0;
+    for (let at = 0; at < ms; at++) {
+      writer?.({
+        get at() {
+          read += 1;
+          return at;
+        },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return read;
+  },
   /** An event every few milliseconds. */
   tick: async ({ ms }, { writer }) => {
     for (let at = 0; at < ms; at++) {

@@ -72,6 +72,38 @@ describe('a run that keeps its executor busy', () => {
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
   });
 
+  it('makes no more events once its last reader has left', async () => {
+    const ticks = 600;
+    const thread_id = await newThread();
+    let run_id = '';
+    const stream = client.runs.stream(
+      thread_id,
+      'probe',
+      { input: { do: 'read', ms: ticks }, stream_mode: 'custom', on_disconnect: 'continue' },
+      { onRunCreated: (run) => (run_id = run.runId) },
+    );
+    for await (const { event } of stream) if (event === 'custom') break;
+    const { out } = (await client.runs.join(thread_id, run_id)) as unknown as { out: number };
+    expect(out).toBeGreaterThan(0);
+    expect(out).toBeLessThan(ticks);
+  });
+
+  it('continues its events for a reader that comes after the last one has left', async () => {
+    const thread_id = await newThread();
+    let run_id = '';
+    const input = { do: 'read', ms: 600 };
+    const options = { onRunCreated: (run: { runId: string }) => (run_id = run.runId) };
+    const request = { input, stream_mode: 'custom' as const, on_disconnect: 'continue' as const };
+    for await (const { event } of client.runs.stream(thread_id, 'probe', request, options))
+      if (event === 'custom') break;
+    const seen: number[] = [];
+    for await (const { event, data } of client.runs.joinStream(thread_id, run_id))
+      if (event === 'custom') seen.push((data as { at: number }).at);
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(599);
+  });
+
   it('with a flood of events is read whole by who keeps up', async () => {
     const count = 20_000;
     let custom = 0;

@@ -8,7 +8,11 @@ export interface EventBatch {
   bytes: number;
 }
 
-const bytesOf = ([event, data]: NamedEvent): number => Buffer.byteLength(event) + Buffer.byteLength(data);
+/** What an event costs beside its text, here and in the frame that a client gets. */
+const overheadBytes = 32;
+
+const bytesOf = ([event, data]: NamedEvent): number =>
+  Buffer.byteLength(event) + Buffer.byteLength(data) + overheadBytes;
 
 export class EventBuffer {
   /** Those before `#start` have left. */

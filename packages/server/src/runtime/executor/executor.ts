@@ -23,6 +23,8 @@ export class Executor {
         return this.#running.get(keyOf(message))?.listen(message.logged);
       case 'unlisten':
         return this.#running.get(keyOf(message))?.unlisten();
+      case 'ack':
+        return this.#running.get(keyOf(message))?.acknowledge(message.bytes);
       case 'update':
         return this.#answer(message.call, () => updateState(message.order, this.#tools));
       case 'flush':

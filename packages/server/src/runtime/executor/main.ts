@@ -28,7 +28,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database)),
-    send: (message: FromExecutor, onSent) => channel.send(message, onSent),
+    send: (message: FromExecutor) => channel.send(message),
     tracing: setup.tracing && openTracing(setup.tracing, database),
   });
 };

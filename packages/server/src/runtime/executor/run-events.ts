@@ -2,8 +2,12 @@
 // can be resumed, go to its log first, in the same flush as its checkpoints, and are sent to the server process once they
 // are durable: no client has seen what a crash could take back.
 //
-// A graph does not wait when it emits, so what waits here is bounded: by `EventBudget` for all runs of the executor, and for a logged
-// run by what its log would keep. The oldest events go first; ids then have a gap.
+//   emit ─▶ waiting ─┬─ live ─────────────────────────────────────▶ sent ─▶ acknowledged
+//                    └─ logged ─▶ committing ─▶ stored ───────────▶ sent ─▶ acknowledged
+//
+// The server process acknowledges events when its readers have taken them, or have had time to; until then the next ones
+// wait here. A graph does not wait when it emits, so what waits is bounded: by `EventBudget` for all runs of the executor, and
+// for a logged run by what its log would keep. The oldest events go first; ids then have a gap.
 import type { Owner } from '../../storage/checkpoints.ts';
 import { noItems, type BatchItems, type Writer } from '../checkpoints/commit-queue.ts';
 import type { FromExecutor } from '../protocol.ts';
@@ -16,19 +20,20 @@ export interface RunEventsOptions {
   budget: EventBudget;
   /** Makes this writer part of the next flush. */
   commit: () => Promise<void>;
-  /** `onSent` is called when the message has left this process, or can never leave it. */
-  send: (message: FromExecutor, onSent?: () => void) => void;
+  send: (message: FromExecutor) => void;
   /** Called when the log cannot be written. */
   onFailure: (error: Error) => void;
 }
 
 const kb = 1024;
-/** Bytes of one message. */
-const messageBytesMax = 256 * kb;
-/** Bytes of a run on their way to the server process; more wait here. */
-const sentBytesMax = 1024 * kb;
-/** The same for events that are in the log: when the server process does not keep up, it reads them there. */
-const sentFromLogBytesMax = 4 * 1024 * kb;
+/** Bytes of one message, and of one row of the log. */
+const messageBytesMax = 128 * kb;
+/** Bytes that are sent and not acknowledged; more wait here. Less than what the server buffers for a client. */
+const sentBytesMax = 256 * kb;
+/** Bytes after which an acknowledgement is asked for. */
+const ackBytes = 128 * kb;
+/** Stored events that may wait to be sent: with more, the server process reads them in the log. */
+const storedBytesMax = 10 * 1024 * kb;
 /** Bytes that a run's log keeps, with what waits for it; older events go first. */
 const keptBytesMax = 10 * 1024 * kb;
 
@@ -40,7 +45,10 @@ export class RunEvents implements Writer, WaitingEvents {
   readonly #options: RunEventsOptions;
   readonly #waiting: EventBuffer;
   /** Drained by flushes that have not been answered, in their order. */
-  readonly #committing: (EventBatch | undefined)[] = [];
+  readonly #committing: EventBatch[][] = [];
+  /** In the log, and not sent yet. */
+  #stored: EventBatch[] = [];
+  #storedBytes = 0;
   /** Whether the next flush will drain. */
   #isQueued = false;
   #isScheduled = false;
@@ -48,6 +56,7 @@ export class RunEvents implements Writer, WaitingEvents {
   /** The server process reads the log from now on. */
   #isLogOnly = false;
   #sentBytes = 0;
+  #sentSinceAck = 0;
   #onEmpty: (() => void)[] = [];
   readonly #kept: { last_id: number; bytes: number }[] = [];
   #keptBytes = 0;
@@ -74,7 +83,8 @@ export class RunEvents implements Writer, WaitingEvents {
   /** From now on events go to the log. Those before are with the server process already, or nobody wanted them. */
   log(): void {
     if (this.#isLogged) return;
-    this.#send(this.#take(Infinity));
+    const batch = this.#take(Infinity);
+    if (batch) this.#send(batch);
     this.#isLogged = true;
     this.#reportEmpty();
   }
@@ -95,35 +105,44 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#queue();
   }
 
-  /** Resolves when all events have been handed over, to the next flush or to the server process. */
-  flush(): Promise<void> {
-    if (this.#isLogged) return Promise.resolve();
+  /** Readers have taken these bytes, or are not waited for. */
+  acknowledge(bytes: number): void {
+    this.#sentBytes -= bytes;
     this.#sendSome();
-    if (this.#waiting.length === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+
+  /** Resolves when all events have been sent, of a logged run those that are stored. */
+  flush(): Promise<void> {
+    this.#sendSome();
+    return this.#isEmpty() ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
   }
 
   drain(): BatchItems {
     const items = noItems();
     this.#isQueued = false;
-    const batch = this.#isLogged ? this.#take(Infinity) : undefined;
-    this.#committing.push(batch);
-    if (batch) {
-      const last_id = batch.first_id + batch.events.length - 1;
+    const batches: EventBatch[] = [];
+    while (this.#isLogged) {
+      const batch = this.#take(messageBytesMax);
+      if (!batch) break;
+      batches.push(batch);
+      const { first_id, bytes } = batch;
+      const last_id = first_id + batch.events.length - 1;
       const events = batch.events.map(([event, data]) => `${event}\n${data}\n`).join('');
-      const keep_from = this.#keep(last_id, batch.bytes);
-      items.events.push({ first_id: batch.first_id, last_id, events, keep_from });
+      items.events.push({ first_id, last_id, events, keep_from: this.#keep(last_id, bytes) });
     }
+    this.#committing.push(batches);
     return items;
   }
 
   settled(isStored: boolean): void {
-    const batch = this.#committing.shift();
-    if (!batch || !isStored || this.#isLogOnly) return;
-    if (this.#sentBytes + batch.bytes <= sentFromLogBytesMax) return this.#send(batch);
-    this.#isLogOnly = true;
-    const { owner, send } = this.#options;
-    send({ kind: 'log_only', run_id: owner.owner, lease_token: owner.lease_token });
+    const batches = this.#committing.shift() ?? [];
+    if (!isStored || this.#isLogOnly) return;
+    for (const batch of batches) {
+      this.#stored.push(batch);
+      this.#storedBytes += batch.bytes;
+    }
+    this.#sendSome();
+    if (this.#storedBytes > storedBytesMax) this.#leaveToLog();
   }
 
   /** The attempt is over. */
@@ -143,14 +162,22 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (!this.#isLogged) this.#sendSome();
+      this.#sendSome();
     });
   }
 
   #sendSome(): void {
-    while (this.#sentBytes < sentBytesMax && this.#waiting.length > 0)
-      this.#send(this.#take(messageBytesMax));
-    if (this.#waiting.length === 0) this.#reportEmpty();
+    while (this.#sentBytes < sentBytesMax) {
+      const batch = this.#isLogged ? this.#stored.shift() : this.#take(messageBytesMax);
+      if (!batch) break;
+      if (this.#isLogged) this.#storedBytes -= batch.bytes;
+      this.#send(batch);
+    }
+    if (this.#isEmpty()) this.#reportEmpty();
+  }
+
+  #isEmpty(): boolean {
+    return (this.#isLogged ? this.#stored : this.#waiting).length === 0;
   }
 
   #reportEmpty(): void {
@@ -159,21 +186,30 @@ export class RunEvents implements Writer, WaitingEvents {
     for (const resolve of onEmpty) resolve();
   }
 
+  #leaveToLog(): void {
+    this.#isLogOnly = true;
+    this.#stored = [];
+    this.#storedBytes = 0;
+    const { owner, send } = this.#options;
+    send({ kind: 'log_only', run_id: owner.owner, lease_token: owner.lease_token });
+    this.#reportEmpty();
+  }
+
   #take(bytesMax: number): EventBatch | undefined {
     const batch = this.#waiting.take(bytesMax);
     if (batch) this.#options.budget.remove(batch.bytes);
     return batch;
   }
 
-  #send(batch: EventBatch | undefined): void {
-    if (!batch) return;
+  #send({ first_id, events, bytes }: EventBatch): void {
     const { owner, send } = this.#options;
-    const { first_id, events, bytes } = batch;
     this.#sentBytes += bytes;
-    send({ kind: 'events', run_id: owner.owner, lease_token: owner.lease_token, first_id, events }, () => {
-      this.#sentBytes -= bytes;
-      if (!this.#isLogged) this.#sendSome();
-    });
+    this.#sentSinceAck += bytes;
+    const ack = this.#sentSinceAck;
+    const wantsAck = ack >= ackBytes;
+    if (wantsAck) this.#sentSinceAck = 0;
+    const ids = { run_id: owner.owner, lease_token: owner.lease_token, first_id };
+    send({ kind: 'events', ...ids, events, ...(wantsAck ? { ack } : {}) });
   }
 
   /** The id from which the log is kept once it has become too long. */

@@ -13,6 +13,7 @@ import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
 import type { EventBudget } from './event-budget.ts';
+import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
 import { errorOf } from './run-error.ts';
@@ -32,8 +33,7 @@ export interface RunTools {
   budget: EventBudget;
   codec: ValueCodec;
   store: BaseStore;
-  /** `onSent` is called when the message has left, or can never leave. */
-  send: (message: FromExecutor, onSent?: () => void) => void;
+  send: (message: FromExecutor) => void;
   /** Undefined when runs are not traced. */
   tracing: { project: string; outbox: TraceOutbox } | undefined;
 }
@@ -44,8 +44,6 @@ interface CallbackEvent {
   tags?: string[];
   data: { chunk?: unknown };
 }
-
-type Chunk = [namespace: string[], mode: string, payload: unknown];
 
 export class RunExecution {
   readonly #order: RunOrder;
@@ -117,6 +115,11 @@ export class RunExecution {
     this.#events.mute();
   }
 
+  /** Readers have taken these bytes of events, or are not waited for. */
+  acknowledge(bytes: number): void {
+    this.#events.acknowledge(bytes);
+  }
+
   /** Never rejects: whatever happens is reported to the server process. */
   async run(): Promise<void> {
     const { run_id, attempt } = this.#order;
@@ -161,9 +164,8 @@ export class RunExecution {
     const { order, graph, config, input } = await this.#prepare();
     const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
     if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
-    const chunks = (await graph.stream(input as never, options as never)) as unknown as AsyncIterable<Chunk>;
     // Taken as they come: an event that waited in the engine could miss the flush of its checkpoint.
-    for await (const chunk of chunks) this.#chunk(graph, chunk);
+    return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
   }
 
   /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
@@ -310,9 +312,8 @@ export class RunExecution {
     const text = error && JSON.stringify(error);
     const interrupts = this.#session?.interrupts() ?? null;
     if (text) this.#events.emit('error', text);
-    const sent = this.#events.flush();
     await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
-    await sent;
+    await this.#events.flush();
   }
 
   /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */

@@ -1,0 +1,32 @@
+// The chunks that the engine streams, taken from its generator. `graph.stream()` is the same generator behind two more streams: they
+// keep about half a kilobyte per chunk until the run is over, and take three quarters of the time that a chunk costs.
+import { ensureConfig } from '@langchain/core/runnables';
+import { onAbort } from '../../abort.ts';
+import type { Graph } from './graph-registry.ts';
+
+export type Chunk = [namespace: string[], mode: string, payload: unknown];
+
+/**
+ * Calls `take` with every chunk, in the microtasks after the engine has emitted it. Rejects as soon as the signal is aborted: a graph
+ * need not end then, and what it still emits is dropped.
+ */
+export const takeChunks = (
+  graph: Graph,
+  input: unknown,
+  options: object & { signal: AbortSignal },
+  take: (chunk: Chunk) => void,
+): Promise<void> => {
+  const { signal } = options;
+  const config = ensureConfig({ recursionLimit: graph.config?.recursionLimit, ...options } as object);
+  const chunks = graph._streamIterator(input as never, config as never) as AsyncIterable<Chunk>;
+  const takeAll = async (): Promise<void> => {
+    for await (const chunk of chunks) {
+      if (signal.aborted) return;
+      take(chunk);
+    }
+  };
+  return new Promise((resolve, reject) => {
+    const stopWaiting = onAbort(signal, () => reject(signal.reason as Error));
+    void takeAll().then(resolve, reject).finally(stopWaiting);
+  });
+};
