@@ -33,7 +33,7 @@ const sentBytesMax = 256 * kb;
 /** Bytes after which an acknowledgement is asked for. */
 const ackBytes = 128 * kb;
 /** Stored events that may wait to be sent: with more, the server process reads them in the log. */
-const storedBytesMax = 10 * 1024 * kb;
+const storedBytesMax = 4 * 1024 * kb;
 /** Bytes that a run's log keeps, with what waits for it; older events go first. */
 const keptBytesMax = 10 * 1024 * kb;
 
