@@ -34,6 +34,8 @@ export interface Writer {
   readonly owner: Owner;
   /** Hands over what has gathered. */
   drain(): BatchItems;
+  /** True when the last drain left items for the next flush. */
+  readonly isPartial?: boolean;
   /** Called once for each drain, in their order, when its flush was answered. Must not throw. */
   settled?(isStored: boolean): void;
 }
@@ -43,7 +45,8 @@ export type Committer = Pick<CommitQueue, 'commit'>;
 
 interface Sent {
   lost: ReadonlySet<string>;
-  /** Writers for which the flush had no room. */
+  drained: ReadonlySet<Writer>;
+  /** Writers that have items left, and the flush that takes them next. */
   left: ReadonlyMap<Writer, Flush>;
   error?: unknown;
 }
@@ -76,11 +79,12 @@ export class CommitQueue {
     let flush: Flush | undefined = (this.#next ??= this.#open());
     flush.writers.add(writer);
     while (flush) {
-      const { lost, left, error }: Sent = await flush.done;
+      const { lost, drained, left, error }: Sent = await flush.done;
+      if (drained.has(writer)) {
+        if (error !== undefined) throw error;
+        if (lost.has(writer.owner.owner)) throw new LeaseLost(writer.owner.owner);
+      }
       flush = left.get(writer);
-      if (flush) continue;
-      if (error !== undefined) throw error;
-      if (lost.has(writer.owner.owner)) throw new LeaseLost(writer.owner.owner);
     }
   }
 
@@ -107,33 +111,38 @@ export class CommitQueue {
     // What gathered meanwhile has waited long enough.
     if (this.#next) setImmediate((this.#next as Flush).start);
     for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));
-    return { lost, left, error };
+    return { lost, drained, left, error };
   }
 
-  /** Each item names its owner. Writers that do not fit wait for the next flush. */
+  /** Adds the owner to each item. Items that do not fit wait for the next flush. */
   #gather(writers: Iterable<Writer>) {
     const owners: Owner[] = [];
     const items: Record<string, object[]> = noItems();
-    const drained: Writer[] = [];
+    const drained = new Set<Writer>();
     const left = new Map<Writer, Flush>();
     let size = 0;
     for (const writer of writers) {
       if (size > flushSizeMax) {
-        const next = (this.#next ??= this.#open());
-        next.writers.add(writer);
-        left.set(writer, next);
+        left.set(writer, this.#addToNext(writer));
         continue;
       }
       const { owner } = writer;
       owners.push(owner);
-      drained.push(writer);
+      drained.add(writer);
       const own = writer.drain();
+      if (writer.isPartial) left.set(writer, this.#addToNext(writer));
       size += sizeOf(own);
       for (const [kind, some] of Object.entries(own)) {
         for (const item of some) items[kind]?.push({ owner: owner.owner, ...item });
       }
     }
     return { batch: { owners, ...items } as CheckpointBatch, drained, left };
+  }
+
+  #addToNext(writer: Writer): Flush {
+    const next = (this.#next ??= this.#open());
+    next.writers.add(writer);
+    return next;
   }
 
   /** Tried until the database has answered. A flush that comes twice is stored once. */

@@ -1,41 +1,42 @@
-// Writers of one owner whose items belong together: each flush takes what all of them have gathered, or nothing of them.
-import { noItems, type BatchItems, type Committer, type Writer } from './commit-queue.ts';
+// The checkpoints and the events of one run. A flush takes the items of both, so that they are stored together. Only when
+// more events wait than one flush should take, the oldest are stored first, as far as they belong to no checkpoint.
+import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import type { Owner } from '../../storage/checkpoints.ts';
+
+export interface EventWriter extends Writer {
+  /** True when the oldest events should be stored in a flush without checkpoints. */
+  readonly goesAhead: boolean;
+  /** Returns the items of such a flush. */
+  drainAhead(): BatchItems;
+}
 
 export class JointWriter implements Writer, Committer {
   readonly owner: Owner;
   readonly #queue: Committer;
-  readonly #members: Writer[] = [];
+  readonly #events: EventWriter;
+  /** The writer of the checkpoints. Undefined for a run without a thread. */
+  session: Writer | undefined;
+  isPartial = false;
 
-  constructor(owner: Owner, queue: Committer) {
-    this.owner = owner;
+  constructor(queue: Committer, events: EventWriter) {
+    this.owner = events.owner;
     this.#queue = queue;
+    this.#events = events;
   }
 
-  /** From now on, in place of another member if there is one. */
-  add(member: Writer, replaced?: Writer): void {
-    const at = replaced ? this.#members.indexOf(replaced) : -1;
-    if (at === -1) this.#members.push(member);
-    else this.#members[at] = member;
-  }
-
-  /** Stores the items of all members. */
+  /** Resolves when the items of both are stored. */
   commit(): Promise<void> {
     return this.#queue.commit(this);
   }
 
   drain(): BatchItems {
-    const [first, ...others] = this.#members;
-    const items = first?.drain() ?? noItems();
-    for (const other of others) {
-      for (const [kind, more] of Object.entries(other.drain())) {
-        if (more.length > 0) (items[kind as keyof BatchItems] as object[]).push(...more);
-      }
-    }
-    return items;
+    this.isPartial = this.#events.goesAhead;
+    if (this.isPartial) return this.#events.drainAhead();
+    const items = this.#events.drain();
+    return this.session ? { ...this.session.drain(), events: items.events } : items;
   }
 
   settled(isStored: boolean): void {
-    for (const member of this.#members) member.settled?.(isStored);
+    this.#events.settled?.(isStored);
   }
 }

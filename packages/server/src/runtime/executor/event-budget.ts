@@ -1,11 +1,11 @@
 // Bounds the events of all runs of an executor that wait to be sent or stored. A graph emits events without waiting, so
-// when they are too many, the run with most of them loses its oldest ones.
+// when the bound is exceeded, the run with the most waiting bytes drops some.
 
 /** The waiting events of one run. */
 export interface WaitingEvents {
-  /** Bytes that can be dropped: those of all its events but the newest. */
+  /** Bytes that can be dropped. */
   readonly droppable: number;
-  /** Drops the oldest events until that many bytes are gone; returns how many were. */
+  /** Drops about that many bytes, oldest events first. Returns the number of dropped bytes. */
   dropOldest(bytes: number): number;
 }
 

@@ -29,6 +29,10 @@ export class EventBuffer {
     return this.#events.length - this.#start;
   }
 
+  get oldest(): NamedEvent | undefined {
+    return this.#events[this.#start];
+  }
+
   /** Bytes of all events but the newest. */
   get olderBytes(): number {
     const newest = this.#events.at(-1);
@@ -56,9 +60,9 @@ export class EventBuffer {
     return { first_id, events, bytes };
   }
 
-  /** The oldest events: at least one, and then as many as fit. */
-  take(bytesMax: number): EventBatch | undefined {
-    if (this.bytes <= bytesMax || this.length <= 1) return this.takeAll();
+  /** Takes the oldest event, and those after it that fit, up to the first for which `isTaken` is false. */
+  take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    if ((this.bytes <= bytesMax && !isTaken) || this.length <= 1) return this.takeAll();
     const first_id = this.#nextId - this.length;
     const events: NamedEvent[] = [];
     let bytes = 0;
@@ -66,7 +70,7 @@ export class EventBuffer {
       const event = this.#events[this.#start];
       if (!event) break;
       const more = bytesOf(event);
-      if (events.length > 0 && bytes + more > bytesMax) break;
+      if (events.length > 0 && (bytes + more > bytesMax || isTaken?.(event) === false)) break;
       events.push(event);
       bytes += more;
       this.#leave(more);

@@ -129,17 +129,65 @@ describe('a logged run', () => {
     return run;
   };
 
-  it('keeps as much for its next flush as its log would', () => {
+  it('stores a burst of events piece by piece, and those that report writes with what comes after them', () => {
     const budget = new EventBudget(64 * mb);
     const run = openLogged(budget);
-    run.emit(20_000);
-    expect(budget.peakBytes).toBeLessThanOrEqual(10 * mb + kb);
+    run.emit(10_000);
+    run.events.emit('updates', '{}');
+    run.emit(6_000);
     expect(run.commits()).toBe(1);
+    const flushes: number[][] = [];
+    while (run.events.goesAhead)
+      flushes.push(run.events.drainAhead().events.flatMap(({ first_id, last_id }) => [first_id, last_id]));
+    for (const ids of flushes) expect((ids.at(-1) ?? 0) - (ids[0] ?? 0)).toBeLessThanOrEqual(4_300);
+    expect(flushes[0]?.[0]).toBe(0);
+    expect(flushes.at(-1)?.at(-1)).toBe(9_999);
     const rows = run.events.drain().events;
-    expect(rows.at(-1)?.last_id).toBe(19_999);
-    expect(rows[0]?.first_id).toBeGreaterThan(9_000);
+    expect(rows[0]?.first_id).toBe(10_000);
+    expect(rows.at(-1)?.last_id).toBe(16_000);
     for (const { events } of rows) expect(events.length).toBeLessThanOrEqual(128 * kb);
     expect(budget.bytes).toBe(0);
+  });
+
+  it('lets its checkpoints wait for a burst only so long', () => {
+    const run = openLogged(new EventBudget(64 * mb));
+    let ahead = 0;
+    for (run.emit(6_000); run.events.goesAhead; ahead++) {
+      run.events.drainAhead();
+      run.emit(6_000);
+    }
+    expect(ahead).toBe(16);
+  });
+
+  it.each(['values', 'updates', 'updates|node:task', 'checkpoints', 'tasks', 'debug', 'custombed'])(
+    'stores %s events with checkpoints only',
+    (event) => {
+      const run = openLogged(new EventBudget(64 * mb));
+      run.events.emit(event, '{}');
+      run.emit(10_000);
+      expect(run.events.goesAhead).toBe(false);
+    },
+  );
+
+  it.each(['custom', 'custom|node:task', 'messages/partial', 'messages|node:task', 'events'])(
+    'stores a burst that begins with %s events ahead of checkpoints',
+    (event) => {
+      const run = openLogged(new EventBudget(64 * mb));
+      run.events.emit(event, '{}');
+      run.emit(10_000);
+      expect(run.events.goesAhead).toBe(true);
+    },
+  );
+
+  it('gives its bytes back when it is closed before its last flush is answered', () => {
+    const budget = new EventBudget(64 * mb);
+    const run = openLogged(budget);
+    run.emit(1_000);
+    run.events.drain();
+    run.events.close();
+    run.events.settled(true);
+    expect(budget.bytes).toBe(0);
+    expect(run.messages).toEqual([]);
   });
 
   it('sends what is stored, and nothing that is not', () => {
@@ -156,7 +204,8 @@ describe('a logged run', () => {
   });
 
   it('is left to its log when the server process does not keep up', () => {
-    const run = openLogged(new EventBudget());
+    const budget = new EventBudget(4 * mb);
+    const run = openLogged(budget);
     for (let flush = 0; flush < 30; flush++) {
       run.emit(1_000);
       run.events.drain();
@@ -165,5 +214,6 @@ describe('a logged run', () => {
     expect(run.bytes()).toBeLessThanOrEqual(384 * kb);
     expect(run.messages.map(({ kind }) => kind).filter((kind) => kind === 'log_only')).toHaveLength(1);
     expect(run.messages.at(-1)?.kind).toBe('log_only');
+    expect(budget.peakBytes).toBeLessThanOrEqual(4 * mb);
   });
 });

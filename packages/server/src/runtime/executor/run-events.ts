@@ -6,13 +6,14 @@
 //                    └─ logged ─▶ committing ─▶ stored ───────────▶ sent ─▶ acknowledged
 //
 // The server process acknowledges events when its readers have taken them, or have had time to; until then the next ones
-// wait here. A graph does not wait when it emits, so what waits is bounded: by `EventBudget` for all runs of the executor, and
-// for a logged run by what its log would keep. The oldest events go first; ids then have a gap.
+// wait here. A graph does not wait when it emits, so `EventBudget` bounds the waiting and the stored events of all runs of the
+// executor. Beyond the bound, stored events are not sent (the server process reads them in the log), and of waiting events
+// the oldest are dropped, which leaves a gap in the ids.
 import type { Owner } from '../../storage/checkpoints.ts';
 import { noItems, type BatchItems, type Writer } from '../checkpoints/commit-queue.ts';
 import type { FromExecutor } from '../protocol.ts';
 import type { EventBudget, WaitingEvents } from './event-budget.ts';
-import { EventBuffer, type EventBatch } from './event-buffer.ts';
+import { EventBuffer, type EventBatch, type NamedEvent } from './event-buffer.ts';
 
 export interface RunEventsOptions {
   owner: Owner & { lease_token: number };
@@ -32,10 +33,15 @@ const messageBytesMax = 128 * kb;
 const sentBytesMax = 256 * kb;
 /** Bytes after which an acknowledgement is asked for. */
 const ackBytes = 128 * kb;
-/** Stored events that may wait to be sent: with more, the server process reads them in the log. */
-const storedBytesMax = 4 * 1024 * kb;
-/** Bytes that a run's log keeps, with what waits for it; older events go first. */
+/** Bytes that a run's log keeps; older events go first. */
 const keptBytesMax = 10 * 1024 * kb;
+/** When more bytes wait, the oldest events are stored in flushes without checkpoints, of about this size. */
+const aheadBytesMax = 4 * 1024 * kb;
+/** Flushes without checkpoints in a row: the checkpoints wait for them. */
+const aheadMax = 16;
+
+/** An event that a node emits while it executes. All others report a checkpoint or writes, and are stored with them. */
+const isMidStep = ([event]: NamedEvent): boolean => /^(custom|messages|events)(?![^|/])/.test(event);
 
 /** Names are the graph's in part (`values|node:task`); a line break in one would end it. */
 const oneLine = (name: string): string => name.replaceAll(/[\r\n\0]|\p{Surrogate}/gu, ' ');
@@ -49,9 +55,12 @@ export class RunEvents implements Writer, WaitingEvents {
   /** In the log, and not sent yet. */
   #stored: EventBatch[] = [];
   #storedBytes = 0;
+  /** Flushes without checkpoints since the last one with them. */
+  #ahead = 0;
   /** Whether the next flush will drain. */
   #isQueued = false;
   #isScheduled = false;
+  #isClosed = false;
   #isLogged = false;
   /** The server process reads the log from now on. */
   #isLogOnly = false;
@@ -73,11 +82,22 @@ export class RunEvents implements Writer, WaitingEvents {
   }
 
   get droppable(): number {
-    return this.#waiting.olderBytes;
+    return Math.max(this.#storedBytes, this.#waiting.olderBytes);
   }
 
+  /** Drops stored events first: readers still get them from the log. */
   dropOldest(bytes: number): number {
-    return this.#waiting.drop(bytes);
+    if (this.#storedBytes === 0) return this.#waiting.drop(bytes);
+    const stored = this.#storedBytes;
+    this.#leaveToLog();
+    return stored;
+  }
+
+  /** True when more waits than one flush should take, and the oldest event belongs to no checkpoint. */
+  get goesAhead(): boolean {
+    const { oldest, bytes } = this.#waiting;
+    const isMuch = this.#isLogged && bytes > aheadBytesMax && this.#ahead < aheadMax;
+    return isMuch && oldest !== undefined && isMidStep(oldest);
   }
 
   /** From now on events go to the log. Those before are with the server process already, or nobody wanted them. */
@@ -97,12 +117,9 @@ export class RunEvents implements Writer, WaitingEvents {
   }
 
   emit(event: string, data: string): void {
-    const { budget } = this.#options;
-    budget.add(this.#waiting.push([oneLine(event), data]));
-    if (!this.#isLogged) return this.#schedule();
-    const excess = this.#waiting.bytes - keptBytesMax;
-    if (excess > 0) budget.remove(this.#waiting.drop(excess));
-    this.#queue();
+    this.#options.budget.add(this.#waiting.push([oneLine(event), data]));
+    if (this.#isLogged) this.#queue();
+    else this.#schedule();
   }
 
   /** Readers have taken these bytes, or are not waited for. */
@@ -118,13 +135,27 @@ export class RunEvents implements Writer, WaitingEvents {
   }
 
   drain(): BatchItems {
-    const items = noItems();
     this.#isQueued = false;
+    this.#ahead = 0;
+    return this.#drain(Infinity);
+  }
+
+  /** Takes the oldest events, up to the first that belongs to a checkpoint. */
+  drainAhead(): BatchItems {
+    this.#ahead += 1;
+    return this.#drain(aheadBytesMax, isMidStep);
+  }
+
+  #drain(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): BatchItems {
+    const items = noItems();
     const batches: EventBatch[] = [];
-    while (this.#isLogged) {
-      const batch = this.#take(messageBytesMax);
+    for (let size = 0; this.#isLogged && size < bytesMax;) {
+      const { oldest } = this.#waiting;
+      if (!oldest || isTaken?.(oldest) === false) break;
+      const batch = this.#take(messageBytesMax, isTaken);
       if (!batch) break;
       batches.push(batch);
+      size += batch.bytes;
       const { first_id, bytes } = batch;
       const last_id = first_id + batch.events.length - 1;
       const events = batch.events.map(([event, data]) => `${event}\n${data}\n`).join('');
@@ -136,18 +167,22 @@ export class RunEvents implements Writer, WaitingEvents {
 
   settled(isStored: boolean): void {
     const batches = this.#committing.shift() ?? [];
-    if (!isStored || this.#isLogOnly) return;
-    for (const batch of batches) {
-      this.#stored.push(batch);
-      this.#storedBytes += batch.bytes;
-    }
+    if (!isStored || this.#isLogOnly || this.#isClosed) return;
+    let bytes = 0;
+    for (const batch of batches) bytes += batch.bytes;
+    this.#stored.push(...batches);
+    this.#storedBytes += bytes;
+    this.#options.budget.add(bytes);
     this.#sendSome();
-    if (this.#storedBytes > storedBytesMax) this.#leaveToLog();
   }
 
-  /** The attempt is over. */
+  /** The attempt is over: what waits is dropped, and what a flush still stores is not sent. */
   close(): void {
+    this.#isClosed = true;
     this.#take(Infinity);
+    this.#options.budget.remove(this.#storedBytes);
+    this.#storedBytes = 0;
+    this.#stored = [];
     this.#options.budget.leave(this);
   }
 
@@ -170,7 +205,10 @@ export class RunEvents implements Writer, WaitingEvents {
     while (this.#sentBytes < sentBytesMax) {
       const batch = this.#isLogged ? this.#stored.shift() : this.#take(messageBytesMax);
       if (!batch) break;
-      if (this.#isLogged) this.#storedBytes -= batch.bytes;
+      if (this.#isLogged) {
+        this.#storedBytes -= batch.bytes;
+        this.#options.budget.remove(batch.bytes);
+      }
       this.#send(batch);
     }
     if (this.#isEmpty()) this.#reportEmpty();
@@ -195,8 +233,8 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#reportEmpty();
   }
 
-  #take(bytesMax: number): EventBatch | undefined {
-    const batch = this.#waiting.take(bytesMax);
+  #take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    const batch = this.#waiting.take(bytesMax, isTaken);
     if (batch) this.#options.budget.remove(batch.bytes);
     return batch;
   }

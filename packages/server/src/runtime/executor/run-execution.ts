@@ -71,7 +71,6 @@ export class RunExecution {
     this.#isStreamed = order.streamed;
     this.#areValuesKept = order.values_kept;
     const owner = { owner: order.run_id, lease_token: order.lease_token };
-    this.#writer = new JointWriter(owner, tools.queue);
     this.#events = new RunEvents({
       owner,
       firstId: order.first_event_id,
@@ -80,7 +79,7 @@ export class RunExecution {
       send: tools.send,
       onFailure: (error) => this.#fail(error),
     });
-    this.#writer.add(this.#events);
+    this.#writer = new JointWriter(tools.queue, this.#events);
     if (order.logged) this.#events.log();
     const { tracing } = tools;
     this.#tracer = tracing && new RunTracer(order, tracing.project, tracing.outbox);
@@ -232,7 +231,7 @@ export class RunExecution {
       cache: new RefCache(),
       onFailure: (error) => this.#fail(error),
     });
-    this.#writer.add(session, this.#session);
+    this.#writer.session = session;
     this.#session = session;
     return new SvcCheckpointer(session, this.#tools.checkpoints);
   }

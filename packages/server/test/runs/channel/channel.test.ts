@@ -66,8 +66,10 @@ describe('a graph', () => {
   it('that writes garbage to the channel ends its executor, and after its attempts its run', async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'garble' } });
-    await eventually(async () =>
-      expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'error', attempt: 3 }),
+    await eventually(
+      async () =>
+        expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'error', attempt: 3 }),
+      60_000,
     );
     const { error } = (await client.runs.get(thread_id, run_id)) as { error?: { message: string } };
     expect(error?.message).toMatch(/wrote to the server's channel/);
