@@ -100,6 +100,20 @@ describe('a run whose executor ends after a step has been committed', () => {
     expect(custom(log)).toBe(events);
   });
 
+  it.each([1, 1_000])(
+    'has the events of the step in its log (mode events, %i events before)',
+    async (events) => {
+      const { log } = await run({
+        graph: 'speaker',
+        durability: 'sync',
+        input: { events },
+        stream_mode: ['updates', 'values', 'custom', 'events'],
+      });
+      expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+      expect(custom(log)).toBe(events);
+    },
+  );
+
   it('repeats every step in the log when none was stored (exit)', async () => {
     const { log } = await run({
       graph: 'speaker',
