@@ -30,7 +30,7 @@ const isOfAttempt = (fields: Fields): boolean => {
     case 'log_only':
       return true;
     case 'lost':
-      return typeof fields['message'] === 'string';
+      return typeof fields['message'] === 'string' && typeof fields['charge'] === 'boolean';
     default:
       return false;
   }

@@ -49,6 +49,7 @@ checkpoint_writes.idx integer not null
 checkpoint_writes.channel text not null
 checkpoint_writes.task_path text
 checkpoint_writes.ref text not null
+checkpoint_writes.run_id uuid
 checkpoints.thread_id uuid not null
 checkpoints.checkpoint_ns text not null
 checkpoints.checkpoint_id uuid not null
@@ -59,6 +60,7 @@ checkpoints.body text not null
 checkpoints.channels text not null
 checkpoints.wrote text
 checkpoints.shape text
+checkpoints.found_head uuid
 cron_ticks.cron_id uuid not null
 cron_ticks.scheduled_for timestamp with time zone not null
 cron_ticks.fired_at timestamp with time zone not null default now()
@@ -78,6 +80,9 @@ crons.last_error text
 crons.sealed_user text
 crons.created_at timestamp with time zone not null default now()
 crons.updated_at timestamp with time zone not null default now()
+deleted_threads.thread_id uuid not null
+deleted_threads.blob_space uuid not null
+deleted_threads.deleted_at timestamp with time zone not null default now()
 duties.name text not null
 duties.lease_token bigint not null default 0
 duties.lease_until timestamp with time zone
@@ -201,6 +206,16 @@ projects.name text not null
 projects.description text
 projects.extra text
 projects.start_time timestamp with time zone not null default now()
+replaced_writes.thread_id uuid not null
+replaced_writes.checkpoint_ns text not null
+replaced_writes.checkpoint_id uuid not null
+replaced_writes.task_id text not null
+replaced_writes.idx integer not null
+replaced_writes.version bigint not null
+replaced_writes.run_id uuid
+replaced_writes.channel text not null
+replaced_writes.task_path text
+replaced_writes.ref text not null
 run_cancels.run_id uuid not null
 run_cancels.action text not null
 run_cancels.reason text not null
@@ -234,6 +249,11 @@ runs.lost_attempts jsonb not null default '[]'::jsonb
 runs.not_before timestamp with time zone not null default now()
 runs.created_at timestamp with time zone not null default now()
 runs.updated_at timestamp with time zone not null default now()
+runs.found_head uuid
+runs.found_status text
+runs.found_interrupts text
+runs.found_error text
+runs.found_by uuid
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null
@@ -303,6 +323,8 @@ threads.ttl_since timestamp with time zone
 threads.ttl_done_at timestamp with time zone
 threads.removals integer not null default 0
 threads.expires_at timestamp with time zone
+threads.settled_by uuid
+threads.settled_status text default 'idle'::text
 trace_attachments.tenant_id uuid not null
 trace_attachments.day date not null
 trace_attachments.run_id uuid not null
@@ -427,6 +449,7 @@ crons CHECK ((on_run_completed = ANY (ARRAY['delete'::text, 'keep'::text])))
 crons FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE
 crons FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE
 crons PRIMARY KEY (cron_id)
+deleted_threads PRIMARY KEY (thread_id)
 duties PRIMARY KEY (name)
 encryption_keys CHECK (only_row)
 encryption_keys PRIMARY KEY (only_row)
@@ -459,6 +482,7 @@ model_prices PRIMARY KEY (id)
 projects CHECK ((name <> ''::text))
 projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 projects PRIMARY KEY (tenant_id, id)
+replaced_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, version)
 run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
 run_cancels PRIMARY KEY (run_id)
 run_events PRIMARY KEY (run_id, first_id, last_id)
@@ -472,6 +496,7 @@ schema_migrations PRIMARY KEY (version)
 store_items CHECK ((ttl_minutes > (0)::double precision))
 store_items PRIMARY KEY (namespace, key)
 threads CHECK (((ttl_minutes IS NULL) = (ttl_strategy IS NULL)))
+threads CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text])))
 threads CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text])))
 threads CHECK ((ttl_minutes > (0)::double precision))
 threads CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text])))
@@ -508,6 +533,7 @@ CREATE UNIQUE INDEX blob_garbage_pkey ON svc.blob_garbage USING btree (blob_spac
 CREATE UNIQUE INDEX blobs_pkey ON svc.blobs USING btree (space, hash)
 CREATE UNIQUE INDEX checkpoint_heads_pkey ON svc.checkpoint_heads USING btree (thread_id, checkpoint_ns)
 CREATE UNIQUE INDEX checkpoint_writes_pkey ON svc.checkpoint_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+CREATE INDEX checkpoint_writes_run ON svc.checkpoint_writes USING btree (run_id) WHERE (run_id IS NOT NULL)
 CREATE UNIQUE INDEX checkpoints_pkey ON svc.checkpoints USING btree (thread_id, checkpoint_ns, checkpoint_id)
 CREATE INDEX cron_ticks_fired ON svc.cron_ticks USING btree (fired_at)
 CREATE UNIQUE INDEX cron_ticks_pkey ON svc.cron_ticks USING btree (cron_id, scheduled_for)
@@ -517,6 +543,9 @@ CREATE INDEX crons_due ON svc.crons USING btree (next_run_date) WHERE (enabled A
 CREATE INDEX crons_metadata ON svc.crons USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
 CREATE UNIQUE INDEX crons_pkey ON svc.crons USING btree (cron_id)
 CREATE INDEX crons_thread ON svc.crons USING btree (thread_id)
+CREATE INDEX deleted_threads_age ON svc.deleted_threads USING btree (deleted_at)
+CREATE UNIQUE INDEX deleted_threads_pkey ON svc.deleted_threads USING btree (thread_id)
+CREATE INDEX deleted_threads_space ON svc.deleted_threads USING btree (blob_space)
 CREATE UNIQUE INDEX duties_pkey ON svc.duties USING btree (name)
 CREATE UNIQUE INDEX encryption_keys_pkey ON svc.encryption_keys USING btree (only_row)
 CREATE UNIQUE INDEX expiry_defaults_pkey ON svc.expiry_defaults USING btree (only_row)
@@ -546,6 +575,7 @@ CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, cre
 CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
 CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
 CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
+CREATE UNIQUE INDEX replaced_writes_pkey ON svc.replaced_writes USING btree (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, version)
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
 CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
 CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
@@ -627,6 +657,7 @@ add_trace_days(p_days date[]) returns void
 adopt_late_orphans(p_limit integer) returns integer
 adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
 begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) returns boolean
+blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
@@ -638,18 +669,20 @@ commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_wr
 commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) returns boolean
 complete_export(p_tenant uuid, p_export uuid, p_token bigint, p_manifest text) returns boolean
 complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
-copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath) returns text
+copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath, p_max integer) returns text
 count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
 create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
-delete_checkpoints(p_thread_id uuid) returns void
+delete_checkpoints(p_thread_id uuid, p_count integer) returns boolean
 delete_ended_deliveries(p_before interval, p_limit integer) returns integer
 delete_old_traces(p_days_kept integer, p_limit integer) returns integer
 delete_project(p_tenant uuid, p_id uuid) returns boolean
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
-delete_thread(p_thread_id uuid, p_access jsonpath) returns boolean
+delete_state(p_thread_id uuid, p_count integer) returns integer
+delete_thread(p_thread_id uuid, p_access jsonpath, p_count integer) returns boolean
+delete_values(p_space uuid, p_count integer) returns integer
 drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
 end_lost_traces(p_quiet interval, p_limit integer) returns integer
@@ -660,29 +693,40 @@ export_cursor_time(p_cursor text) returns timestamp with time zone
 export_span(p_start timestamp with time zone, p_end timestamp with time zone) returns text
 fail_export_attempt(p_tenant uuid, p_run uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
 fail_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval) returns text
+find_heir(p_run runs) returns TABLE(rests boolean, heir uuid)
+find_settled(p_thread_id uuid) returns TABLE(head uuid, status text, interrupts text, error text, settled_by uuid)
 fold_trace_hours(p_quiet interval, p_limit integer) returns integer
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
+hand_over_run(p_run_id uuid, p_thread_id uuid) returns boolean
 heads_mark(p_thread_id uuid) returns text
 ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]) returns date[]
+is_being_deleted(p_thread_id uuid, p_space uuid) returns boolean
 is_of_lone_run(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
+keep_replaced_write() returns trigger
 lock_export_runs(p_tenant uuid, p_export uuid) returns void
 note_moved_run() returns trigger
+note_removals(p_thread_ids uuid[]) returns void
 note_removed_checkpoints() returns trigger
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
+refuse_deleted_thread() returns trigger
 release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
 requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
-restore_thread(p_thread_id uuid, p_begun boolean) returns void
+restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
+restore_thread(p_thread_id uuid) returns void
 set_thread_expiry() returns trigger
-settle_thread(p_thread_id uuid, p_ending text, p_interrupts text, p_error text) returns void
+settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
+settle_thread(p_thread_id uuid, p_run_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
+stored_status(p_thread_id uuid, p_error text) returns text
+sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
 trace_calls_from(p_start timestamp with time zone) returns timestamp with time zone
@@ -694,3 +738,5 @@ trace_hours_called(p_start timestamp with time zone, p_end timestamp with time z
 trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
 trace_step(p_seconds double precision) returns smallint
 trace_thread_id(p_metadata jsonb) returns text
+undo_run_writes(p_run_id uuid, p_thread_id uuid, p_results boolean) returns integer
+unsettle_thread(p_thread_id uuid, p_run runs, p_moved boolean) returns void
