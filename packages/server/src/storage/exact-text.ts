@@ -43,3 +43,6 @@ export const toExactJson = (value: unknown): string => {
 };
 
 export const fromExactJson = (value: unknown): unknown => mapTexts(value, fromExactText);
+
+/** For a column of text that is only shown, such as a reason: NUL, which PostgreSQL refuses, becomes U+FFFD. */
+export const toShownText = (text: string): string => text.replaceAll('\0', '\u{FFFD}');

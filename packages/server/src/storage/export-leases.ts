@@ -1,6 +1,7 @@
 // Leases on what exports consist of: taken, renewed, given back, and what is done under them by who holds them. The states
 // and their locks are in migrations/0042.
 import type { Database } from './database.ts';
+import { toShownText } from './exact-text.ts';
 import { exactTime } from './exact-time.ts';
 import { exportColumns, type ExportRow } from './export-row.ts';
 import type { ExportLease } from './export-lease.ts';
@@ -174,6 +175,11 @@ const columnsOf = (leases: readonly ExportLease[]) => [
 ];
 const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
 
+interface Overdue {
+  tenant_id: string;
+  id: string;
+}
+
 /** Things that one sweep settles of each kind. */
 const sweepMax = 100;
 
@@ -247,14 +253,20 @@ const ending = (db: Database) => {
     { reason, isLost }: { reason: string; isLost: boolean },
     { retries, delayMs }: RetryRules,
   ): Promise<boolean> =>
-    isDone(statements.requeue[lease.task], [...valuesOf(lease), isLost, reason, retries, delayMs]);
+    isDone(statements.requeue[lease.task], [
+      ...valuesOf(lease),
+      isLost,
+      toShownText(reason),
+      retries,
+      delayMs,
+    ]);
 
   const fail = async (
     lease: ExportLease,
     { cause, message }: { cause: FailureCause; message: string },
     { retries, delayMs }: RetryRules,
   ): Promise<string | undefined> => {
-    const values = [...valuesOf(lease), cause, message, retries, delayMs];
+    const values = [...valuesOf(lease), cause, toShownText(message), retries, delayMs];
     const [row] = await db.query<{ status: string | null }>(statements.fail[lease.task], values);
     return row?.status ?? undefined;
   };
@@ -269,19 +281,43 @@ const ending = (db: Database) => {
 
     completeRun: (lease: ExportLease): Promise<boolean> => isDone(statements.completeRun, valuesOf(lease)),
 
-    /** Settles what nobody else will: leases that are over, and what has taken too long. How many things. */
+    /**
+     * Settles leases that are over, and what has taken too long. Returns how many things. One that fails does not keep the others;
+     * rejects with all failures at the end.
+     */
     async sweep({ timeoutMs, runTimeoutMs }: ExportTimes, rules: RetryRules): Promise<number> {
+      let found = 0;
       let count = 0;
-      for (const { tenant_id, id } of await db.query<{ tenant_id: string; id: string }>(statements.overdue, [
-        timeoutMs,
-        sweepMax,
-      ]))
-        if (await isDone(statements.timeOut, [tenant_id, id, timeoutMs])) count += 1;
-      for (const lease of await db.query<ExportLease>(statements.lost, [sweepMax]))
-        if (await requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules)) count += 1;
-      const late = { cause: 'timeout' as const, message: 'The attempt took longer than one may' };
-      for (const lease of await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]))
-        if ((await fail(lease, late, rules)) !== undefined) count += 1;
+      const failures: unknown[] = [];
+      const settleEach = async <T>(rows: T[], settle: (row: T) => Promise<boolean>): Promise<void> => {
+        for (const row of rows) {
+          found += 1;
+          try {
+            if (await settle(row)) count += 1;
+          } catch (error) {
+            failures.push(error);
+          }
+        }
+      };
+      const overdue = await db.query<Overdue>(statements.overdue, [timeoutMs, sweepMax]);
+      await settleEach(overdue, ({ tenant_id, id }) =>
+        isDone(statements.timeOut, [tenant_id, id, timeoutMs]),
+      );
+      const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
+      await settleEach(lost, (lease) =>
+        requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules),
+      );
+      const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
+      const message = 'The attempt took longer than one may';
+      await settleEach(
+        late,
+        async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
+      );
+      if (failures.length > 0)
+        throw new AggregateError(
+          failures,
+          `${failures.length} of ${found} exports and export runs could not be settled`,
+        );
       return count;
     },
 

@@ -1,5 +1,6 @@
 // Leases on runs: taken, renewed, given back, and what is done under them by who holds them.
 import type { Database } from './database.ts';
+import { toShownText } from './exact-text.ts';
 import type { Lease } from './lease.ts';
 import { runColumns, type RunRow, type RunSetting } from './runs.ts';
 
@@ -92,7 +93,7 @@ export const runLeaseStorage = (db: Database) => ({
 
   /** Gives runs back, to be claimed again at once. Charged, the attempt counts as lost for this reason. */
   async release(leases: Lease[], { charge, reason }: { charge: boolean; reason: string }): Promise<void> {
-    await db.query(statements.release, [...split(leases), charge, reason]);
+    await db.query(statements.release, [...split(leases), charge, toShownText(reason)]);
   },
 
   /** Ends a run on behalf of its executor, if the lease still holds. `error` is JSON text. */

@@ -20,7 +20,7 @@ type HourSums = Omit<
 };
 
 const counts = ['run_count', 'error_count', 'prompt_tokens', 'completion_tokens', 'total_tokens']
-  .map((column) => `coalesce(sum(${column}), 0)::bigint as ${column}`)
+  .map((column) => `token_sum(sum(${column})) as ${column}`)
   .join(', ');
 const costs = ['prompt_cost', 'completion_cost', 'total_cost']
   .map((column) => `sum(${column})::text as ${column}`)

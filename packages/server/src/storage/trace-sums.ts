@@ -63,7 +63,7 @@ const seconds = (from: string, to: string): string => `date_part('epoch', ${to} 
  * any run that has its own.
  */
 const tokenSums = ['prompt_tokens', 'completion_tokens', 'total_tokens']
-  .map((column) => `coalesce(sum(${column}) filter (where is_counted), 0)::bigint as ${column}`)
+  .map((column) => `token_sum(sum(${column}) filter (where is_counted)) as ${column}`)
   .join(', ');
 const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
   .map(

@@ -20,7 +20,8 @@ const isCounted = `r.run_type = 'llm' and not exists (select from tenant_runs p
     and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity') offset 0)`;
 
 const tokens = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(
-  (column) => `sum(${column}) filter (where is_counted)::bigint as ${column}`,
+  (column) =>
+    `case when count(${column}) filter (where is_counted) > 0 then token_sum(sum(${column}) filter (where is_counted)) end as ${column}`,
 );
 const costs = ['prompt_cost', 'completion_cost', 'total_cost'].map(
   (column) =>

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toScope } from '../../src/platform/traces/run-scope.ts';
+import { ownTraceStorage } from '../../src/storage/own-traces.ts';
 import { traceFields } from '../../src/storage/trace-columns.ts';
 import {
   isByHour,
@@ -260,9 +261,8 @@ describe('sums of hours', () => {
     const root = names.runs[0] ?? '';
     const outer = toWrite({ ...model, run: 0, parent: null, start: 0.99, lasted: null, tokens: 10 }, names);
     const inner = toWrite({ ...model, run: 1, parent: 0, start: 1.5, tokens: 10 }, names);
-    const lost = { ...outer, metadata: JSON.stringify({ graph_id: 'agent', run_id: root }) };
-    lost.fields.trace_id = root;
-    await traces.ingest(names.tenant_id, [lost, inner], [], daysKept);
+    await ownTraceStorage(database).addPending(names.tenant_id, [{ id: root, run_id: root }]);
+    await traces.ingest(names.tenant_id, [outer, inner], [], daysKept);
     await hours.fold(0, 1_000);
     const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
     expect(await byHour(scope)).toMatchObject({ error_count: 0, total_tokens: 20 });

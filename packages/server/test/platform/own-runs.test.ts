@@ -229,7 +229,7 @@ it('What was under way in an executor that was killed ends with its run, and no 
   expect(await traces.endLost(0, 100)).toBe(2);
   const runs = await ended(server, run_id);
   expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
-  expect(runs[0]?.error).toBe('What executed it was lost, or stopped, before it had ended');
+  expect(runs[0]?.error).toBe('The process that executed it was lost or stopped before it ended');
 });
 
 it("LangChain's own tracer follows the same runs beside it, and each tells of them once", async () => {

@@ -1,7 +1,8 @@
-// Traces of this server's own runs: the way that ingest takes, without HTTP and without a key.
+// Traces of this server's own runs: stored like those that clients send, without HTTP and without a key.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../../storage/database.ts';
 import { modelPriceStorage } from '../../storage/model-prices.ts';
+import { ownTraceStorage } from '../../storage/own-traces.ts';
 import { projectStorage } from '../../storage/projects.ts';
 import { traceStorage } from '../../storage/traces.ts';
 import { workspaceStorage } from '../../storage/workspaces.ts';
@@ -12,24 +13,39 @@ import { Admission } from './admission.ts';
 import { IngestService } from './ingest-service.ts';
 import type { SentRun } from './sent-run.ts';
 
-/** Stores runs in the workspace that the first start made; what of them cannot be stored is told to `warn`. */
+/** A trace run of a run of this server. */
+export interface OwnTraceRun extends SentRun {
+  /** The run of the deployment. */
+  run_id: string;
+  isPending: boolean;
+  /** Whether it was stored as pending before. */
+  wasPending: boolean;
+}
+
+/** Stores trace runs in the workspace that the first start made; `warn` is called for what cannot be stored. */
 export const ownTraces = (
   db: Database,
   daysKept: number,
   warn: (text: string) => void,
-): ((runs: SentRun[]) => Promise<void>) => {
+): ((runs: OwnTraceRun[]) => Promise<void>) => {
   // One batch at a time, of a size that its maker bounds.
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(db));
   const prices = new PriceService(modelPriceStorage(db));
   const ingest = new IngestService({ traces: traceStorage(db), projects, prices, admission, daysKept });
   const workspaces = workspaceStorage(db);
+  const own = ownTraceStorage(db);
   let tenant_id: string | undefined;
   return async (runs) => {
     tenant_id ??= (await workspaces.oldestNamed(defaultWorkspace))?.id;
     if (tenant_id === undefined)
       throw new Problem('unavailable', `There is no workspace ${defaultWorkspace} yet`);
+    // Before the trace runs: one that is stored as pending must be found when its executor is lost.
+    const pending = runs.filter(({ isPending }) => isPending);
+    if (pending.length > 0) await own.addPending(tenant_id, pending);
     const { rejections } = await ingest.takeBatch(tenant_id, { runs, attachments: [], rejections: [] });
     for (const { id, message } of rejections) warn(`run ${id} is missing from traces: ${message}`);
+    const ended = runs.filter(({ isPending, wasPending }) => !isPending && wasPending);
+    if (ended.length > 0) await own.removePending(tenant_id, ended);
   };
 };

@@ -164,6 +164,7 @@ export class RunTracer extends BaseTracer {
       outputs: undefined,
       isEnded: false,
       isKnown: false,
+      isStoredPending: false,
       write: '0',
     };
     lighten(run);

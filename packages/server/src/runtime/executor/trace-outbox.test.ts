@@ -11,6 +11,7 @@ const traced = (id: string, inputs = '{}'): TracedRun => ({
   outputs: undefined,
   isEnded: true,
   isKnown: false,
+  isStoredPending: false,
   write: '0',
 });
 
@@ -51,6 +52,18 @@ describe('an outbox of traces', () => {
     await outbox.flush();
     expect(stored).toEqual(['a', 'b']);
     expect(warnings).toEqual(['traces could not be stored, and wait: Error: away']);
+  });
+
+  it('leaves out a run that JSON cannot hold, and stores the others', async () => {
+    const { outbox, stored, warnings } = recorded();
+    const odd = traced('odd');
+    odd.run.events = [{ name: 'text', time: '2026-01-01T00:00:00Z', kwargs: { count: 1n } }];
+    outbox.add(odd, false);
+    outbox.add(traced('plain'), true);
+    await outbox.flush();
+    expect(stored).toEqual(['plain']);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('trace run odd cannot be written as JSON');
   });
 
   it('lets the oldest go when there is too much, and counts them', async () => {

@@ -1,11 +1,11 @@
 // Traced runs that wait to be stored, of all runs of this process. It never fails: what cannot be stored is tried again
 // until there is too much of it; then the oldest go, and are counted.
-import type { SentRun } from '../../platform/traces/sent-run.ts';
+import type { OwnTraceRun } from '../../platform/traces/own-traces.ts';
 import { sizeOf, toSentRun, type TracedRun, writeIds } from './traced-run.ts';
 
 export interface OutboxOptions {
   /** Resolves when they are stored, as far as they can be. */
-  store: (runs: SentRun[]) => Promise<void>;
+  store: (runs: OwnTraceRun[]) => Promise<void>;
   /** Told about what got lost. */
   warn: (text: string) => void;
   /** Of what waits; without it enough for minutes. */
@@ -72,14 +72,32 @@ export class TraceOutbox {
     while (this.#due.size > 0) {
       const batch = this.#take();
       try {
-        await this.#options.store(batch.map(toSentRun));
-        for (const run of batch) run.isKnown = true;
+        const sent = this.#toSent(batch);
+        if (sent.size > 0) await this.#options.store([...sent.values()]);
+        for (const [run, { isPending }] of sent) {
+          run.isKnown = true;
+          run.isStoredPending ||= isPending;
+        }
       } catch (error) {
         this.#putBack(batch);
         this.#warn(`traces could not be stored, and wait: ${String(error)}`);
         return this.#schedule(everyMs);
       }
     }
+  }
+
+  /** Leaves out what cannot be written as JSON: it would fail again each time, and hold up the rest. */
+  #toSent(batch: TracedRun[]): Map<TracedRun, OwnTraceRun> {
+    const sent = new Map<TracedRun, OwnTraceRun>();
+    for (const run of batch) {
+      try {
+        sent.set(run, toSentRun(run));
+      } catch (error) {
+        this.#dropped += 1;
+        this.#warn(`trace run ${run.run.id} cannot be written as JSON: ${String(error)}`);
+      }
+    }
+    return sent;
   }
 
   #take(): TracedRun[] {

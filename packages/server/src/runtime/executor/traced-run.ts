@@ -1,7 +1,7 @@
 // A run of a trace on its way to the store: what was said of it so far, as ingest takes it.
 import { randomBytes } from 'node:crypto';
 import type { Run } from '@langchain/core/tracers/base';
-import type { SentRun } from '../../platform/traces/sent-run.ts';
+import type { OwnTraceRun } from '../../platform/traces/own-traces.ts';
 import { traceFacts, traceLabels } from './trace-text.ts';
 
 export interface TracedRun {
@@ -15,6 +15,8 @@ export interface TracedRun {
   isEnded: boolean;
   /** Whether the store has its inputs. */
   isKnown: boolean;
+  /** Whether it was stored while it had not ended. */
+  isStoredPending: boolean;
   /** Of what was said last, 64 bits in decimal: so that what is stored again changes nothing. */
   write: string;
 }
@@ -38,8 +40,9 @@ export const toSentRun = ({
   outputs,
   isEnded,
   isKnown,
+  isStoredPending,
   write,
-}: TracedRun): SentRun => {
+}: TracedRun): OwnTraceRun => {
   const { id, trace_id, parent_run_id, dotted_order, name, run_type, tags, error, events } = run;
   const { metadata = {}, invocation_params, batch_size } = run.extra ?? {};
   const extra = {
@@ -59,6 +62,9 @@ export const toSentRun = ({
   const operation = isEnded ? 'patch' : 'post';
   const texts = { events: JSON.stringify(events), extra: JSON.stringify(extra) };
   return {
+    run_id: String(keys['run_id']),
+    isPending: !isEnded,
+    wasPending: isStoredPending,
     operation,
     id,
     main,

@@ -29,27 +29,38 @@ begin
     where e.status = 'INTERVALSCHEDULED' and e.next_window = d.next_window
     order by d.turn, e.next_window, e.id limit p_limit for no key update of e skip locked
   loop
-    v_end := v_schedule.next_window + v_schedule.interval_hours * interval '1 hour';
-    insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, filter, format_version, compression,
-      export_fields, source_export_id, status)
-    values (v_schedule.tenant_id, gen_random_uuid(), v_schedule.destination_id, v_schedule.session_id, v_schedule.next_window, v_end,
-      v_schedule.filter, v_schedule.format_version, v_schedule.compression, v_schedule.export_fields, v_schedule.id, 'CREATED')
-    on conflict (tenant_id, source_export_id, window_start) where source_export_id is not null do nothing
-    returning id into v_child;
-    if found then
-      insert into export_runs (tenant_id, id, export_id, window_start, window_end)
-      select v_schedule.tenant_id, gen_random_uuid(), v_child, greatest(v_schedule.next_window, d at time zone 'utc'),
-        least(v_end, (d + interval '1 day') at time zone 'utc')
-      from generate_series(date_trunc('day', v_schedule.next_window at time zone 'utc'), v_end at time zone 'utc', interval '1 day') d
-      where d at time zone 'utc' < v_end;
-      get diagnostics v_runs = row_count;
-      perform add_export_event(v_schedule.tenant_id, v_child, 'created', null, format('Made by its schedule, with %s export runs', v_runs));
-      perform add_export_event(v_schedule.tenant_id, v_schedule.id, 'spawned', null,
-        format('Made export %s of %s', v_child, export_span(v_schedule.next_window, v_end)));
-      perform pg_notify('svc', 'x:' || v_child);
-      v_count := v_count + 1;
-    end if;
-    update exports e set next_window = v_end, updated_at = now() where e.tenant_id = v_schedule.tenant_id and e.id = v_schedule.id;
+    begin
+      v_child := null;
+      v_end := v_schedule.next_window + v_schedule.interval_hours * interval '1 hour';
+      insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, filter, format_version, compression,
+        export_fields, source_export_id, status)
+      values (v_schedule.tenant_id, gen_random_uuid(), v_schedule.destination_id, v_schedule.session_id, v_schedule.next_window, v_end,
+        v_schedule.filter, v_schedule.format_version, v_schedule.compression, v_schedule.export_fields, v_schedule.id, 'CREATED')
+      on conflict (tenant_id, source_export_id, window_start) where source_export_id is not null do nothing
+      returning id into v_child;
+      if found then
+        insert into export_runs (tenant_id, id, export_id, window_start, window_end)
+        select v_schedule.tenant_id, gen_random_uuid(), v_child, greatest(v_schedule.next_window, d at time zone 'utc'),
+          least(v_end, (d + interval '1 day') at time zone 'utc')
+        from generate_series(date_trunc('day', v_schedule.next_window at time zone 'utc'), v_end at time zone 'utc', interval '1 day') d
+        where d at time zone 'utc' < v_end;
+        get diagnostics v_runs = row_count;
+        perform add_export_event(v_schedule.tenant_id, v_child, 'created', null, format('Made by its schedule, with %s export runs', v_runs));
+        perform add_export_event(v_schedule.tenant_id, v_schedule.id, 'spawned', null,
+          format('Made export %s of %s', v_child, export_span(v_schedule.next_window, v_end)));
+        perform pg_notify('svc', 'x:' || v_child);
+      end if;
+      update exports e set next_window = v_end, updated_at = now() where e.tenant_id = v_schedule.tenant_id and e.id = v_schedule.id;
+      if v_child is not null then v_count := v_count + 1; end if;
+    exception when data_exception or integrity_constraint_violation or program_limit_exceeded then
+      -- One schedule that fails must not keep those of other workspaces.
+      update exports e set next_window = null, updated_at = now(),
+        error = format('Paused: the export of its next window could not be made (SQLSTATE %s)', sqlstate)
+      where e.tenant_id = v_schedule.tenant_id and e.id = v_schedule.id;
+      perform add_export_event(v_schedule.tenant_id, v_schedule.id, 'paused', null,
+        format('Paused: the export of the window from %s could not be made (SQLSTATE %s)',
+          to_char(v_schedule.next_window at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), sqlstate));
+    end;
   end loop;
   return v_count;
 end $$;

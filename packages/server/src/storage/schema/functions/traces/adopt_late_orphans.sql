@@ -1,4 +1,5 @@
--- What two batches at once have missed of each other. How many were adopted.
+-- Gives paths to trace runs whose parents arrived in another batch at the same time. Returns how many. Only parents that have a path are
+-- taken: trace runs whose parents never get one would fill every batch.
 create or replace function adopt_late_orphans(p_limit integer) returns integer language plpgsql as $$
 declare
   v_found record;
@@ -7,7 +8,11 @@ begin
   for v_found in
     select late.tenant_id, array_agg(late.parent_run_id) as parents
     from (select distinct o.tenant_id, o.parent_run_id from trace_orphans o
-      join trace_run_days d on d.tenant_id = o.tenant_id and d.id = o.parent_run_id limit p_limit) late
+      join trace_run_days d on d.tenant_id = o.tenant_id and d.id = o.parent_run_id
+      where exists (select from trace_runs p where p.tenant_id = d.tenant_id and p.id = d.id and p.day = d.day and p.dotted_order is not null)
+        and exists (select from trace_run_days c join trace_runs r on r.tenant_id = c.tenant_id and r.id = c.id and r.day = c.day
+          where c.tenant_id = o.tenant_id and c.id = o.id and r.start_time is not null)
+      limit p_limit) late
     group by late.tenant_id
   loop
     v_count := v_count + adopt_orphans(v_found.tenant_id, v_found.parents);

@@ -36,8 +36,8 @@ begin
     select first_token as step, count(*)::integer as runs from runs where first_token is not null group by first_token
   )
   select p_tenant, p_session, p_from, count(*), count(*) filter (where status = 'error'),
-    coalesce(sum(prompt_tokens) filter (where has_tokens), 0), coalesce(sum(completion_tokens) filter (where has_tokens), 0),
-    coalesce(sum(total_tokens) filter (where has_tokens), 0), sum(prompt_cost) filter (where has_cost),
+    token_sum(sum(prompt_tokens) filter (where has_tokens)), token_sum(sum(completion_tokens) filter (where has_tokens)),
+    token_sum(sum(total_tokens) filter (where has_tokens)), sum(prompt_cost) filter (where has_cost),
     sum(completion_cost) filter (where has_cost), sum(total_cost) filter (where has_cost), max(start_time),
     array(select step from latencies order by step), array(select runs from latencies order by step),
     array(select step from first_tokens order by step), array(select runs from first_tokens order by step)

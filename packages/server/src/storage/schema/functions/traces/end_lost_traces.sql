@@ -1,21 +1,24 @@
--- Ends what is still pending in traces of runs that are over, or gone, and of which nothing was heard for so long; at most p_limit.
--- It ended when it was last heard of. Neither rank nor patched change: what an executor says after all has the last word.
+-- Ends at most p_limit pending trace runs of this server's own runs: those whose run is over or gone, and of which the executor has sent
+-- nothing for p_quiet. Returns how many. Only own_trace_runs decides what an own trace run is, since ingest by API cannot write there.
+-- end_time is when the trace run was last written. rank and patched stay, so a write that the executor sends later still wins.
 create or replace function end_lost_traces(p_quiet interval, p_limit integer) returns integer language sql as $$
   with lost as (
-    select t.tenant_id, t.id, t.day, t.trace_id, r.status, r.error from trace_runs t
-    left join runs r on r.run_id = t.trace_id
-    where t.status = 'pending' and t.metadata ? 'graph_id' and t.metadata ->> 'run_id' = t.trace_id::text
-      and t.updated_at < now() - p_quiet and (r.run_id is null or r.status not in ('pending', 'running'))
-    order by t.updated_at limit p_limit for update of t skip locked
+    select o.tenant_id, o.id, o.run_id, r.error from own_trace_runs o
+    left join runs r on r.run_id = o.run_id
+    where o.sent_at < now() - p_quiet and (r.run_id is null or r.status not in ('pending', 'running'))
+    order by o.sent_at limit p_limit for update of o skip locked
+  ), forgotten as (
+    delete from own_trace_runs o using lost where o.tenant_id = lost.tenant_id and o.id = lost.id
   ), ended as (
     update trace_runs t set
       end_time = greatest(t.start_time, t.updated_at),
-      error = coalesce(case when t.id = lost.trace_id then lost.error::jsonb ->> 'message' end,
-        'What executed it was lost, or stopped, before it had ended')
-    from lost where t.tenant_id = lost.tenant_id and t.id = lost.id and t.day = lost.day
+      error = coalesce(case when lost.id = lost.run_id then run_error_message(lost.error) end,
+        'The process that executed it was lost or stopped before it ended')
+    from lost join trace_run_days d on d.tenant_id = lost.tenant_id and d.id = lost.id
+    where t.tenant_id = d.tenant_id and t.id = d.id and t.day = d.day and t.status = 'pending'
     returning t.tenant_id, t.session_id, t.start_time, t.end_time
   ), noted as (
-    -- The hours may have been written down while it was pending.
+    -- The hours may have been counted while the trace run was pending.
     insert into trace_hour_changes (tenant_id, session_id, hour)
     select distinct e.tenant_id, e.session_id, h from ended e cross join lateral trace_hours_called(e.start_time, e.end_time) h
     where e.session_id is not null
