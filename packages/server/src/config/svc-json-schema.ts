@@ -21,7 +21,12 @@ export const WebhooksSection = z.looseObject({
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Sent with every webhook: {"authorization": "Bearer ${{ env.SVC_WEBHOOK_TOKEN }}"}'),
+    .describe('Sent with webhooks: {"authorization": "Bearer ${{ env.SVC_WEBHOOK_TOKEN }}"}'),
+  secret_domains: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Hosts that get headers with secrets; those of url.allowed_domains by default'),
   url: z
     .looseObject({
       require_https: z.boolean().optional().describe('Whether http:// is refused; false by default'),

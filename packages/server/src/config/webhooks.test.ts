@@ -16,7 +16,7 @@ const read = (section: unknown, env: Record<string, string> = {}, compat = false
   return {
     rules,
     mistakes,
-    headers: Object.fromEntries([...rules.headers].map(([k, v]) => [k, v.reveal()])),
+    headers: Object.fromEntries([...rules.headers, ...rules.secretHeaders].map(([k, v]) => [k, v.reveal()])),
   };
 };
 
@@ -49,6 +49,7 @@ describe('the webhooks section', () => {
     const env = { SVC_WEBHOOK_TOKEN: 'hunter2', SVC_WEBHOOK_B: '$&' };
     const { headers, rules, mistakes } = read(
       {
+        secret_domains: ['hooks.example.com'],
         headers: {
           Authorization: 'Bearer ${{ env.SVC_WEBHOOK_TOKEN }}',
           'x-two': '${{env.SVC_WEBHOOK_B}}-b',
@@ -61,15 +62,43 @@ describe('the webhooks section', () => {
     expect(inspect(rules, { depth: 9 })).not.toContain('hunter2');
   });
 
+  const secret_domains = ['Hooks.example.com'];
+  const env = { SVC_WEBHOOK_TOKEN: 'hunter2' };
+
+  it.each([
+    ['a variable', { 'x-any': '${{ env.SVC_WEBHOOK_TOKEN }}' }],
+    ['a credential by its name', { Authorization: 'Bearer written-down' }],
+    ['a key', { 'X-Api-Key': 'written-down' }],
+    ['a cookie', { cookie: 'a=b' }],
+  ])('refuses a header with a secret that any URL would get: %s', (_, headers) => {
+    const { mistakes } = read({ headers }, env);
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]?.problem).toContain('would be sent to any URL that a client names');
+    expect(mistakes[0]?.remedy).toMatch(/webhooks\.secret_domains.*webhooks\.url\.allowed_domains/);
+  });
+
+  it('keeps headers with secrets apart, for listed hosts, over https', () => {
+    const headers = { 'x-token': '${{ env.SVC_WEBHOOK_TOKEN }}', 'x-from': 'svc' };
+    const { rules, mistakes } = read({ headers, secret_domains, url: { allowed_domains: ['a.test'] } }, env);
+    expect(mistakes).toEqual([]);
+    expect([...rules.headers.keys()]).toEqual(['x-from']);
+    expect([...rules.secretHeaders.keys()]).toEqual(['x-token']);
+    expect(rules.secretDomains).toEqual(['hooks.example.com']);
+    expect(rules.url).toMatchObject({ domains: ['a.test'], httpsDomains: ['hooks.example.com'] });
+    const limited = read({ headers, url: { allowed_domains: ['*.A.test'] } }, env);
+    expect(limited.rules.secretDomains).toEqual(['*.a.test']);
+    expect(read({ headers: { 'x-from': 'svc' } }).mistakes).toEqual([]);
+  });
+
   it('takes another prefix, and the stock one for stock files', () => {
     expect(
-      read({ env_prefix: 'HOOK_', headers: { a: '${{ env.HOOK_A }}' } }, { HOOK_A: '1' }).headers,
+      read({ env_prefix: 'HOOK_', headers: { a: '${{ env.HOOK_A }}' }, secret_domains }, { HOOK_A: '1' })
+        .headers,
     ).toEqual({
       a: '1',
     });
-    expect(read({ headers: { a: '${{ env.LG_WEBHOOK_A }}' } }, { LG_WEBHOOK_A: '1' }, true).headers).toEqual({
-      a: '1',
-    });
+    const stock = { headers: { a: '${{ env.LG_WEBHOOK_A }}' }, url: { allowed_domains: secret_domains } };
+    expect(read(stock, { LG_WEBHOOK_A: '1' }, true).headers).toEqual({ a: '1' });
   });
 
   it.each([

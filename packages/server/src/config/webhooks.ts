@@ -1,12 +1,17 @@
-// The `webhooks` section of svc.json: where webhooks may go, and the headers they carry.
+// The `webhooks` section of svc.json: where webhooks may go, and the headers that they carry. Clients name the URLs, so a header with a
+// secret is sent only to hosts that the operator has listed.
 import type { EgressRules } from '../egress/guard.ts';
 import type { Mistake } from './mistake.ts';
 import { Secret } from './secret.ts';
 import type { WebhooksSection } from './svc-json-schema.ts';
 
 export interface WebhookRules {
-  /** Names in lower case. Values may hold what only the operator knows. */
+  /** Sent to every host. Names in lower case. */
   readonly headers: ReadonlyMap<string, Secret>;
+  /** Sent to `secretDomains` only. */
+  readonly secretHeaders: ReadonlyMap<string, Secret>;
+  /** Not empty when there are secret headers. */
+  readonly secretDomains: readonly string[];
   readonly url: EgressRules;
 }
 
@@ -15,6 +20,9 @@ const ownHeader =
   /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|svc-.*)$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that carry credentials by their purpose, also when the value is written into the file. */
+const credentialName =
+  /(^|[-_.])(cookie|auth|authorization|token|secret|password|credentials?|signature|key|apikey)([-_.]|$)/;
 const template = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
 const signingKey = 'SVC_WEBHOOK_SECRET';
 
@@ -29,19 +37,34 @@ export interface WebhookSources {
 
 export function readWebhookRules(sources: WebhookSources): WebhookRules {
   const { section = {}, where, mistakes } = sources;
+  const url = urlRules(section.url ?? {});
+  const secretDomains = section.secret_domains?.map((domain) => domain.toLowerCase()) ?? url.domains ?? [];
   const headers = new Map<string, Secret>();
+  const secretHeaders = new Map<string, Secret>();
+  const names = new Set<string>();
   for (const [given, text] of Object.entries(section.headers ?? {})) {
     const name = given.toLowerCase();
-    const value = nameFault(name, headers) ?? fill(text, sources);
-    if (typeof value === 'string') headers.set(name, new Secret(value));
+    const isSecret = text.includes('${{') || credentialName.test(name);
+    const filled = nameFault(name, names) ?? fill(text, sources);
+    const isOpen = typeof filled === 'string' && isSecret && secretDomains.length === 0;
+    const value = isOpen ? openSecret : filled;
+    names.add(name);
+    if (typeof value === 'string') (isSecret ? secretHeaders : headers).set(name, new Secret(value));
     else mistakes.push({ where: where(['webhooks', 'headers', given]), ...value });
   }
-  return { headers, url: urlRules(section.url ?? {}) };
+  const httpsDomains = secretHeaders.size > 0 ? { httpsDomains: secretDomains } : {};
+  return { headers, secretHeaders, secretDomains, url: { ...url, ...httpsDomains } };
 }
+
+const openSecret: Fault = {
+  problem: 'holds a secret that would be sent to any URL that a client names',
+  remedy:
+    'List the hosts that may get it in "webhooks.secret_domains", or all hosts that webhooks may go to in "webhooks.url.allowed_domains".',
+};
 
 type Fault = Omit<Mistake, 'where'>;
 
-function nameFault(name: string, others: ReadonlyMap<string, Secret>): Fault | undefined {
+function nameFault(name: string, others: ReadonlySet<string>): Fault | undefined {
   if (!headerName.test(name))
     return { problem: 'is not the name of a header', remedy: 'Use letters, digits and hyphens.' };
   if (ownHeader.test(name))

@@ -14,6 +14,8 @@ export interface EgressRules {
   readonly httpsUnlessAllowed?: boolean;
   /** Names, or `*.example.com` for whatever is below one. Absent: all. */
   readonly domains?: readonly string[];
+  /** Hosts, as in `domains`, that http:// is refused for: they get secrets. Not for hosts on the allow-list, nor for this machine. */
+  readonly httpsDomains?: readonly string[];
   /** In place of the usual 80 and 443. */
   readonly ports?: readonly number[];
   /** Characters. */
@@ -66,18 +68,26 @@ export class EgressGuard {
     if (url.username !== '' || url.password !== '')
       throw new EgressRefused('must not contain a user name or password');
     checkDomain(url.hostname, rules.domains);
-    const isAllowed = this.#isAllowed(url);
+    const isAllowed = this.isAllowed(url);
     if (rules.httpsUnlessAllowed === true && url.protocol === 'http:' && !isAllowed)
       throw new EgressRefused(
         'must begin with https://, for this host is not on the list of SVC_EGRESS_ALLOW',
       );
     if (!isAllowed) checkHost(url, rules);
+    if (
+      url.protocol === 'http:' &&
+      !isAllowed &&
+      isOn(url.hostname, rules.httpsDomains ?? []) &&
+      !isLoopback(url.hostname)
+    )
+      throw new EgressRefused('must begin with https://, since this host gets headers with secrets');
     if (isMetadataAddress(url.hostname))
       throw new EgressRefused('must not name a private or reserved address');
     return { url, lookup: this.#lookup(isAllowed ? undefined : rules) };
   }
 
-  #isAllowed(url: URL): boolean {
+  /** Whether the operator has put the host on the allow-list. */
+  isAllowed(url: URL): boolean {
     return this.#allow.some(
       ({ host, port }) => host === url.hostname && (port === undefined || port === portOf(url)),
     );
@@ -108,19 +118,29 @@ export class EgressGuard {
 const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 
+/** Whether a host is on a list of names, or of `*.example.com` for whatever is below one. */
+export const isOn = (hostname: string, domains: readonly string[]): boolean =>
+  domains.some((domain) =>
+    domain.startsWith('*.') ? hostname.endsWith(domain.slice(1)) : hostname === domain,
+  );
+
 const checkDomain = (hostname: string, domains: readonly string[] | undefined): void => {
-  const isListed = (domain: string): boolean =>
-    domain.startsWith('*.') ? hostname.endsWith(domain.slice(1)) : hostname === domain;
-  if (domains && !domains.some(isListed))
+  if (domains && !isOn(hostname, domains))
     throw new EgressRefused(`must be on one of these domains: ${domains.join(', ')}`);
+};
+
+const literalOf = (hostname: string): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+
+const isLoopback = (hostname: string): boolean => {
+  const literal = literalOf(hostname);
+  return isIP(literal) === 0 ? /(^|\.)localhost$/.test(hostname) : addressFault(literal) === 'loopback';
 };
 
 const checkHost = (url: URL, { ports, loopback = false }: EgressRules): void => {
   const { hostname } = url;
-  const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const literal = literalOf(hostname);
   const isLiteral = isIP(literal) !== 0;
-  const isLoopback = isLiteral ? addressFault(literal) === 'loopback' : /(^|\.)localhost$/.test(hostname);
-  const opened = loopback && isLoopback;
+  const opened = loopback && isLoopback(hostname);
   if (isLiteral && !opened && addressFault(literal) !== undefined)
     throw new EgressRefused('must not name a private or reserved address');
   if (!isLiteral && !nameShape.test(hostname))

@@ -40,6 +40,8 @@ export interface ClaimedDelivery {
   claimed_at: string;
 }
 
+type ClaimRow = { [K in keyof ClaimedDelivery]: ClaimedDelivery[K] | null } & { resume_after: string | null };
+
 export type DeliveryLease = Pick<ClaimedDelivery, 'delivery_id' | 'lease_token'>;
 
 /** What came of an attempt: the delivery is over, or due again after `retryMs`. */
@@ -59,9 +61,9 @@ const columns =
 
 const statements = {
   claim: {
-    name: 'webhooks_claim',
-    text: `select delivery_id, run_id, url, origin, attempt, lease_token, run, values, now() as claimed_at
-      from claim_webhooks($1, $2 * interval '1 ms', $3)`,
+    name: 'webhooks_claim_by_origin',
+    text: `select delivery_id, run_id, url, origin, attempt, lease_token, run, values, now() as claimed_at, resume_after
+      from claim_deliveries($1, $2 * interval '1 ms', $3, $4)`,
   },
   // What was delivered need not be kept; what failed may be asked for.
   record: {
@@ -97,9 +99,19 @@ const statements = {
 export type DeliveryStorage = ReturnType<typeof deliveryStorage>;
 
 export const deliveryStorage = (db: Database) => ({
-  /** Takes leases on up to `count` deliveries that are due, but for origins in `busy`. */
-  claim: (count: number, leaseMs: number, busy: string[]): Promise<ClaimedDelivery[]> =>
-    db.query<ClaimedDelivery>(statements.claim, [count, leaseMs, busy]),
+  /**
+   * Takes leases on up to `count` deliveries that are due, at most one of each origin, in the order of origins after `after`, without
+   * those in `busy`. `resumeAfter` is where the next claim begins; null when no origin is left.
+   */
+  async claim(
+    count: number,
+    leaseMs: number,
+    { busy, after }: { busy: string[]; after: string },
+  ): Promise<{ claimed: ClaimedDelivery[]; resumeAfter: string | null }> {
+    const rows = await db.query<ClaimRow>(statements.claim, [count, leaseMs, busy, after]);
+    const claimed = rows.filter((row): row is ClaimedDelivery & ClaimRow => row.delivery_id !== null);
+    return { claimed, resumeAfter: rows.at(-1)?.resume_after ?? null };
+  },
 
   /** False when the lease was lost: then someone else's result counts. */
   async record(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { S3Config } from '@svc/contract';
 import { EgressGuard } from '../../src/egress/guard.ts';
+import { parseHostList } from '../../src/egress/host-list.ts';
 import { usualS3Limits } from '../../src/platform/destinations/s3-client.ts';
 import { S3Store } from '../../src/platform/destinations/s3-store.ts';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
@@ -181,6 +182,22 @@ describe('a bucket', () => {
     for (const role of [null, 'arn:aws:iam::123456789012:role/x'])
       expect(() => openS3({ ...target, aws_role_arn: role })).toThrow(/not lent/);
   });
+
+  it.each([
+    ['https://s3.evil.test', '', /sent to AWS only/],
+    ['https://s3.amazonaws.com.evil.test', '', /sent to AWS only/],
+    ['https://s3.eu-west-1.amazonaws.com', '', undefined],
+    ['https://minio.corp.test:9000', 'minio.corp.test:9000', undefined],
+  ])(
+    'gets the lent credentials of the server only where the operator wants: %s',
+    async (endpoint, allow, refusal) => {
+      const guard = new EgressGuard(allow === '' ? [] : parseHostList(allow));
+      const target = { ...s3Target({ endpoint, keys, bucket: 'bucket' }), credentials: null };
+      const open = () => new S3Store(target, { guard, lendsCredentials: true, limits: usualS3Limits });
+      if (refusal) expect(open).toThrow(refusal);
+      else await open()[Symbol.asyncDispose]();
+    },
+  );
 });
 
 describeS3('a bucket that is told how', () => {

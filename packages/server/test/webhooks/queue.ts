@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Secret } from '../../src/config/secret.ts';
 import { WebhookSender, type WebhookTimes } from '../../src/deployment/webhooks/webhook-sender.ts';
+import type { WebhookRules } from '../../src/config/webhooks.ts';
 import { EgressGuard } from '../../src/egress/guard.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { deliveryStorage } from '../../src/storage/webhook-deliveries.ts';
@@ -46,18 +47,35 @@ export const fast: WebhookTimes = {
   graceMs: 1_000,
 };
 
+/** Names of hosts that receivers on this machine have, as many as a test needs. */
+const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+
 export const openSender = (
   db: Database,
   {
     allow = ['127.0.0.1'],
+    rules = {},
     onLog = () => undefined,
     ...times
-  }: Partial<WebhookTimes> & { allow?: string[]; onLog?: (line: string) => void } = {},
+  }: Partial<WebhookTimes> & {
+    allow?: string[];
+    rules?: Partial<WebhookRules>;
+    onLog?: (line: string) => void;
+  } = {},
 ): WebhookSender =>
   new WebhookSender({
     deliveries: deliveryStorage(db),
-    guard: new EgressGuard(allow.map((host) => ({ host, port: undefined }))),
-    rules: { headers: new Map([['authorization', new Secret('Bearer token')]]), url: {} },
+    guard: new EgressGuard(
+      allow.map((host) => ({ host, port: undefined })),
+      resolve,
+    ),
+    rules: {
+      headers: new Map([['x-from', new Secret('svc')]]),
+      secretHeaders: new Map(),
+      secretDomains: [],
+      url: {},
+      ...rules,
+    },
     secret: new Secret(secret),
     logger: createLogger({ level: 'info', format: 'json' }, { write: onLog }),
     times: { ...fast, ...times },

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { verifyWebhook } from '@svc/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
 import { eventually } from '../eventually.ts';
 import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
 import {
@@ -75,7 +76,7 @@ describe('a webhook', () => {
     expect(request.headers).toMatchObject({
       'content-type': 'application/json',
       'svc-delivery-id': (await deliveryOf(run)).delivery_id,
-      authorization: 'Bearer token',
+      'x-from': 'svc',
     });
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(request.body).toEqual({
@@ -253,6 +254,82 @@ describe('a receiver', () => {
   });
 });
 
+describe('a header with a secret', () => {
+  it('is sent to listed hosts, and to no other that a client names', async () => {
+    await using sink = await openSink();
+    const urls = ['hooks.example.com', 'a.hooks.example.com', 'evil.test', 'hooks.example.com.evil.test'].map(
+      (host) => `http://${host}:${sink.port}/${host}`,
+    );
+    const runs = await Promise.all(urls.map((url) => endRun(database, url)));
+    sender({
+      allow: urls.map((url) => new URL(url).hostname),
+      rules: {
+        secretHeaders: new Map([['authorization', new Secret('Bearer token')]]),
+        secretDomains: ['hooks.example.com', '*.hooks.example.com'],
+      },
+    });
+    for (const run of runs) expect(await ended(run)).toMatchObject({ status: 'delivered' });
+    const seen = sink.received.map(({ path, headers }) => [
+      path.slice(1),
+      headers.authorization,
+      headers['x-from'],
+    ]);
+    expect(new Set(seen.map(String))).toEqual(
+      new Set([
+        'a.hooks.example.com,Bearer token,svc',
+        'evil.test,,svc',
+        'hooks.example.com,Bearer token,svc',
+        'hooks.example.com.evil.test,,svc',
+      ]),
+    );
+  });
+});
+
+describe('receivers that hang', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `h${at}.hanging.test`);
+
+  it('hold a few slots for each origin, so those of thirty-two origins do not hold up another', async () => {
+    await using hanging = await openSink(() => undefined);
+    await using sink = await openSink();
+    const hosts = names(32);
+    for (const host of hosts)
+      for (let count = 0; count < 12; count++) await endRun(database, `http://${host}:${hanging.port}/`);
+    const run = await endRun(database, `http://well.test:${sink.port}/`);
+    sender({ timeoutMs: 60_000, leaseMs: 90_000, graceMs: 10, allow: [...hosts, 'well.test'] });
+    expect(await ended(run)).toMatchObject({ status: 'delivered', attempt: 1 });
+    for (const host of hosts) {
+      const requests = hanging.received.filter(({ headers }) => headers.host?.startsWith(`${host}:`));
+      expect(requests.length).toBeLessThanOrEqual(4);
+    }
+  });
+
+  it('and did not answer last time get one slot each, and together no more than half of all', async () => {
+    let open = 0;
+    const openAtRequest: number[] = [];
+    await using hanging = await openSink((response) => {
+      openAtRequest.push((open += 1));
+      response.on('close', () => (open -= 1));
+    });
+    await using sink = await openSink();
+    const hosts = names(200);
+    for (const host of hosts) await endRun(database, `http://${host}:${hanging.port}/`);
+    const allow = [...hosts, 'well.test'];
+    sender({
+      timeoutMs: 1_000,
+      graceMs: 10,
+      allow,
+      leaseMs: 90_000,
+      backoffMs: Array.from({ length: 90 }, () => 1),
+    });
+    // Each origin is tried once while it is unknown; the first requests after that may still overlap with those.
+    await eventually(() => expect(openAtRequest.length).toBeGreaterThan(600), 60_000);
+    expect(Math.max(...openAtRequest.slice(0, 200))).toBeGreaterThan(64);
+    expect(Math.max(...openAtRequest.slice(500))).toBeLessThanOrEqual(64);
+    const run = await endRun(database, `http://well.test:${sink.port}/`);
+    expect(await ended(run)).toMatchObject({ status: 'delivered' });
+  }, 90_000);
+});
+
 describe('senders', () => {
   it('of one database send each delivery once', async () => {
     await using sink = await openSink((response) => void setTimeout(() => response.end(), 5));
@@ -298,12 +375,13 @@ describe('senders', () => {
 
   it('that come back too late change nothing', async () => {
     const run = await endRun(database, 'https://example.com/hook');
-    const [claimed] = await deliveries.claim(1, 0, []);
+    const place = { busy: [], after: '' };
+    const [claimed] = (await deliveries.claim(1, 0, place)).claimed;
     if (!claimed) throw new Error('nothing was claimed');
     const [second] = await eventually(async () => {
-      const again = await deliveries.claim(1, 60_000, []);
-      expect(again).toHaveLength(1);
-      return again;
+      const again = await deliveries.claim(1, 60_000, place);
+      expect(again.claimed).toHaveLength(1);
+      return again.claimed;
     });
     const attempt = { at: claimed.claimed_at, status: 200, ms: 1 };
     expect(await deliveries.record(claimed, { status: 'delivered', retryMs: 0, attempt })).toBe(false);

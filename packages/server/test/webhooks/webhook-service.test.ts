@@ -28,7 +28,7 @@ it('the deliveries of a run without a thread are found while it ends', async () 
       runs: { ...runs, find: (...asked) => look(() => runs.find(...asked)) },
     },
     guard: new EgressGuard([]),
-    rules: { headers: new Map(), url: {} },
+    rules: { headers: new Map(), secretHeaders: new Map(), secretDomains: [], url: {} },
   });
   expect(await webhooks.list(thread_id, run.run_id, everyRow)).toMatchObject([{ status: 'pending' }]);
   expect(looks).toBe(2);

@@ -3,12 +3,15 @@
 //
 //   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
 //   any other answer, or a target that is not allowed ──▶ failed
+//
+// Origins take turns, and each has few of the slots: receivers that hang do not hold up the others.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Secret } from '../../config/secret.ts';
 import type { WebhookRules } from '../../config/webhooks.ts';
-import { EgressRefused, type EgressGuard } from '../../egress/guard.ts';
+import { EgressRefused, type EgressGuard, isOn } from '../../egress/guard.ts';
 import { post, PostTimeout } from '../../egress/post.ts';
 import type { ClaimedDelivery, DeliveryResult, DeliveryStorage } from '../../storage/webhook-deliveries.ts';
 import { deliveryBody, sign } from './delivery-body.ts';
@@ -47,9 +50,18 @@ export interface WebhookSenderOptions {
   times?: Partial<WebhookTimes>;
 }
 
-const sendingMax = 32;
-/** Claims are of so many at most, and an origin that has as many under way is passed over. */
-const perOrigin = 8;
+/** Deliveries under way at once. */
+const sendingMax = 128;
+/** Of these to one origin. */
+const perOrigin = 4;
+/** Of these to origins that did not answer last time, each of which gets one. The others keep the rest of the slots. */
+const silentMax = sendingMax / 2;
+/** Origins that are known not to have answered last time. */
+const silentOriginsMax = 1_000;
+/** Deliveries of one claim. */
+const claimMax = 8;
+/** Characters of the bodies under way; one body may be larger. */
+const bodyCharsMax = 64_000_000;
 const responseBytesMax = 65_536;
 const retried = new Set([408, 425, 429]);
 
@@ -57,6 +69,10 @@ export class WebhookSender implements AsyncDisposable {
   readonly #options: WebhookSenderOptions;
   readonly #times: WebhookTimes;
   readonly #sending = new Map<ClaimedDelivery, Promise<void>>();
+  readonly #silent = new LRUCache<string, true>({ max: silentOriginsMax });
+  /** The origin that was claimed last: the next claim begins after it, so that origins take turns. */
+  #after = '';
+  #bodyChars = 0;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #claiming: Promise<void> | undefined;
@@ -102,20 +118,35 @@ export class WebhookSender implements AsyncDisposable {
     await Promise.all(this.#sending.values());
   }
 
+  /** Claims in turns through the origins, until a whole turn has found nothing or there is no room. */
   async #claimAll(): Promise<void> {
-    while (!this.#closing) {
-      const count = Math.min(sendingMax - this.#sending.size, perOrigin);
-      if (count <= 0) return;
-      const claimed = await this.#options.deliveries.claim(count, this.#times.leaseMs, this.#busy());
+    const { deliveries } = this.#options;
+    let isWholeTurn = this.#after === '';
+    let claimedInTurn = 0;
+    for (;;) {
+      const count = Math.min(sendingMax - this.#sending.size, claimMax);
+      if (this.#closing || count <= 0 || this.#bodyChars > bodyCharsMax) return;
+      const place = { busy: this.#busy(), after: this.#after };
+      const { claimed, resumeAfter } = await deliveries.claim(count, this.#times.leaseMs, place);
       for (const delivery of claimed) this.#start(delivery);
-      if (claimed.length < count) return;
+      claimedInTurn += claimed.length;
+      this.#after = resumeAfter ?? '';
+      if (resumeAfter !== null) continue;
+      if (isWholeTurn && claimedInTurn === 0) return;
+      isWholeTurn = true;
+      claimedInTurn = 0;
     }
   }
 
+  /** Origins that get no more slots at the moment. */
   #busy(): string[] {
     const counts = new Map<string, number>();
     for (const { origin } of this.#sending.keys()) counts.set(origin, (counts.get(origin) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= perOrigin).map(([origin]) => origin);
+    const full = [...counts].filter(([origin, count]) => count >= (this.#silent.has(origin) ? 1 : perOrigin));
+    let silent = 0;
+    for (const [origin, count] of counts) if (this.#silent.has(origin)) silent += count;
+    const others = silent + claimMax > silentMax ? [...this.#silent.keys()] : [];
+    return [...new Set([...full.map(([origin]) => origin), ...others])];
   }
 
   #start(delivery: ClaimedDelivery): void {
@@ -126,9 +157,11 @@ export class WebhookSender implements AsyncDisposable {
       )
       .finally(() => {
         this.#sending.delete(delivery);
+        this.#bodyChars -= charsOf(delivery);
         this.wake();
       });
     this.#sending.set(delivery, sending);
+    this.#bodyChars += charsOf(delivery);
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<void> {
@@ -136,6 +169,8 @@ export class WebhookSender implements AsyncDisposable {
     const began = performance.now();
     const answer = await this.#send(delivery);
     if (this.#stop.signal.aborted && answer.status === undefined) return deliveries.release(delivery);
+    if (answer.status !== undefined) this.#silent.delete(delivery.origin);
+    else if (!answer.isFinal) this.#silent.set(delivery.origin, true);
     const result = this.#judge(delivery, answer, Math.round(performance.now() - began));
     const { delivery_id, run_id, origin, attempt } = delivery;
     const facts = { delivery_id, run_id, origin, attempt, ...answer };
@@ -153,8 +188,11 @@ export class WebhookSender implements AsyncDisposable {
       // Again: what is allowed may have changed since the run was made.
       const target = guard.check(delivery.url, rules.url);
       const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
+      const configured = isOn(target.url.hostname, rules.secretDomains)
+        ? [...rules.headers, ...rules.secretHeaders]
+        : [...rules.headers];
       const headers = {
-        ...Object.fromEntries([...rules.headers].map(([name, value]) => [name, value.reveal()])),
+        ...Object.fromEntries(configured.map(([name, value]) => [name, value.reveal()])),
         'content-type': 'application/json',
         'svc-delivery-id': delivery.delivery_id,
         ...(secret ? { 'svc-signature': sign(secret.reveal(), body, delivery.claimed_at) } : {}),
@@ -190,6 +228,8 @@ export class WebhookSender implements AsyncDisposable {
     return this.#times.backoffMs.length + 1;
   }
 }
+
+const charsOf = ({ run, values }: ClaimedDelivery): number => run.length + (values?.length ?? 0);
 
 /** Without an error it arrived. */
 interface Answer {

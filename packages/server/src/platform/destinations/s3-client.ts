@@ -79,7 +79,14 @@ const credentialsOf = (
     const code = 'NoCredentials';
     throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
   }
-  if (target.aws_role_arn === null) return {};
+  if (target.aws_role_arn === null) {
+    // A session token is sent as it is, and clients name the endpoint.
+    if (place.endpoint && !place.isAws && !guard.isAllowed(place.endpoint)) {
+      const code = 'CredentialsNotLent';
+      throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
+    }
+    return {};
+  }
   return {
     credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: place.region }),
   };

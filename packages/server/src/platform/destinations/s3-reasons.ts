@@ -49,6 +49,9 @@ const reasons = new Map<string, Reason>(
     NoCredentials: final(
       'There are no credentials, and those of the server are not lent (SVC_EXPORT_AMBIENT_CREDENTIALS).',
     ),
+    CredentialsNotLent: final(
+      'The credentials of the server are sent to AWS only, and to hosts on the list of SVC_EGRESS_ALLOW. Give credentials.',
+    ),
     CredentialsProviderError: final('The server has no credentials of its own that could be lent.'),
     RoleAccessDenied: final(
       'The role cannot be assumed. Its trust policy must allow the identity of the server to call sts:AssumeRole, with the id of the workspace as external id.',

@@ -10,3 +10,6 @@ create table own_trace_runs (
   primary key (tenant_id, id)
 );
 create index own_trace_runs_sent on own_trace_runs (sent_at);
+
+-- For claims that go through the origins one after the other.
+create index webhook_deliveries_origin on webhook_deliveries (origin, not_before) where status = 'pending';
