@@ -202,7 +202,7 @@ const updaterOf =
   });
 
 const openPlatform = async (
-  { settings, project, plan }: ServiceParts,
+  { settings, project, plan, logger }: ServiceParts,
   storage: Storage,
   { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
@@ -214,6 +214,7 @@ const openPlatform = async (
           dataDir: settings.storage.dataDir,
           key: bootstrapApiKey?.reveal(),
           workspaceId: bootstrapWorkspaceId,
+          warn: (text) => logger.warn(text),
         });
   const { compression, scheduleLagMs, fileRoots, folderRules, lendsCredentials } = settings.exports;
   const [fileRoot = settings.storage.dataDir] = fileRoots;

@@ -12,7 +12,7 @@ export type KeyRole = z.output<typeof KeyRole>;
 export const ApiKey = z
   .object({
     id: z.uuid(),
-    short_key: z.string().describe('The beginning and the end of the key'),
+    short_key: z.string().describe('Identifies the key; says nothing about its secret'),
     description: z.string(),
     role: KeyRole,
     workspaces: z.array(z.uuid()),
@@ -32,7 +32,8 @@ export const keyRoutes = {
   listKeys: route({
     method: 'get',
     path: '/api/v1/api-key',
-    summary: 'The keys of the workspace that are not revoked',
+    summary:
+      'The keys of the workspace that are not revoked and reach no workspace that yours does not reach',
     tag,
     access: { permission: 'admin' },
     response: z.array(ApiKey),

@@ -12,7 +12,11 @@ export interface Served {
 }
 
 /** What a person needs to know of a server that has just started, and a request to try. */
-export function banner({ url, graphs, firstKey }: Served, { settings, project }: Config): string {
+export function banner(
+  { url, graphs, firstKey }: Served,
+  { settings, project }: Config,
+  { isTerminal }: { isTerminal: boolean },
+): string {
   const { role, storage, runs } = settings;
   const { mode } = exposureOf(settings, project);
   const base = reachable(url);
@@ -38,20 +42,27 @@ export function banner({ url, graphs, firstKey }: Served, { settings, project }:
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     '',
-    ...(firstKey === undefined
-      ? []
-      : [
-          'The first API key, for traces and the platform API. It is shown this once:',
-          '',
-          `  ${firstKey.key}`,
-          `  (workspace ${firstKey.workspace_id}; also in ${firstKey.file})`,
-          '',
-        ]),
+    ...(firstKey === undefined ? [] : [...firstKeyLines(firstKey, isTerminal), '']),
     'Try it:',
     '',
     `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,
     '',
   ].join('\n');
+}
+
+/** Output that is no terminal is kept in logs, which others read. */
+function firstKeyLines(
+  { key, workspace_id, file }: NonNullable<Served['firstKey']>,
+  isTerminal: boolean,
+): string[] {
+  return isTerminal
+    ? [
+        'The first API key, for traces and the platform API. It is shown this once:',
+        '',
+        `  ${key}`,
+        `  (workspace ${workspace_id}; also in ${file})`,
+      ]
+    : [`The first API key, for traces and the platform API (workspace ${workspace_id}), is in ${file}.`];
 }
 
 function worker(base: string, rows: readonly (readonly [string, string])[]): string {

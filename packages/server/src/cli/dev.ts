@@ -35,7 +35,7 @@ async function serveChanges(
     [server] = await Promise.all([starting, watcher.add(toWatched(config))]);
     return server;
   };
-  console.log(banner(await serveAll(), config));
+  console.log(banner(await serveAll(), config, { isTerminal: process.stdout.isTTY }));
 
   for (;;) {
     const changed = await Promise.race([watcher.next(), signals.stop]);

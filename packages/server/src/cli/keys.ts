@@ -48,7 +48,13 @@ export async function listKeys(sources: ConfigSources): Promise<void> {
   for (const key of keys) {
     const used = key.last_used_at === null ? 'never used' : `used ${key.last_used_at}`;
     const ends = key.expires_at === null ? '' : `  ends ${key.expires_at}`;
-    const words = [key.id, key.short_key, key.role.padEnd(6), `${used}${ends}`, printable(key.description)];
+    const words = [
+      key.id,
+      key.short_key.padEnd(15),
+      key.role.padEnd(6),
+      `${used}${ends}`,
+      printable(key.description),
+    ];
     console.log(words.join('  ').trimEnd());
   }
 }

@@ -17,7 +17,7 @@ export async function start(sources: ConfigSources): Promise<void> {
     const { startServer } = await import('../server.ts');
     const starting = startServer({ settings, project, logger, signal: signals.stopping });
     await using server = await startOrStop(starting, signals);
-    console.log(banner(server, { settings, project }));
+    console.log(banner(server, { settings, project }, { isTerminal: process.stdout.isTTY }));
     await signals.stop;
     await server.drain(signals.hurry);
   }, signals);

@@ -42,10 +42,10 @@ export const settingDefinitions = {
   }),
   apiKeys: setting({
     variable: 'SVC_API_KEY',
-    type: keyList({ min: 16 }),
+    type: keyList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Keys, with commas between, 16 characters or more each: requests must show one as `x-api-key`.',
+    doc: 'Keys, with commas between, 32 characters or more each: requests must show one as `x-api-key`.',
   }),
   allowAnonymous: setting({
     variable: 'SVC_ALLOW_ANONYMOUS',
@@ -213,10 +213,13 @@ export const settingDefinitions = {
   }),
   bootstrapApiKey: setting({
     variable: 'SVC_BOOTSTRAP_API_KEY',
-    type: key({ min: 16 }),
+    type: key({
+      whenShort:
+        'The server revokes the former key when it starts with the new one: give the new one to whoever uses it.',
+    }),
     default: undefined,
     defaultDoc: 'none: made at the first start',
-    doc: 'An API key of the platform that always holds, with the role admin; 16 characters or more.',
+    doc: 'An API key of the platform with the role admin, 32 characters or more; a change revokes the former one.',
   }),
   bootstrapWorkspaceId: setting({
     variable: 'SVC_BOOTSTRAP_WORKSPACE_ID',
@@ -228,10 +231,12 @@ export const settingDefinitions = {
   ...exportSettings,
   webhookSecret: setting({
     variable: 'SVC_WEBHOOK_SECRET',
-    type: key({ min: 16 }),
+    type: key({
+      whenShort: 'Give it to the receivers of webhooks: until they have it, they refuse the signatures.',
+    }),
     default: undefined,
     defaultDoc: 'none: webhooks are not signed',
-    doc: 'The key that signs webhooks, 16 characters or more.',
+    doc: 'The key that signs webhooks, 32 characters or more.',
   }),
   egressAllow: setting({
     variable: 'SVC_EGRESS_ALLOW',
@@ -248,10 +253,10 @@ export const settingDefinitions = {
   }),
   studioKey: setting({
     variable: 'SVC_STUDIO_KEY',
-    type: key({ min: 16 }),
+    type: key({ whenShort: 'Give it to whoever uses Studio.' }),
     default: undefined,
     defaultDoc: 'none: there is no Studio user',
-    doc: 'The key, 16 characters or more, that makes who proves it the Studio user, beside custom authentication.',
+    doc: 'The key, 32 characters or more, that authenticates the Studio user, beside custom authentication.',
   }),
   encryptionKey: setting({
     variable: 'SVC_ENCRYPTION_KEY',

@@ -21,7 +21,7 @@ const project = (sections: object = {}) => {
 const read = (settings: Partial<Record<SettingKey, string>>, sections?: object) =>
   readExposure(testSettings({ dataDir: dir, ...settings }), project(sections));
 
-const apiKeys = 'a-key-of-16-letters';
+const apiKeys = 'a-key-of-thirty-two-letters-at-least';
 const auth = { path: './auth.ts:auth' };
 
 describe('who may reach the server', () => {

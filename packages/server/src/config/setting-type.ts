@@ -209,32 +209,38 @@ export function originList(): SettingType<readonly string[]> {
 }
 
 /** Keys that clients show, with commas between. */
-export function keyList(range: { min: number }): SettingType<readonly Secret[]> {
+/** Characters of a key that a person chooses: shorter ones can be guessed. */
+const keyCharsMin = 32;
+
+export function keyList(): SettingType<readonly Secret[]> {
   return {
     name: 'secrets',
     secret: true,
     parse: (given) => {
       const keys = given.split(',').map((entry) => entry.trim());
       // What no header can carry would be a key that never fits.
-      return keys.every((each) => each.length >= range.min && /^[\x21-\x7e]+$/.test(each))
+      return keys.every((each) => each.length >= keyCharsMin && /^[\x21-\x7e]+$/.test(each))
         ? { value: keys.map((each) => new Secret(each)) }
         : {
             problem: 'holds a key that is too short, or that no header can carry',
-            remedy: `Give keys of at least ${range.min} characters (openssl rand -hex 32), and commas between.`,
+            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), and commas between; replace shorter ones, and tell who uses them.`,
           };
     },
     format: (value) => value.map(String).join(', '),
   };
 }
 
-/** A key for signatures: short ones can be guessed. */
-export function key(range: { min: number }): SettingType<Secret> {
+/** `whenShort`: what to do about a key of an earlier version, when 16 characters were enough. */
+export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
   return {
     name: 'secret',
     secret: true,
     parse: (given) =>
-      given.length < range.min
-        ? { problem: 'is too short', remedy: `Give at least ${range.min} characters: openssl rand -hex 32.` }
+      given.length < keyCharsMin
+        ? {
+            problem: `is too short: it has ${given.length} characters, and ${keyCharsMin} are the minimum`,
+            remedy: `Make a new one with openssl rand -hex 32. ${whenShort}`,
+          }
         : { value: new Secret(given) },
     format: String,
   };

@@ -138,21 +138,24 @@ describe('settings', () => {
   });
 
   it('no print of them shows the key that signs webhooks', () => {
-    const settings = resolveSettings({ ...base, env: { SVC_WEBHOOK_SECRET: 'hunter2-hunter2-hunter2' } });
+    const settings = resolveSettings({
+      ...base,
+      env: { SVC_WEBHOOK_SECRET: 'hunter2-hunter2-hunter2-hunter2-hunter2' },
+    });
     expect(JSON.stringify(settings)).not.toContain('hunter2');
-    expect(settings.egress.webhookSecret?.reveal()).toBe('hunter2-hunter2-hunter2');
+    expect(settings.egress.webhookSecret?.reveal()).toBe('hunter2-hunter2-hunter2-hunter2-hunter2');
   });
 
   it('no print of them shows an API key', () => {
     const settings = resolveSettings({
       ...base,
-      env: { SVC_API_KEY: 'hunter2-hunter2-a, hunter2-hunter2-b' },
+      env: { SVC_API_KEY: 'hunter2-hunter2-hunter2-hunter2-a, hunter2-hunter2-hunter2-hunter2-b' },
     });
     expect(JSON.stringify(settings)).not.toContain('hunter2');
     expect(settings.origins.apiKeys.shown).toBe('[redacted], [redacted]');
     expect(settings.access.apiKeys.map((key) => key.reveal())).toEqual([
-      'hunter2-hunter2-a',
-      'hunter2-hunter2-b',
+      'hunter2-hunter2-hunter2-hunter2-a',
+      'hunter2-hunter2-hunter2-hunter2-b',
     ]);
   });
 
@@ -204,9 +207,26 @@ describe('a wrong setting', () => {
     ['SVC_LOG_LEVEL', 'loud', 'is not one of the choices', 'trace, debug, info'],
     ['N_JOBS_PER_WORKER', 'many', 'is not a whole number', 'from 1 to 1000'],
     ['SVC_EGRESS_ALLOW', 'http://minio', 'is not a list of hosts', 'minio.local:9000'],
-    ['SVC_WEBHOOK_SECRET', 'hunter2', '[redacted]: is too short', 'at least 16'],
-    ['SVC_API_KEY', 'hunter2', '[redacted]: holds a key that is too short', 'at least 16'],
-    ['SVC_API_KEY', 'hunter2-hunter2-hunter2,', '[redacted]: holds a key that is too short', 'at least 16'],
+    [
+      'SVC_WEBHOOK_SECRET',
+      'hunter2',
+      '[redacted]: is too short: it has 7 characters',
+      'receivers of webhooks',
+    ],
+    [
+      'SVC_BOOTSTRAP_API_KEY',
+      'k'.repeat(31),
+      'it has 31 characters, and 32 are the minimum',
+      'revokes the former key',
+    ],
+    ['SVC_STUDIO_KEY', 'k'.repeat(31), 'is too short', 'openssl rand -hex 32'],
+    ['SVC_API_KEY', 'hunter2', '[redacted]: holds a key that is too short', 'at least 32'],
+    [
+      'SVC_API_KEY',
+      'hunter2-hunter2-hunter2-hunter2-hunter2,',
+      '[redacted]: holds a key that is too short',
+      'at least 32',
+    ],
     ['SVC_API_KEY', 'hunter2 hunter2 hunter2', 'no header can carry', 'openssl'],
     ['SVC_ALLOW_ANONYMOUS', 'yes', 'is neither true nor false', 'true or false'],
     ['SVC_RATE_LIMIT', '0', 'is out of range', 'Or none'],

@@ -295,7 +295,7 @@ describe('a cookie', () => {
 });
 
 describe('the Studio user', () => {
-  const studioKey = 'a key of the studio';
+  const studioKey = 'a key of the studio, thirty-two characters';
   const code = `import { isStudioUser } from '@svc/sdk/auth';
     export const auth = new Auth()
       .authenticate((request) => {

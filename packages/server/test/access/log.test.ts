@@ -16,7 +16,7 @@ it('holds no credential, whatever goes well or wrong', async () => {
     const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
     await using server = runCli([...args, '--log-level', 'trace', '--log-format', 'json'], {
       cwd: dataDir,
-      env: { SVC_DATABASE_URI: database.uri, SVC_STUDIO_KEY: 'studio-key-canary' },
+      env: { SVC_DATABASE_URI: database.uri, SVC_STUDIO_KEY: 'studio-key-canary-0123456789-0123456789' },
     });
     const [url] = await server.prints(/http:\/\/127\.0\.0\.1:\d+/);
     const send = (path: string, headers: Record<string, string>, body: object) =>
@@ -31,7 +31,11 @@ it('holds no credential, whatever goes well or wrong', async () => {
       await (await send(`/runs/wait?q=query-canary`, alice, run(ask))).text();
     await send('/threads', { authorization: 'Bearer wrong-canary!' }, {});
     await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'guess-canary' }, {});
-    await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'studio-key-canary' }, {});
+    await send(
+      '/threads',
+      { 'x-auth-scheme': 'langsmith', 'x-api-key': 'studio-key-canary-0123456789-0123456789' },
+      {},
+    );
     await server.prints(/"status":401/);
     expect(server.output()).toContain('run ended');
     expect(server.output()).not.toMatch(/canary|Bearer|secret-of-alice/);

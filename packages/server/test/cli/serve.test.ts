@@ -41,7 +41,10 @@ describe('svc start', () => {
       await svc.prints(/Access +anyone on this machine\n/);
       expect(svc.output()).toContain('CORS allows every origin and there is no authentication');
     }
-    await using svc = runCli(args, { cwd: project.dir, env: { SVC_API_KEY: 'hunter2-hunter2-hunter2' } });
+    await using svc = runCli(args, {
+      cwd: project.dir,
+      env: { SVC_API_KEY: 'hunter2-hunter2-hunter2-hunter2-hunter2' },
+    });
     await svc.prints(/Access +whoever has the API key\n[^]*curl -s \S+ -H 'x-api-key: …'/);
     expect(svc.output()).not.toMatch(/hunter2|CORS/);
   });

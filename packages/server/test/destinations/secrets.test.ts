@@ -58,7 +58,7 @@ it('keeps credentials to itself', async () => {
       cwd: dataDir,
       env: {
         SVC_DATABASE_URI: database.uri,
-        SVC_BOOTSTRAP_API_KEY: 'the-first-key-of-a-test',
+        SVC_BOOTSTRAP_API_KEY: 'the-first-key-of-a-test-0123456789',
         SVC_EGRESS_ALLOW: `127.0.0.1:${bucket.port}`,
       },
     });
@@ -67,7 +67,7 @@ it('keeps credentials to itself', async () => {
     const call = async (method: string, path: string, json?: unknown): Promise<unknown> => {
       const response = await fetch(`${url}/api/v1/bulk-exports/destinations${path}`, {
         method,
-        headers: { 'content-type': 'application/json', 'x-api-key': 'the-first-key-of-a-test' },
+        headers: { 'content-type': 'application/json', 'x-api-key': 'the-first-key-of-a-test-0123456789' },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       });
       const text = await response.text();

@@ -37,14 +37,15 @@ describe('a server without authentication', () => {
     expect(stderr).toMatch(/flag --host = "0\.0\.0\.0": opens the server to the network[^]*SVC_API_KEY/);
   });
 
-  it.each([{ allowAnonymous: 'true' }, { apiKeys: 'a-key-of-16-letters' }, { role: 'worker' }])(
-    'starts there with %j',
-    async (settings) => {
-      await using open = await startTestServer({ settings: { host: '0.0.0.0', ...settings } });
-      const request = { headers: [['host', 'svc.example.com']] as const };
-      expect((await send({ url: open.url.replace('0.0.0.0', '127.0.0.1') }, request)).status).toBe(200);
-    },
-  );
+  it.each([
+    { allowAnonymous: 'true' },
+    { apiKeys: 'a-key-of-thirty-two-letters-at-least' },
+    { role: 'worker' },
+  ])('starts there with %j', async (settings) => {
+    await using open = await startTestServer({ settings: { host: '0.0.0.0', ...settings } });
+    const request = { headers: [['host', 'svc.example.com']] as const };
+    expect((await send({ url: open.url.replace('0.0.0.0', '127.0.0.1') }, request)).status).toBe(200);
+  });
 
   it.each([
     ['127.0.0.1:2024', 200],

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { send } from './wire.ts';
 
-const first = 'first-key-0123456789';
-const second = 'second-key-0123456789';
+const first = 'first-key-0123456789-0123456789-01';
+const second = 'second-key-0123456789-0123456789-0';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { openStream, projectWith, send, type WireResponse } from './wire.ts';
 
 const app = 'https://app.example.com';
-const key = 'a-key-of-16-letters';
+const key = 'a-key-of-thirty-two-letters-at-least';
 const routes = Object.values(deploymentRoutes) as RouteShape[];
 
 const opened: AsyncDisposable[] = [];

@@ -3,8 +3,8 @@ import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { openStream, send, type WireRequest, type WireResponse } from './wire.ts';
 
-const key = 'first-key-0123456789';
-const other = 'second-key-0123456789';
+const key = 'first-key-0123456789-0123456789-01';
+const other = 'second-key-0123456789-0123456789-0';
 const apiKeys = `${key},${other}`;
 
 const showing = (shown: string) => [['x-api-key', shown]] as const;

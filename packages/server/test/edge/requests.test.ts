@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { exchange, send } from './wire.ts';
 
-const key = 'a-key-of-16-letters';
+const key = 'a-key-of-thirty-two-letters-at-least';
 
 let open: TestServer;
 let guarded: TestServer;

@@ -7,10 +7,12 @@ import { platformRoutes, type ApiKey, type NewApiKey, type RouteShape, type Work
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/platform/keys/bootstrap.ts';
-import { isMistyped, newKeyText } from '../../src/platform/keys/key-text.ts';
+import { KeyService } from '../../src/platform/keys/key-service.ts';
+import { hashKey, isMistyped, newKeyText } from '../../src/platform/keys/key-text.ts';
 import { apiKeyStorage } from '../../src/storage/api-keys.ts';
 import { traceHourStorage } from '../../src/storage/trace-hours.ts';
-import { testDatabase } from '../database.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { startTestServer } from '../server.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;
@@ -32,11 +34,14 @@ const routes = Object.entries(platformRoutes) as [string, RouteShape][];
 
 describe('a key', () => {
   it('can be told from a mistyped one', () => {
-    const key = newKeyText('service');
-    expect(key).toMatch(/^svc_sk_[0-9A-Za-z]{49}$/);
+    const { text: key, prefix } = newKeyText('service');
+    expect(key).toMatch(/^svc_sk_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/);
+    expect(key.slice(0, 15)).toBe(prefix);
+    // Made by an earlier version.
+    expect(isMistyped('svc_sk_0AOyA7Xo1zKXIaVUOp3uYOgFMVCRsZsSzPdTWWBJc8u0sTRgU')).toBe(true);
     expect(isMistyped(key)).toBe(false);
     expect(isMistyped(`${key.slice(0, 20)}${key[20] === 'a' ? 'b' : 'a'}${key.slice(21)}`)).toBe(true);
-    expect(newKeyText('personal')).toMatch(/^svc_pt_/);
+    expect(newKeyText('personal').text).toMatch(/^svc_pt_/);
   });
 
   it('is shown once, and stored nowhere', async () => {
@@ -51,7 +56,50 @@ describe('a key', () => {
       { name: 'dump', text: 'select k::text from api_keys k' },
       [],
     );
-    expect(JSON.stringify(rows)).not.toContain(made.key.slice(11, -4));
+    expect(JSON.stringify(rows)).not.toContain(made.key);
+    const secret = made.key.slice(made.short_key.length + 1);
+    for (let at = 0; at + 6 <= secret.length; at++)
+      expect(JSON.stringify([rows, list])).not.toContain(secret.slice(at, at + 6));
+    expect(made.key.startsWith(`${made.short_key}_`)).toBe(true);
+  });
+
+  it('that was chosen, or made by an earlier version, is listed with no part of it', async () => {
+    const old = '0f8b1c2d-0000-4000-8000-000000000001';
+    await platform.server.database.query(
+      {
+        name: 'old_key',
+        text: `with made as (
+          insert into api_keys (id, key_hash, short_key, description, role) values ($1, sha256('old'), 'svc_sk_ABCD…WXYZ', 'old', 'viewer') returning id)
+          insert into api_key_workspaces select id, $2 from made`,
+      },
+      [old, platform.workspace_id],
+    );
+    const inOwn = { headers: { 'x-tenant-id': platform.workspace_id } };
+    const list = (await platform.call('GET', '/api-key', inOwn)).body as ApiKey[];
+    expect(list.find(({ id }) => id === old)?.short_key).toBe('key-0f8b1c2d');
+    const chosen = list.find(({ description }) => description === 'SVC_BOOTSTRAP_API_KEY');
+    expect(chosen?.short_key).toBe('SVC_BOOTSTRAP_API_KEY');
+    expect(JSON.stringify(list)).not.toContain(platform.key.slice(0, 11));
+    expect(JSON.stringify(list)).not.toContain(platform.key.slice(-4));
+  });
+
+  it('is listed for keys that reach all of its workspaces, so that nobody reads the ids of others', async () => {
+    await using own = await startPlatform();
+    const made = await own.call('POST', '/workspaces', {
+      json: { display_name: 'theirs' },
+      headers: { 'x-tenant-id': own.workspace_id },
+    });
+    const theirs = (made.body as Workspace).id;
+    const inTheirs = { headers: { 'x-tenant-id': theirs } };
+    const admin = (await own.call('POST', '/api-key', { ...inTheirs, json: { role: 'admin' } }))
+      .body as NewApiKey;
+    const both = { role: 'viewer', workspaces: [theirs, own.workspace_id] };
+    const wide = (await own.call('POST', '/api-key', { ...inTheirs, json: both })).body as NewApiKey;
+    const list = (await own.call('GET', '/api-key', { key: admin.key })).body as ApiKey[];
+    expect(list.map(({ id }) => id)).toEqual([admin.id]);
+    expect(JSON.stringify(list)).not.toContain(own.workspace_id);
+    const all = (await own.call('GET', '/api-key', inTheirs)).body as ApiKey[];
+    expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([admin.id, wide.id]));
   });
 
   it('is asked for on every route that is not public', async () => {
@@ -151,12 +199,106 @@ describe('a workspace', () => {
   });
 });
 
+const warn = (text: string): void => {
+  throw new Error(text);
+};
+
+describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
+  const given = (name: string): string => `${name}-0123456789-0123456789-0123456789`;
+  const start = async (db: TestDatabase, key: string | undefined): Promise<string[]> => {
+    const warnings: string[] = [];
+    const workspaceId = '00000000-0000-4000-8000-00000000000a';
+    await bootstrap(apiKeyStorage(db), {
+      dataDir: '/nowhere',
+      key,
+      workspaceId,
+      warn: (text) => void warnings.push(text),
+    });
+    return warnings;
+  };
+  const holds = async (db: TestDatabase, key: string): Promise<boolean> =>
+    (await apiKeyStorage(db).use(hashKey(key))) !== undefined;
+
+  it('is the only one that holds: a change revokes the former key, and no key that was made by hand', async () => {
+    await using db = await testDatabase();
+    const keys = apiKeyStorage(db);
+    expect(await start(db, given('first'))).toEqual([]);
+    const [first] = await keys.list(null);
+    const byHand = await new KeyService(keys).create({
+      description: 'SVC_BOOTSTRAP_API_KEY',
+      role: 'admin',
+      personal: false,
+      workspaces: first?.workspaces ?? [],
+      expires_at: null,
+    });
+    expect(await start(db, given('second'))).toEqual([]);
+    const live = async () => [
+      await holds(db, given('first')),
+      await holds(db, given('second')),
+      await holds(db, byHand.key),
+    ];
+    expect(await live()).toEqual([false, true, true]);
+    expect(await start(db, given('first'))).toEqual([]);
+    expect(await live()).toEqual([true, false, true]);
+  });
+
+  it('is no longer accepted by a node that has seen it, once another node starts with another', async () => {
+    await using server = await startTestServer({ settings: { bootstrapApiKey: given('first') } });
+    const ask = async (key: string): Promise<number> =>
+      (await fetch(`${server.url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
+    expect(await ask(given('first'))).toBe(200);
+    await using _ = await startTestServer({
+      database: server.database,
+      settings: { bootstrapApiKey: given('second') },
+    });
+    await eventually(async () => expect(await ask(given('first'))).toBe(401));
+    expect(await ask(given('second'))).toBe(200);
+  });
+
+  it('stays revoked when it was revoked by hand, and a start says so', async () => {
+    await using db = await testDatabase();
+    const keys = apiKeyStorage(db);
+    await start(db, given('first'));
+    const [first] = await keys.list(null);
+    await keys.revoke(first?.id ?? '', null);
+    expect(await start(db, given('first'))).toEqual([
+      `The key of SVC_BOOTSTRAP_API_KEY was revoked (API key ${first?.id}) and does not hold: set another one.`,
+    ]);
+    await start(db, given('second'));
+    await start(db, given('first'));
+    expect([await holds(db, given('first')), await holds(db, given('second'))]).toEqual([false, false]);
+  });
+
+  it('stays when the setting is taken away, and a start says how to revoke it', async () => {
+    await using db = await testDatabase();
+    await start(db, given('first'));
+    const [warning] = await start(db, undefined);
+    expect(warning).toContain('SVC_BOOTSTRAP_API_KEY is not set');
+    expect(await holds(db, given('first'))).toBe(true);
+  });
+
+  it('that an earlier version stored is revoked by a change too', async () => {
+    await using db = await testDatabase();
+    await db.query(
+      {
+        name: 'old_key',
+        text: `insert into api_keys (id, key_hash, short_key, description, role) values ($1, $2, 'x', 'SVC_BOOTSTRAP_API_KEY', 'admin')`,
+      },
+      [randomUUID(), hashKey(given('first'))],
+    );
+    await start(db, given('first'));
+    expect(await holds(db, given('first'))).toBe(true);
+    await start(db, given('second'));
+    expect(await holds(db, given('first'))).toBe(false);
+  });
+});
+
 describe('the first start', () => {
   it('makes a workspace and a key, once, in a file that only its owner reads', async () => {
     await using database = await testDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-first-'));
     const keys = apiKeyStorage(database);
-    const options = { dataDir, key: undefined, workspaceId: undefined };
+    const options = { dataDir, key: undefined, workspaceId: undefined, warn };
     const made = (await Promise.all([bootstrap(keys, options), bootstrap(keys, options)])).filter(Boolean);
     expect(made).toHaveLength(1);
     const [first] = made;
@@ -170,7 +312,7 @@ describe('the first start', () => {
 
   it('does not wait for whoever writes hours of traces down', async () => {
     await using db = await testDatabase();
-    const options = { dataDir: '/nowhere', key: 'given-key-0123456789', workspaceId: undefined };
+    const options = { dataDir: '/nowhere', key: 'given-key-0123456789', workspaceId: undefined, warn };
     await db.transact(async (tx) => {
       await traceHourStorage(tx).fold(60, 1);
       await bootstrap(apiKeyStorage(db), options);
@@ -180,7 +322,7 @@ describe('the first start', () => {
   it('takes the key that is given, however often', async () => {
     await using database = await testDatabase();
     const keys = apiKeyStorage(database);
-    const options = { dataDir: '/nowhere', key: 'a key of one’s own', workspaceId: randomUUID() };
+    const options = { dataDir: '/nowhere', key: 'a key of one’s own', workspaceId: randomUUID(), warn };
     for (let start = 0; start < 3; start++) expect(await bootstrap(keys, options)).toBeUndefined();
     expect(await keys.list(null)).toMatchObject([{ role: 'admin', workspaces: [options.workspaceId] }]);
   });

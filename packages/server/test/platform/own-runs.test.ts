@@ -23,7 +23,7 @@ interface Traced {
   extra: { metadata: Record<string, unknown> };
 }
 
-const key = 'a-key-for-own-traces';
+const key = 'a-key-for-own-traces-0123456789-0123';
 const withUsers = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
 
 const start = (settings: object = {}, project?: string): Promise<TestServer> =>

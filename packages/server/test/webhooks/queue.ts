@@ -8,7 +8,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { deliveryStorage } from '../../src/storage/webhook-deliveries.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 
-export const secret = 'a secret of some length';
+export const secret = 'a secret of thirty-two characters or more';
 
 export interface EndedRun {
   run_id: string;

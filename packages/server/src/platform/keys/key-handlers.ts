@@ -5,7 +5,7 @@ import { grantOf } from '../grant-of.ts';
 import type { KeyService } from './key-service.ts';
 
 export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
-  listKeys: (_, call) => keys.list(grantOf(call).tenant_id),
+  listKeys: (_, call) => keys.list(grantOf(call)),
 
   createKey: ({ body }, call) => {
     const { tenant_id, workspaces: reached } = grantOf(call);

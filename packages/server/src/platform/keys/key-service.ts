@@ -3,7 +3,7 @@ import type { ApiKey, KeyRole, NewApiKey } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Grant } from '../../access/caller.ts';
 import type { ApiKeyStorage, NewKey } from '../../storage/api-keys.ts';
-import { hashKey, newKeyText, shortKey } from './key-text.ts';
+import { hashKey, type KeyText, newKeyText } from './key-text.ts';
 
 export interface KeyOptions {
   description: string;
@@ -16,12 +16,12 @@ export interface KeyOptions {
 
 /** A key as it is stored; its text is nowhere in there. */
 export const toNewKey = (
-  text: string,
+  { text, prefix }: KeyText,
   { description, role, workspaces, expires_at }: Omit<KeyOptions, 'personal'>,
 ): NewKey => ({
   id: randomUUID(),
   key_hash: hashKey(text),
-  short_key: shortKey(text),
+  short_key: prefix,
   description,
   role,
   expires_at,
@@ -42,10 +42,12 @@ export class KeyService {
     const key = newKeyText(options.personal ? 'personal' : 'service');
     const made = await this.#keys.create(toNewKey(key, options));
     if (made === undefined) throw new Problem('conflict', 'There is such a key');
-    return { ...made, key };
+    return { ...made, key: key.text };
   }
 
-  list = (tenant_id: string): Promise<ApiKey[]> => this.#keys.list(tenant_id);
+  /** Keys of the workspace. One that reaches further than the key that asks is left out: it would name other workspaces. */
+  list = ({ tenant_id, workspaces }: Pick<Grant, 'tenant_id' | 'workspaces'>): Promise<ApiKey[]> =>
+    this.#keys.list({ tenant_id, within: [...workspaces] });
 
   /** A key that reaches further than the one that asks is not its to revoke. */
   async revoke(key_id: string, grant: Pick<Grant, 'workspaces'>): Promise<ApiKey> {
