@@ -48,4 +48,4 @@ it('makes, lists and revokes keys while the server runs', async () => {
     stderr: expect.stringContaining('--role') as string,
   });
   expect(await svc('keys', 'revoke', line.slice(0, 36))).toMatchObject({ code: 1 });
-}, 60_000);
+}, 240_000);
