@@ -39,6 +39,10 @@ export interface RouteShape {
    * `html`, a page; `text`, plain text.
    */
   kind?: 'json' | 'sse' | 'late' | 'html' | 'text';
+  /**
+   * Of a GET that changes something, so that pages of other origins may not send it: always, or where this query parameter is true.
+   */
+  changes?: 'always' | { when: string };
   /** Request headers worth documenting: name to description. */
   requestHeaders?: Record<string, string>;
   /** Response headers worth documenting: name to description. */

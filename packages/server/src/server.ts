@@ -9,7 +9,7 @@ import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
 import { CallerLimits } from './access/caller-limits.ts';
 import type { Authenticate } from './access/caller.ts';
 import { type AddressOf, createAddressOf } from './access/client-address.ts';
-import { exposureOf, type AccessMode } from './config/exposure.ts';
+import { exposureOf, type AccessMode, type Exposure } from './config/exposure.ts';
 import type { Settings } from './config/settings.ts';
 import type { SvcJson } from './config/svc-json.ts';
 import type { Handlers } from './api/handlers.ts';
@@ -17,6 +17,7 @@ import { announce } from './http/address-file.ts';
 import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
+import { siteRules } from './http/request-site.ts';
 import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { createServices, type Services } from './services.ts';
@@ -72,10 +73,11 @@ const build = async (
   owned: Owned,
 ): Promise<Omit<RunningServer, keyof AsyncDisposable>> => {
   const { settings, project, logger } = options;
-  const { mode, cors, warnings } = exposureOf(settings, project);
+  const exposure = exposureOf(settings, project);
+  const { mode, cors, warnings } = exposure;
   for (const warning of warnings) logger.warn(warning);
   const services = await openServices(options, owned);
-  const app = createServerApp(options, services, mode);
+  const app = createServerApp(options, services, exposure);
   const { host, port } = settings.http;
   const isAnonymous = mode.kind === 'anonymous';
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
@@ -145,7 +147,11 @@ const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): 
     );
 };
 
-const createServerApp = ({ settings, logger }: ServerOptions, services: Services, mode: AccessMode) => {
+const createServerApp = (
+  { settings, logger }: ServerOptions,
+  services: Services,
+  { mode, cors }: Exposure,
+) => {
   const { bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
@@ -157,6 +163,7 @@ const createServerApp = ({ settings, logger }: ServerOptions, services: Services
     observe: (...request) => services.metrics.request(...request),
     authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
     openStream: (caller) => limits.openStream(caller),
+    sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
     logger,
     platform:
       settings.role === 'worker'

@@ -51,6 +51,8 @@ export const storeRoutes = {
     summary: 'Get a value, or null',
     tag,
     access: access('get'),
+    // It gives the item its whole time again.
+    changes: 'always',
     query: z.object({
       key: Key,
       namespace: z.preprocess(dotted, queryList(Label)).describe('Labels joined with dots, or repeated'),

@@ -1,5 +1,6 @@
 // Which addresses of the internet protocol are someone else's, out on the internet.
 import ipaddr from 'ipaddr.js';
+import { isMetadataAddress } from './cloud-metadata.ts';
 
 /** All of IPv6 that has been given to anybody. */
 const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -17,23 +18,6 @@ export const addressFault = (
   const range = address.range();
   if (range === 'loopback' && loopback) return undefined;
   if (range !== 'unicast') return range;
+  if (isMetadataAddress(text)) return 'metadata';
   return address instanceof ipaddr.IPv6 && !address.match(global6) ? 'reserved' : undefined;
-};
-
-/** Where clouds tell a machine its own credentials: nothing that others ask for goes there, whatever an allow-list says. */
-const metadataAddresses = [
-  '169.254.169.254',
-  '169.254.170.2',
-  '169.254.170.23',
-  '100.100.100.200',
-  '192.0.0.192',
-  'fd00:ec2::254',
-  'fd00:ec2::23',
-  'fd20:ce::254',
-].map((text) => ipaddr.parse(text).toNormalizedString());
-
-/** Of an address, in brackets or without, also one of IPv4 inside one of IPv6; false for a name. */
-export const isMetadataAddress = (text: string): boolean => {
-  const literal = text.startsWith('[') ? text.slice(1, -1) : text;
-  return ipaddr.isValid(literal) && metadataAddresses.includes(ipaddr.process(literal).toNormalizedString());
 };

@@ -133,12 +133,51 @@ describe('a URL', () => {
     expect(() => guard.check('http://example.com/', rules)).toThrow(/SVC_EGRESS_ALLOW/);
   });
 
-  it.each(['169.254.169.254', '169.254.170.2', '100.100.100.200', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]'])(
-    'of the metadata of a cloud (%s) is refused even on the allow-list',
-    (host) => {
-      expect(() => guardOf(host).check(`http://${host}/`)).toThrow(/private or reserved/);
+  /** Of every provider that is known to us, with and without the forms of IPv6 that lead to it. */
+  const metadata = [
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    '169.254.42.42',
+    '169.254.0.23',
+    '168.63.129.16',
+    '192.80.8.124',
+    '100.100.100.200',
+    '192.0.0.192',
+    '[fd00:ec2::254]',
+    '[fd00:ec2::23]',
+    '[fd20:ce::254]',
+    '[fd00:c1::a9fe:a9fe]',
+    '[fd00:42::42]',
+    '[fd00:a9fe:a9fe::1]',
+    '[fe80::a9fe:a9fe]',
+    '[::ffff:a9fe:a9fe]',
+    '[::ffff:168.63.129.16]',
+    '[::ffff:0:168.63.129.16]',
+    '[64:ff9b::a83f:8110]',
+    '[64:ff9b:1::a83f:8110]',
+    '[2002:a83f:8110::]',
+  ];
+
+  it.each(metadata)(
+    'of the metadata of a cloud (%s) is refused, also when a name leads there',
+    async (host) => {
+      expect(() => guardOf().check(`http://${host}/`)).toThrow(/private or reserved/);
+      expect(() => guardOf().check(`http://${host}/`, { loopback: true })).toThrow(/private or reserved/);
+      const address = host.replaceAll(/[[\]]/g, '');
+      const resolve: Resolve = () => Promise.resolve([{ address, family: isIP(address) }]);
+      for (const guard of [guardOf('', resolve), guardOf('allowed.test', resolve)])
+        await expect(look(guard.check('http://allowed.test/'), true)).rejects.toThrow(EgressRefused);
     },
   );
+
+  it.each(['168.63.129.15', '168.63.129.17', '192.80.8.123'])('beside those (%s) passes', (host) => {
+    expect(guardOf().check(`http://${host}/`).url.hostname).toBe(host);
+  });
+
+  it.each(metadata)('of the metadata of a cloud (%s) is refused even on the allow-list', (host) => {
+    expect(() => guardOf(host).check(`http://${host}/`)).toThrow(/private or reserved/);
+  });
 
   it('passes on the allow-list, on that host and port only', () => {
     const guard = guardOf('minio.local:9000,127.0.0.1:8080,10.0.0.7,[::1]:81,localhost.');

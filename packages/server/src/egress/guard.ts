@@ -4,7 +4,8 @@
 import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { addressFault, isMetadataAddress } from './address.ts';
+import { addressFault } from './address.ts';
+import { isMetadataAddress } from './cloud-metadata.ts';
 import type { AllowedHost } from './host-list.ts';
 
 /** What a use of the guard asks beyond the rules for everybody. */

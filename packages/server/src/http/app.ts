@@ -34,6 +34,8 @@ export interface AppOptions<T extends Routes> {
   accessOf?: ((caller: Caller) => Access) | undefined;
   /** Refuses a stream, or counts it until what it returns is called. */
   openStream?: MountOptions['openStream'];
+  /** Which pages may send what; every page when it is absent. */
+  sites?: MountOptions['sites'];
   /** A second API beside the first, with callers of its own. */
   platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
 }
@@ -48,6 +50,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     logger,
     observe: options.observe,
     openStream: options.openStream,
+    sites: options.sites,
     body: {
       bytesMax: limits?.bodyBytes ?? 20_000_000,
       uploadBytesMax: limits?.uploadBytes ?? 100_000_000,

@@ -28,7 +28,7 @@ export class Cors {
     const { origin } = incoming.headers;
     // Also on responses to others: a cache must not give them to a page.
     if (!this.#isForAll) outgoing.setHeader('vary', 'Origin');
-    if (origin === undefined || !this.#allows(origin)) return false;
+    if (origin === undefined || !this.allows(origin)) return false;
     outgoing.setHeader('access-control-allow-origin', this.#isForAll ? '*' : origin);
     if (this.#rules.credentials) outgoing.setHeader('access-control-allow-credentials', 'true');
     outgoing.setHeader('access-control-expose-headers', this.#exposed);
@@ -50,7 +50,8 @@ export class Cors {
     };
   }
 
-  #allows(origin: string): boolean {
+  /** Whether pages of the origin may use the server. */
+  allows(origin: string): boolean {
     if (this.#isForAll || this.#rules.origins.has(origin)) return true;
     // A pattern is not meant for `null`, which any page can make itself be.
     if (origin === 'null' || origin.length > originCharsMax) return false;

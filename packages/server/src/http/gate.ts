@@ -8,6 +8,7 @@ import { Cors } from './cors.ts';
 import { emptyHeaders } from './headers.ts';
 import { type HttpLogger, problemParts } from './problem.ts';
 import { logRequest } from './request-log.ts';
+import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
 
 export interface GateOptions {
   /** Off when absent. */
@@ -24,8 +25,9 @@ export interface GateOptions {
 /** True for what may go on; everything else it has answered. */
 type Gate = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-export const createGate = ({ cors: rules, hosts, sameSite }: GateOptions, logger: HttpLogger): Gate => {
-  const cors = rules && new Cors(rules);
+export const createGate = ({ cors: corsRules, hosts, sameSite }: GateOptions, logger: HttpLogger): Gate => {
+  const cors = corsRules && new Cors(corsRules);
+  const rules = siteRules({ cors: corsRules, sameSite });
 
   /** Headers of the answer, when the request needs nobody else for one. */
   const check = (incoming: IncomingMessage, outgoing: ServerResponse): Record<string, string> | undefined => {
@@ -34,9 +36,7 @@ export const createGate = ({ cors: rules, hosts, sameSite }: GateOptions, logger
     assertSingle(incoming.rawHeaders);
     if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
     if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
-    // A cookie goes along without being asked for, whoever's page sends the request.
-    const isUnproven = sameSite === true || incoming.headers.cookie !== undefined;
-    if (isUnproven && !isAllowedOrigin) assertSameSite(incoming);
+    assertSite(incoming, rules);
     return undefined;
   };
 
@@ -130,19 +130,11 @@ const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A page of another site can send some requests without asking: a POST without a body is one. */
-const assertSameSite = ({ method = '', headers }: IncomingMessage): void => {
-  if (readingMethods.has(method)) return;
-  const site = headers['sec-fetch-site'];
-  if (site === 'same-origin' || site === 'none') return;
-  const { origin } = headers;
-  // Neither header: no browser.
-  if (origin === undefined ? site === undefined : isOwn(origin, headers.host)) return;
-  throw new Problem(
-    'forbidden',
-    'Web pages of other origins may not use this server. SVC_CORS_ORIGINS, or http.cors in svc.json, lets them.',
-  );
+/**
+ * A page of another site can send some requests without asking: a POST without a body is one. GET requests that change something
+ * are refused when they are routed.
+ */
+const assertSite = ({ method = '', headers }: IncomingMessage, rules: SiteRules): void => {
+  if (readingMethods.has(method) || siteOf(headers, rules) !== 'foreign') return;
+  throw foreignPage();
 };
-
-const isOwn = (origin: string, host: string | undefined): boolean =>
-  host !== undefined && origin.replace(/^https?:\/\//, '') === host.toLowerCase();

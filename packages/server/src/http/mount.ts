@@ -12,6 +12,7 @@ import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { problemResponse } from './problem.ts';
 import { logRequest, type RequestEntry } from './request-log.ts';
+import { foreignPage, siteOf, type SiteRules } from './request-site.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
 /** Told of every response when it is complete. */
@@ -25,6 +26,8 @@ export interface MountOptions extends ResponseOptions {
   /** Asked before a stream begins; what it returns is called when the stream is over. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
+  /** Which pages may send what; every page when it is absent. */
+  sites?: SiteRules | undefined;
 }
 
 type AnyHandler = (input: Input, call: Call) => unknown;
@@ -73,6 +76,7 @@ const answer = async (
       call.access = options.accessOf(call.caller);
     }
     const input = await readInput(route, context, call, options.body);
+    if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
     const reply = await handler(input, call);
     assertAsked(name, route, call.access);
@@ -112,6 +116,25 @@ const assertMethod = (route: RouteShape, context: HttpContext): void => {
   if (context.req.method === 'HEAD' && isStream(route)) {
     throw new Problem('method_not_allowed', 'A stream has no HEAD.');
   }
+};
+
+/**
+ * Pages of other origins may not send a GET that changes something, nor open a stream: it counts among those of the user whose
+ * cookie the browser sends. What changes when the client goes away needs a proof of where it comes from.
+ */
+const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, rules: SiteRules): void => {
+  const { method, changes } = route;
+  if (method !== 'get') return;
+  const isAsked = typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
+  if (!isAsked && changes !== 'always' && !isStream(route)) return;
+  const headers = context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
+  const site = siteOf(headers, rules);
+  if (site === 'foreign') throw foreignPage();
+  if (site === 'unknown' && isAsked)
+    throw new Problem(
+      'forbidden',
+      `With a cookie, ${changes.when} needs a header that says where the request comes from: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
+    );
 };
 
 const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'late';

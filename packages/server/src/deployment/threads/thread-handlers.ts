@@ -77,14 +77,17 @@ export const threadHandlers = (
     await threads.delete(params.thread_id, filter);
   },
   pruneThreads: async ({ body }, { access }) => {
-    const filters = new Map<string, RowFilter>();
-    for (const thread_id of new Set(body.thread_ids)) {
+    const mayPrune = async (thread_id: string | undefined): Promise<RowFilter> => {
       const { filter } =
         body.strategy === 'delete'
           ? await access.ask('threads:delete', { thread_id, run_id: undefined })
           : await access.ask('threads:update', { thread_id, metadata: undefined, action: undefined });
-      filters.set(thread_id, filter);
-    }
+      return filter;
+    };
+    const filters = new Map<string, RowFilter>();
+    // Every operation asks its auth handler, also when there is nothing to do.
+    if (body.thread_ids.length === 0) await mayPrune(undefined);
+    for (const thread_id of new Set(body.thread_ids)) filters.set(thread_id, await mayPrune(thread_id));
     return { pruned_count: await pruning.prune(filters, body.strategy) };
   },
   copyThread: async ({ params }, { access }) => {

@@ -1,0 +1,153 @@
+// Requests with nothing in them: empty bodies, lists and objects, for every route of both APIs. A handler with nothing to do has asked
+// all the same whether it may, and nothing is a reason for a 5xx.
+import { randomUUID } from 'node:crypto';
+import { deploymentRoutes, platformRoutes, type RouteShape } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
+import type { TestServer } from '../server.ts';
+import { authProjects } from './auth-projects.ts';
+
+const projects = authProjects();
+let server: TestServer;
+let platform: PlatformServer;
+let values: Record<string, string>;
+beforeAll(async () => {
+  server = await projects.serve(`export const auth = new Auth()
+    .authenticate((request) => ({ identity: request.headers.get('authorization') ?? '' }))
+    .on('*', ({ user }) => user.identity === 'allowed');`);
+  platform = await startPlatform();
+  const make = async (path: string, body: object) =>
+    (await server.call('POST', path, body, { authorization: 'allowed' })).body as Record<string, string>;
+  const { assistant_id = '' } = await make('/assistants', { graph_id: 'probe' });
+  const { thread_id = '' } = await make('/threads', { metadata: { graph_id: 'probe' } });
+  const { cron_id = '' } = await make('/runs/crons', { assistant_id, schedule: '0 0 1 1 *' });
+  const { run_id = '' } = await make(`/threads/${thread_id}/runs`, { assistant_id, input: {} });
+  values = { assistant_id, thread_id, cron_id, run_id };
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+  projects[Symbol.dispose]();
+});
+
+interface Schema {
+  type?: string;
+  anyOf?: Schema[];
+  allOf?: Schema[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+}
+
+/** Values of a schema that hold as little as can be; the first is what it needs. */
+const emptiesOf = (schema: Schema, defs: Record<string, Schema>, depth = 0): unknown[] => {
+  const { $ref, anyOf, type, properties = {}, required = [] } = schema;
+  if ($ref !== undefined) return emptiesOf(defs[$ref.split('/').at(-1) ?? ''] ?? {}, defs, depth + 1);
+  if (anyOf) return anyOf.flatMap((one) => emptiesOf(one, defs, depth));
+  if (schema.const !== undefined) return [schema.const];
+  if (schema.enum) return [schema.enum[0], schema.enum.at(-1)];
+  switch (type) {
+    case 'array':
+      return depth > 4 ? [[]] : [[], [emptiesOf(schema.items ?? {}, defs, depth + 1)[0]]];
+    case 'string':
+      return schema.format === 'uuid' ? [randomUUID()] : ['probe', ''];
+    case 'integer':
+    case 'number':
+      return [1, 0];
+    case 'boolean':
+      return [true, false];
+    case 'null':
+      return [null];
+    case undefined:
+    default: {
+      if (depth > 4) return [{}];
+      const base = Object.fromEntries(
+        required.map((name) => [name, emptiesOf(properties[name] ?? {}, defs, depth + 1)[0]]),
+      );
+      const others = Object.entries(properties).flatMap(([name, property]) =>
+        emptiesOf(property, defs, depth + 1).map((value) => ({ ...base, [name]: value })),
+      );
+      return [base, {}, ...others];
+    }
+  }
+};
+
+const bodiesOf = ({ body, upload }: RouteShape): (string | undefined)[] => {
+  if (upload) return [undefined, '', '{}', '[]', '{"post":[],"patch":[]}', '{"resourceSpans":[]}'];
+  if (!body) return [undefined];
+  const schema = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Schema;
+  const found = emptiesOf(schema, schema.$defs ?? {}).map((value) => JSON.stringify(value));
+  return [...new Set([undefined, '', '{}', '[]', ...found])];
+};
+
+const pathOf = (route: RouteShape, known: Record<string, string>): string => {
+  const query = Object.entries(route.query?.shape ?? {}).flatMap(([name, type]) =>
+    (type as z.ZodType).safeParse(undefined).success ? [] : [`${name}=${known[name] ?? randomUUID()}`],
+  );
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => known[name] ?? randomUUID());
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+};
+
+const ask = async (
+  url: string,
+  route: RouteShape,
+  path: string,
+  body: string | undefined,
+  headers: Record<string, string>,
+): Promise<{ status: number; text: string }> => {
+  const response = await fetch(url + path, {
+    method: route.method.toUpperCase(),
+    ...(body === undefined
+      ? { headers }
+      : { headers: { 'content-type': 'application/json', ...headers }, body }),
+  });
+  if (response.status >= 400) return { status: response.status, text: await response.text() };
+  await response.body?.cancel();
+  return { status: response.status, text: '' };
+};
+
+const last = ['deleteThread', 'deleteRun', 'deleteCron', 'deleteAssistant'];
+const routes = Object.entries(deploymentRoutes as Record<string, RouteShape>)
+  .filter(([, { access }]) => access !== 'public')
+  .toSorted(([a], [b]) => last.indexOf(a) - last.indexOf(b));
+
+describe('a request with as little as can be', () => {
+  it.each(routes)('is refused by %s for a user who may do nothing', async (_, route) => {
+    for (const body of bodiesOf(route))
+      for (const path of [pathOf(route, values), pathOf(route, {})]) {
+        const { status, text } = await ask(server.url, route, path, body, { authorization: 'denied' });
+        expect([status, route.method, path, body, text]).toEqual([
+          expect.toBeOneOf([400, 403, 404, 415, 422]),
+          route.method,
+          path,
+          body,
+          text,
+        ]);
+      }
+  });
+
+  it.each(routes)('is answered by %s for a user who may do everything', async (_, route) => {
+    for (const body of bodiesOf(route))
+      for (const path of [pathOf(route, values), pathOf(route, {})]) {
+        const { status, text } = await ask(server.url, route, path, body, { authorization: 'allowed' });
+        expect(status, `${path} ${body} ${text}`).toBeLessThan(500);
+      }
+  });
+
+  it.each(Object.entries(platformRoutes as Record<string, RouteShape>))(
+    'is answered by %s of the platform',
+    async (_, route) => {
+      const headers = { 'x-api-key': platform.key, 'x-tenant-id': platform.workspace_id };
+      for (const body of bodiesOf(route)) {
+        const { status, text } = await ask(platform.server.url, route, pathOf(route, {}), body, headers);
+        expect(status, `${route.path} ${body} ${text}`).toBeLessThan(500);
+      }
+    },
+  );
+});
