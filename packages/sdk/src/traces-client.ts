@@ -16,6 +16,7 @@ import { path, type CallOptions, type Transport } from './transport.ts';
 type Body<K extends keyof typeof traceRoutes> = NonNullable<CallInput<(typeof traceRoutes)[K]>['body']>;
 
 type ThreadQuery = NonNullable<CallInput<(typeof traceThreadRoutes)['queryTraceThreads']>['body']>;
+type FeedbackChange = NonNullable<CallInput<(typeof feedbackRoutes)['changeFeedback']>['body']>;
 type NewFeedback = NonNullable<CallInput<(typeof feedbackRoutes)['createFeedback']>['body']>;
 
 export interface ThreadPage {
@@ -121,6 +122,19 @@ export class TracesClient {
     options: CallOptions = {},
   ): Promise<Feedback[]> {
     return this.#transport.json({ method: 'GET', path: '/api/v1/feedback', query, ...options });
+  }
+
+  getFeedback(id: string, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.json({ method: 'GET', path: path`/api/v1/feedback/${id}`, ...options });
+  }
+
+  /** Changes what is given; null takes it away. */
+  updateFeedback(id: string, body: FeedbackChange, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.json({ method: 'PATCH', path: path`/api/v1/feedback/${id}`, body, ...options });
+  }
+
+  deleteFeedback(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#transport.json({ method: 'DELETE', path: path`/api/v1/feedback/${id}`, ...options });
   }
 
   /** A file that was sent with a run; its content is base64. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
+import { Empty, Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'Feedback';
@@ -23,6 +23,9 @@ export const Feedback = z
 export type Feedback = z.output<typeof Feedback>;
 
 const name = z.string().min(1).max(256);
+/** As it is kept. */
+const Score = z.union([z.number(), z.boolean()]).describe('true is 1, false is 0');
+const params = z.object({ feedback_id: Id });
 const page = { min: 1, max: 100, last: 100_000 };
 
 export const feedbackRoutes = {
@@ -38,7 +41,7 @@ export const feedbackRoutes = {
       trace_id: nullish(Id),
       session_id: nullish(Id),
       key: name,
-      score: nullish(z.union([z.number(), z.boolean()])).describe('true is 1, false is 0'),
+      score: nullish(Score),
       value: Json.optional(),
       correction: Json.optional(),
       comment: nullish(z.string().max(65_536)),
@@ -61,5 +64,42 @@ export const feedbackRoutes = {
       offset: queryInteger(0, page.last).default(0),
     }),
     response: z.array(Feedback),
+  }),
+  getFeedback: route({
+    method: 'get',
+    path: '/api/v1/feedback/:feedback_id',
+    summary: 'Get one feedback',
+    tag,
+    access: { permission: 'read' },
+    params,
+    response: Feedback,
+    errors: ['not_found'],
+  }),
+  changeFeedback: route({
+    method: 'patch',
+    path: '/api/v1/feedback/:feedback_id',
+    summary: 'Change what is given of a feedback; null takes it away',
+    tag,
+    access: { permission: 'write' },
+    params,
+    body: z.object({
+      score: Score.nullable().optional(),
+      value: Json.optional(),
+      correction: Json.optional(),
+      comment: z.string().max(65_536).nullable().optional(),
+    }),
+    response: Feedback,
+    errors: ['not_found'],
+  }),
+  deleteFeedback: route({
+    method: 'delete',
+    path: '/api/v1/feedback/:feedback_id',
+    summary: 'Delete a feedback',
+    tag,
+    access: { permission: 'write' },
+    params,
+    response: Empty,
+    status: 204,
+    errors: ['not_found'],
   }),
 };

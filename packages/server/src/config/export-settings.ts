@@ -31,7 +31,7 @@ export const exportSettings = {
     variable: 'SVC_EXPORT_RUN_TIMEOUT',
     type: duration({ minMs: 1, maxMs: 365 * day }),
     default: '4h',
-    doc: 'How long one attempt of an export run may take; then it is tried again, from where it was.',
+    doc: 'How long one attempt of an export run may take, the start of its process not counted; then it is tried again, from where it was.',
   }),
   exportRetries: setting({
     variable: 'SVC_EXPORT_RETRIES',

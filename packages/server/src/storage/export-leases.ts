@@ -1,5 +1,6 @@
 // Leases on what exports consist of: taken, renewed, given back, and what is done under them by who holds them. The states
 // and their locks are in migrations/0042.
+import { formatDuration } from '../config/duration.ts';
 import type { Database } from './database.ts';
 import { toShownText } from './exact-text.ts';
 import { exactTime } from './exact-time.ts';
@@ -46,11 +47,14 @@ export interface ClaimLimits {
 export interface ExportTimes {
   /** Of an export, from its start. */
   timeoutMs: number;
-  /** Of one attempt of an export run. */
+  /** Of one attempt of an export run, from when its exporter began to work. */
   runTimeoutMs: number;
 }
 
 const ms = (place: string): string => `${place} * interval '1 ms'`;
+
+/** An exporter that does not begin is waited for no longer than this. */
+const attemptBegan = `coalesce(r.attempt_at, r.claimed_at + interval '5 minutes')`;
 
 const statements = {
   claimRuns: {
@@ -122,7 +126,7 @@ const statements = {
     name: 'export_runs_late',
     text: `select r.tenant_id, r.id, r.lease_token, 'run' as task from exports e
       join export_runs r on r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING'
-      where e.status = 'RUNNING' and r.attempt_at <= now() - ${ms('$1')} order by r.attempt_at limit $2`,
+      where e.status = 'RUNNING' and ${attemptBegan} <= now() - ${ms('$1')} order by ${attemptBegan} limit $2`,
     reads: true,
   },
   overdue: {
@@ -308,7 +312,7 @@ const ending = (db: Database) => {
         requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules),
       );
       const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
-      const message = 'The attempt took longer than one may';
+      const message = `The attempt took longer than it may (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
       await settleEach(
         late,
         async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,

@@ -29,6 +29,7 @@ export interface ManifestFile {
 }
 
 const statements = {
+  startRun: { name: 'export_runs_start', text: `select start_export_run($1, $2, $3) as done` },
   completeManifest: { name: 'exports_complete', text: `select complete_export($1, $2, $3, $4) as done` },
   begin: { name: 'export_files_begin', text: `select begin_export_file($1, $2, $3, $4) as done` },
   commit: { name: 'export_files_commit', text: `select commit_export_file($1, $2, $3, $4) as done` },
@@ -73,6 +74,9 @@ export const exportStepStorage = (db: Database) => {
   ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
 
   return {
+    /** Before anything is read: the time of the attempt counts from here. False: the lease is somebody else's. May be said again. */
+    startRun: (lease: ExportLease): Promise<boolean> => isDone(statements.startRun, valuesOf(lease)),
+
     /** Before a file is uploaded. False: the lease is over, and so is the work. */
     beginFile: (lease: ExportLease, pending: PendingFile): Promise<boolean> =>
       isDone(statements.begin, [...valuesOf(lease), JSON.stringify(pending)]),

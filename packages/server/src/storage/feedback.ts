@@ -21,6 +21,15 @@ export interface FeedbackRow {
 
 export type NewFeedback = Omit<FeedbackRow, 'created_at' | 'modified_at'> & { tenant_id: string };
 
+/** What is undefined stays as it is; null takes it away. */
+export interface FeedbackChange {
+  /** A decimal. */
+  score?: string | null | undefined;
+  value?: unknown;
+  correction?: unknown;
+  comment?: string | null | undefined;
+}
+
 export interface FeedbackStat {
   run_id: string;
   key: string;
@@ -44,6 +53,23 @@ const statements = {
         modified_at = now()
       where f.run_id = excluded.run_id
       returning ${columns}`,
+  },
+  find: {
+    name: 'feedback_find',
+    text: `select ${columns} from feedback where tenant_id = $1 and id = $2`,
+    reads: true,
+  },
+  // Each value has a flag before it: whether it is given.
+  change: {
+    name: 'feedback_change',
+    text: `update feedback set score = case when $3 then $4::numeric else score end,
+        value = case when $5 then $6::jsonb else value end, correction = case when $7 then $8::jsonb else correction end,
+        comment = case when $9 then $10 else comment end, modified_at = now()
+      where tenant_id = $1 and id = $2 returning ${columns}`,
+  },
+  delete: {
+    name: 'feedback_delete',
+    text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
   },
   list: {
     name: 'feedback_list',
@@ -96,6 +122,31 @@ export const feedbackStorage = (db: Database) => ({
       const [row] = await tx.query<FeedbackRow>(statements.put, values);
       return row && toFeedback(row);
     }),
+
+  find: (tenant_id: string, id: string): Promise<FeedbackRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const [row] = await tx.query<FeedbackRow>(statements.find, [tenant_id, id]);
+      return row && toFeedback(row);
+    }),
+
+  /** Undefined when there is none. */
+  change: (tenant_id: string, id: string, change: FeedbackChange): Promise<FeedbackRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const { score, value, correction, comment } = change;
+      const text = comment === undefined || comment === null ? null : toExactText(comment);
+      const given = [
+        [score !== undefined, score ?? null],
+        [value !== undefined, jsonOf(value)],
+        [correction !== undefined, jsonOf(correction)],
+        [comment !== undefined, text],
+      ].flat();
+      const [row] = await tx.query<FeedbackRow>(statements.change, [tenant_id, id, ...given]);
+      return row && toFeedback(row);
+    }),
+
+  /** Whether there was one. */
+  delete: (tenant_id: string, id: string): Promise<boolean> =>
+    asTenant(db, tenant_id, async (tx) => (await tx.query(statements.delete, [tenant_id, id])).length > 0),
 
   /** Newest first; null for any. */
   list: (

@@ -25,7 +25,7 @@ import {
   sql,
   statusOf,
 } from './export-tables.ts';
-import { ExporterPlan, plannedExporter } from './exporter-plan.ts';
+import { ExporterPlan, plannedExporter, slowExporter } from './exporter-plan.ts';
 import { addRuns, daysKept } from './stored-runs.ts';
 
 let db: TestDatabase;
@@ -92,6 +92,31 @@ describe('an export run', () => {
       errors: { retry_0: expect.stringMatching(/longer/), retry_1: expect.stringMatching(/longer/) },
     });
   }, 60_000);
+
+  it('is not charged for the time that its exporter takes to start', async () => {
+    using plan = new ExporterPlan();
+    await using _node = await startExportNode(db, {
+      program: slowExporter,
+      settings: { ...one, exportRunTimeout: '20s', exportRetries: '0' },
+    });
+    await addRuns(db, place, { start: firstDay, count: 10 });
+    const id = await newExport(db, place);
+    const times = () =>
+      sql<{ claimed: boolean; began: boolean }>(
+        db,
+        `select claimed_at is not null as claimed, attempt_at is not null as began from export_runs where export_id = $1`,
+        [id],
+      );
+    await eventually(async () => expect(await times()).toEqual([{ claimed: true, began: false }]), 20_000);
+    await sql(db, `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`, [
+      id,
+    ]);
+    const rules = { retries: 0, delayMs: 0 };
+    expect(await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000 }, rules)).toBe(0);
+    plan.go();
+    await until(id, 'COMPLETED');
+    expect(await times()).toEqual([{ claimed: true, began: true }]);
+  }, 90_000);
 
   it('is timed out with its export, once that has had its time, and leaves no exporter at work', async () => {
     using plan = new ExporterPlan({ step: 'written', nth: 1, action: 'wait' });

@@ -17,6 +17,9 @@ export interface Plan {
 
 export const plannedExporter = fileURLToPath(new URL('./planned-exporter.js', import.meta.url));
 
+/** Starts once the plan lets it go. */
+export const slowExporter = fileURLToPath(new URL('./slow-exporter.js', import.meta.url));
+
 export interface NotedStep {
   step: PlannedStep;
   id: string;

@@ -77,10 +77,11 @@ describe('an export run that fails', () => {
     const [first, second] = [await claim(), await claim()];
     await leases.fail(first!.lease, { cause: 'destination', message: 'AccessDenied' }, rules);
     const runs = await runsOf(db, id);
+    const why = { retry_0: expect.stringMatching(/^The export run of .* failed: AccessDenied$/) as string };
     expect(runs.map(({ status, errors }) => ({ status, errors }))).toEqual([
       { status: 'FAILED', errors: { retry_0: 'AccessDenied' } },
-      { status: 'CANCELLED', errors: {} },
-      { status: 'CANCELLED', errors: {} },
+      { status: 'CANCELLED', errors: why },
+      { status: 'CANCELLED', errors: why },
     ]);
     expect(await leases.renew([second!.lease], 60_000)).toEqual(new Set());
     expect(await statusOf(db, id)).toBe('FAILED');
@@ -156,6 +157,40 @@ describe('an attempt that takes too long', () => {
     expect(await statusOf(db, id)).toBe('TIMEDOUT');
     expect(await claim()).toBeUndefined();
     expect((await eventsOf(db, id)).at(-1)).toBe('timed_out');
+    const errors = { retry_0: 'The export took longer than it may (SVC_EXPORT_TIMEOUT is 72:00:00)' };
+    expect((await runsOf(db, id)).map((run) => run.errors)).toEqual([errors, errors]);
+    const [row] = await sql(db, 'select error from exports where id = $1', [id]);
+    expect(row).toEqual({ error: errors.retry_0 });
+  });
+
+  it('counts from when its exporter has begun, not from when the run was claimed', async () => {
+    const id = await newExport(db, place);
+    const { lease } = (await claim())!;
+    const passes = (time: string) =>
+      sql(
+        db,
+        `update export_runs set attempt_at = attempt_at - $1::interval, claimed_at = claimed_at - $1::interval`,
+        [time],
+      );
+    await passes('4 h');
+    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.startRun(lease)).toBe(true);
+    await passes('3 h 59 min');
+    // What is said twice changes nothing.
+    expect(await leases.startRun(lease)).toBe(true);
+    expect(await leases.sweep(times, rules)).toBe(0);
+    await passes('1 min');
+    expect(await leases.sweep(times, rules)).toBe(1);
+    expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
+    expect(await leases.startRun(lease)).toBe(false);
+  });
+
+  it('and whose exporter never begins is tried again all the same', async () => {
+    const id = await newExport(db, place);
+    await claim();
+    await sql(db, `update export_runs set claimed_at = now() - interval '4 h 5 min'`);
+    expect(await leases.sweep(times, rules)).toBe(1);
+    expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
   });
 
   it('does not count the time in the queue', async () => {

@@ -45,6 +45,7 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   createModelPrice: price,
   replaceModelPrice: price,
   createFeedback: { run_id, key: 'k' },
+  changeFeedback: { score: 1 },
   createDestination: folder(),
   changeDestination: { credentials: { access_key_id: 'a', secret_access_key: 'b' } },
   createExport: span(),
@@ -52,7 +53,7 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   changeExport: { status: 'Cancelled' },
 });
 /** Those are of things that are not there. */
-const ofNothing = ['replaceModelPrice', 'changeDestination', 'changeExport'];
+const ofNothing = ['replaceModelPrice', 'changeFeedback', 'changeDestination', 'changeExport'];
 
 const params = (): Record<string, string> => ({
   id: run_id,
@@ -61,6 +62,7 @@ const params = (): Record<string, string> => ({
   name: 'file',
   thread_id: 'thread',
   price_id: randomUUID(),
+  feedback_id: randomUUID(),
   key_id: randomUUID(),
   destination_id: randomUUID(),
   export_id: randomUUID(),

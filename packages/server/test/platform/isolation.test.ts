@@ -53,6 +53,7 @@ interface Named {
   id: string;
   session_id: string;
   price: string;
+  feedback: string;
   key_id: string;
   destination: string;
   bulk_export: string;
@@ -122,6 +123,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
   ],
   listTraceThreadRuns: [({ session_id }) => ({ path: `/runs/threads/shared?session_id=${session_id}` })],
   listFeedback: [({ id }) => ({ path: `/feedback?run=${id}&key=secret` }), same('/feedback?key=secret')],
+  getFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],
   listModelPrices: [same('/model-prices')],
   listRunsOfTraceThread: [
     ({ session_id }) => ({ path: `/runs/threads?thread_id=shared&session_id=${session_id}` }),
@@ -164,6 +166,8 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
   createFeedback: [
     ({ id, price }) => ({ path: '/feedback', json: { id: price, run_id: id, key: 'theirs' } }),
   ],
+  changeFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}`, json: { comment: 'theirs' } })],
+  deleteFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],
   replaceModelPrice: [({ price }) => ({ path: `/model-prices/${price}`, json: priceBody })],
   deleteModelPrice: [({ price }) => ({ path: `/model-prices/${price}` })],
   // It names nothing of anybody's.
@@ -234,7 +238,7 @@ describe('another workspace', () => {
       inputs: { secret: 1 },
       extra: { metadata: { thread_id: 'shared' } },
     });
-    await platform.call('POST', '/feedback', {
+    const said = await platform.call('POST', '/feedback', {
       key: ours,
       json: { run_id: run.id, key: 'secret', score: 1 },
     });
@@ -244,6 +248,7 @@ describe('another workspace', () => {
       id: run.id,
       session_id: run.session_id,
       price,
+      feedback: (said.body as { id: string }).id,
       key_id: ourKey,
       ...(await exportOurs(run)),
     };
@@ -282,6 +287,7 @@ describe('another workspace', () => {
           id: randomUUID(),
           session_id: randomUUID(),
           price: randomUUID(),
+          feedback: randomUUID(),
           key_id: randomUUID(),
           destination: randomUUID(),
           bulk_export: randomUUID(),

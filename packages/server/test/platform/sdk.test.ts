@@ -84,6 +84,13 @@ describe('the client of the platform', () => {
     expect(runs.map((run) => run.id)).toEqual([id]);
     const feedback = await client.traces.addFeedback({ run_id: id, key: 'kind', score: 1 });
     expect(await client.traces.feedback({ run: [id], key: ['kind'] })).toEqual([feedback]);
+    expect(await client.traces.getFeedback(feedback.id)).toEqual(feedback);
+    expect(await client.traces.updateFeedback(feedback.id, { comment: 'well' })).toMatchObject({
+      score: 1,
+      comment: 'well',
+    });
+    await client.traces.deleteFeedback(feedback.id);
+    expect(await client.traces.feedback({ run: [id], key: ['kind'] })).toEqual([]);
   });
 
   it('keeps prices', async () => {

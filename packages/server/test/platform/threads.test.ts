@@ -270,4 +270,37 @@ describe('feedback', () => {
     const elsewhere = { ...replaced, run_id: randomUUID() };
     expect((await platform.call('POST', '/feedback', { json: elsewhere })).status).toBe(409);
   });
+
+  it('is read, changed and deleted by its id, as the stock client does it', async () => {
+    const run = await send({ project: 'feedback by id', thread_id: null, from: 0 });
+    const { id } = await client.createFeedback(run, 'kind', { score: true, comment: 'nice', value: ['a'] });
+    const made = await client.readFeedback(id);
+    expect(made).toMatchObject({ id, run_id: run, key: 'kind', score: 1, comment: 'nice', value: ['a'] });
+    await client.updateFeedback(id, { score: 0.5, comment: 'not so nice' });
+    const changed = await client.readFeedback(id);
+    expect(changed).toMatchObject({ score: 0.5, comment: 'not so nice', value: ['a'], key: 'kind' });
+    expect(Date.parse(changed.modified_at)).toBeGreaterThanOrEqual(Date.parse(made.modified_at));
+    const stats = (await platform.call('GET', `/runs/${run}`)).body as { feedback_stats: unknown };
+    expect(stats.feedback_stats).toEqual({ kind: { n: 1, avg: 0.5 } });
+    const cleared = await platform.call('PATCH', `/feedback/${id}`, { json: { score: null, value: null } });
+    expect(cleared.body).toMatchObject({ score: null, value: null, comment: 'not so nice' });
+    await client.deleteFeedback(id);
+    await expect(client.readFeedback(id)).rejects.toThrow(/404/);
+    expect((await platform.call('DELETE', `/feedback/${id}`)).status).toBe(404);
+    expect((await platform.call('PATCH', `/feedback/${id}`, { json: { score: 1 } })).status).toBe(404);
+  });
+
+  it('is changed with keys that may write, and read with those that may read', async () => {
+    const run = await send({ project: 'feedback by role', thread_id: null, from: 0 });
+    const { id } = await client.createFeedback(run, 'kind', { score: 1 });
+    const statuses = async (role: string): Promise<number[]> => {
+      const { key } = (await platform.call('POST', '/api-key', { json: { role } })).body as { key: string };
+      const ask = async (method: string, json?: unknown) =>
+        (await platform.call(method, `/feedback/${id}`, { key, json })).status;
+      return [await ask('GET'), await ask('PATCH', { score: 0 }), await ask('DELETE')];
+    };
+    expect(await statuses('ingest')).toEqual([403, 403, 403]);
+    expect(await statuses('viewer')).toEqual([200, 403, 403]);
+    expect(await statuses('editor')).toEqual([200, 200, 204]);
+  });
 });

@@ -1,7 +1,7 @@
-// What a service that speaks S3 refuses, as errors of a destination. Of what it says only the code is kept: its sentences may
-// hold keys, and what a stranger's server answers is not for others to read.
+// What a service that speaks S3 refuses, as errors of a destination: what it means and what to do, and then what the service said.
 import { EgressRefused } from '../../egress/guard.ts';
 import { DestinationError } from './destination-error.ts';
+import { answerOf } from './service-answer.ts';
 import { findReason } from './s3-reasons.ts';
 
 interface ServiceError extends Error {
@@ -24,8 +24,8 @@ const vague = new Set([
   'NotFound',
 ]);
 
-/** What passed as such stays as it is. */
-export const toDestinationError = (error: unknown): DestinationError => {
+/** A DestinationError stays as it is. `secrets` are those that the request was made with: they are never shown. */
+export const toDestinationError = (error: unknown, secrets: readonly string[] = []): DestinationError => {
   if (error instanceof DestinationError) return error;
   const thrown = error as ServiceError;
   const refused = findRefusal(thrown);
@@ -37,7 +37,7 @@ export const toDestinationError = (error: unknown): DestinationError => {
   const status = thrown.$metadata?.httpStatusCode;
   const code = codeOf(thrown, status);
   const { reason, isFinal } = findReason(code, status);
-  return new DestinationError(reason + regionHint(thrown), {
+  return new DestinationError(reason + regionHint(thrown) + answerOf(thrown, secrets), {
     code,
     isFinal,
     cause: traceOf(thrown, code, status),

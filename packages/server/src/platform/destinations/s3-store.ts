@@ -36,11 +36,16 @@ export class S3Store implements ProbedStore {
   readonly #bucket: string;
   readonly #uploads: S3Uploads;
   readonly #surroundings: S3Surroundings;
+  /** Never shown, whatever the service says. */
+  readonly #secrets: readonly string[];
   /** Whether it heeds If-None-Match. */
   readonly #canRefuse: boolean;
 
   /** Throws a DestinationError when there are no credentials that may be used. */
   constructor(target: S3Target, surroundings: S3Surroundings) {
+    this.#secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
+      (one) => one !== undefined,
+    );
     this.#place = s3Place(target.config);
     this.#options = uploadOptions(target.config, this.#place);
     this.#surroundings = surroundings;
@@ -58,6 +63,7 @@ export class S3Store implements ProbedStore {
       bucket: this.#bucket,
       options: this.#options,
       callMs: surroundings.limits.callMs,
+      secrets: this.#secrets,
     });
   }
 
@@ -113,7 +119,7 @@ export class S3Store implements ProbedStore {
       signal.throwIfAborted();
       if (statusOf(error) === 404) return undefined;
       if (isLookRefused(error)) return 'unknown';
-      throw toDestinationError(error);
+      throw toDestinationError(error, this.#secrets);
     }
   }
 
@@ -184,7 +190,7 @@ export class S3Store implements ProbedStore {
       signal.throwIfAborted();
       throw isConflict(error)
         ? new StoreConflict('There is an object under the key')
-        : toDestinationError(error);
+        : toDestinationError(error, this.#secrets);
     }
   }
 

@@ -52,12 +52,21 @@ export class S3Uploads {
   readonly #bucket: string;
   readonly #options: UploadOptions;
   readonly #callMs: number;
+  readonly #secrets: readonly string[];
 
-  constructor(parts: { client: S3Client; bucket: string; options: UploadOptions; callMs: number }) {
+  constructor(parts: {
+    client: S3Client;
+    bucket: string;
+    options: UploadOptions;
+    callMs: number;
+    /** Never shown, whatever the service says. */
+    secrets: readonly string[];
+  }) {
     this.#client = parts.client;
     this.#bucket = parts.bucket;
     this.#options = parts.options;
     this.#callMs = parts.callMs;
+    this.#secrets = parts.secrets;
   }
 
   /** False: the service says that there is no such upload, which is also what it says of one that it has completed before. */
@@ -72,7 +81,7 @@ export class S3Uploads {
     } catch (error) {
       await this.#abandon(upload.name, UploadId);
       signal.throwIfAborted();
-      throw error instanceof StoreConflict ? error : toDestinationError(error);
+      throw error instanceof StoreConflict ? error : toDestinationError(error, this.#secrets);
     }
   }
 
@@ -110,7 +119,7 @@ export class S3Uploads {
     } catch (error) {
       await this.#clear(upload.name);
       signal.throwIfAborted();
-      throw toDestinationError(error);
+      throw toDestinationError(error, this.#secrets);
     } finally {
       clearTimeout(timer);
       stopWaiting();

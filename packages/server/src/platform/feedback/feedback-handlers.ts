@@ -7,4 +7,11 @@ export const feedbackHandlers = (feedback: FeedbackService): Handlers<typeof fee
   createFeedback: ({ body }, call) => feedback.create(grantOf(call).tenant_id, body),
 
   listFeedback: ({ query }, call) => feedback.list(grantOf(call).tenant_id, query),
+
+  getFeedback: ({ params }, call) => feedback.get(grantOf(call).tenant_id, params.feedback_id),
+
+  changeFeedback: ({ params, body }, call) =>
+    feedback.change(grantOf(call).tenant_id, params.feedback_id, body),
+
+  deleteFeedback: ({ params }, call) => feedback.delete(grantOf(call).tenant_id, params.feedback_id),
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Feedback } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
+import { notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/feedback.ts';
 
 export interface GivenFeedback {
@@ -14,6 +14,14 @@ export interface GivenFeedback {
   correction?: unknown;
   comment?: string | undefined;
   feedback_source?: Record<string, unknown> | undefined;
+}
+
+/** What is undefined stays as it is; null takes it away. */
+export interface ChangedFeedback {
+  score?: number | boolean | null | undefined;
+  value?: unknown;
+  correction?: unknown;
+  comment?: string | null | undefined;
 }
 
 export class FeedbackService {
@@ -40,6 +48,25 @@ export class FeedbackService {
     });
     if (row === undefined) throw new Problem('conflict', 'There is feedback with this id, on another run');
     return toFeedback(row);
+  }
+
+  async get(tenant_id: string, id: string): Promise<Feedback> {
+    const row = await this.#feedback.find(tenant_id, id);
+    if (row === undefined) throw notFound('Feedback', id);
+    return toFeedback(row);
+  }
+
+  async change(tenant_id: string, id: string, given: ChangedFeedback): Promise<Feedback> {
+    const { score, ...rest } = given;
+    const decimal = score === undefined || score === null ? score : String(Number(score));
+    const row = await this.#feedback.change(tenant_id, id, { ...rest, score: decimal });
+    if (row === undefined) throw notFound('Feedback', id);
+    return toFeedback(row);
+  }
+
+  async delete(tenant_id: string, id: string): Promise<undefined> {
+    if (!(await this.#feedback.delete(tenant_id, id))) throw notFound('Feedback', id);
+    return undefined;
   }
 
   async list(

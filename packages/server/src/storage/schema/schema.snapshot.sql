@@ -12,6 +12,8 @@ api_keys.created_at timestamp with time zone not null default now()
 api_keys.expires_at timestamp with time zone
 api_keys.last_used_at timestamp with time zone
 api_keys.revoked_at timestamp with time zone
+api_keys.prefix text
+api_keys.bootstrap text
 assistant_versions.assistant_id uuid not null
 assistant_versions.version integer not null
 assistant_versions.graph_id text not null
@@ -148,6 +150,7 @@ export_runs.attempt_at timestamp with time zone
 export_runs.attempt_rows bigint not null default 0
 export_runs.heartbeat_at timestamp with time zone
 export_runs.finished_at timestamp with time zone
+export_runs.claimed_at timestamp with time zone
 exports.tenant_id uuid not null
 exports.id uuid not null
 exports.destination_id uuid not null
@@ -200,6 +203,10 @@ model_prices.completion_cost numeric not null
 model_prices.prompt_cost_details jsonb not null default '{}'::jsonb
 model_prices.completion_cost_details jsonb not null default '{}'::jsonb
 model_prices.created_at timestamp with time zone not null default now()
+own_trace_runs.tenant_id uuid not null
+own_trace_runs.id uuid not null
+own_trace_runs.run_id uuid not null
+own_trace_runs.sent_at timestamp with time zone not null default now()
 projects.tenant_id uuid not null
 projects.id uuid not null
 projects.name text not null
@@ -431,6 +438,7 @@ workspaces.created_at timestamp with time zone not null default now()
 api_key_workspaces FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
 api_key_workspaces FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 api_key_workspaces PRIMARY KEY (key_id, tenant_id)
+api_keys CHECK ((bootstrap = ANY (ARRAY['current'::text, 'replaced'::text])))
 api_keys CHECK ((length(key_hash) = 32))
 api_keys CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text, 'ingest'::text])))
 api_keys PRIMARY KEY (id)
@@ -479,6 +487,7 @@ feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 feedback PRIMARY KEY (tenant_id, id)
 model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 model_prices PRIMARY KEY (id)
+own_trace_runs PRIMARY KEY (tenant_id, id)
 projects CHECK ((name <> ''::text))
 projects FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 projects PRIMARY KEY (tenant_id, id)
@@ -519,6 +528,7 @@ workspaces PRIMARY KEY (id)
 -- indexes
 CREATE UNIQUE INDEX api_key_workspaces_pkey ON svc.api_key_workspaces USING btree (key_id, tenant_id)
 CREATE INDEX api_key_workspaces_tenant ON svc.api_key_workspaces USING btree (tenant_id, key_id)
+CREATE INDEX api_keys_bootstrap ON svc.api_keys USING btree (bootstrap) WHERE (bootstrap IS NOT NULL)
 CREATE INDEX api_keys_created ON svc.api_keys USING btree (created_at, id)
 CREATE UNIQUE INDEX api_keys_key_hash_key ON svc.api_keys USING btree (key_hash)
 CREATE UNIQUE INDEX api_keys_pkey ON svc.api_keys USING btree (id)
@@ -572,6 +582,8 @@ CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
 CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
 CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
 CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
+CREATE UNIQUE INDEX own_trace_runs_pkey ON svc.own_trace_runs USING btree (tenant_id, id)
+CREATE INDEX own_trace_runs_sent ON svc.own_trace_runs USING btree (sent_at)
 CREATE UNIQUE INDEX projects_name ON svc.projects USING btree (tenant_id, md5(name))
 CREATE UNIQUE INDEX projects_pkey ON svc.projects USING btree (tenant_id, id)
 CREATE INDEX projects_started ON svc.projects USING btree (tenant_id, start_time, id)
@@ -626,6 +638,7 @@ CREATE INDEX trace_runs_thread ON ONLY svc.trace_runs USING btree (tenant_id, se
 CREATE INDEX trace_runs_trace ON ONLY svc.trace_runs USING btree (tenant_id, trace_id)
 CREATE INDEX webhook_deliveries_due ON svc.webhook_deliveries USING btree (not_before) WHERE (status = 'pending'::text)
 CREATE INDEX webhook_deliveries_ended ON svc.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+CREATE INDEX webhook_deliveries_origin ON svc.webhook_deliveries USING btree (origin, not_before) WHERE (status = 'pending'::text)
 CREATE UNIQUE INDEX webhook_deliveries_pkey ON svc.webhook_deliveries USING btree (delivery_id)
 CREATE UNIQUE INDEX webhook_deliveries_run ON svc.webhook_deliveries USING btree (run_id)
 CREATE INDEX webhook_deliveries_thread ON svc.webhook_deliveries USING btree (thread_id)
@@ -660,6 +673,7 @@ begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) re
 blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
+claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
 claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
@@ -719,16 +733,19 @@ requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boo
 requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
 restore_thread(p_thread_id uuid) returns void
+run_error_message(p_error text) returns text
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 settle_thread(p_thread_id uuid, p_run_id uuid, p_ending text, p_interrupts text, p_error text) returns void
 skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean
 spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer
+start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text) returns TABLE(run_id uuid, outcome text)
 stored_status(p_thread_id uuid, p_error text) returns text
 sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
+token_sum(p_sum numeric) returns bigint
 trace_calls_from(p_start timestamp with time zone) returns timestamp with time zone
 trace_calls_until(p_start timestamp with time zone, p_end timestamp with time zone) returns timestamp with time zone
 trace_day(p_start timestamp with time zone, p_days_kept integer) returns date

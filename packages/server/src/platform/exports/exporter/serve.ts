@@ -63,6 +63,7 @@ const carryOut = async (
   const { signal, stopAfterFile } = work;
   const leases = patientLeases(exportStepStorage(database), signal);
   try {
+    if (order.kind === 'run' && !(await leases.startRun(order.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.surroundings;
     await using store = openStore(order.target, { guard: new EgressGuard(allow), ...parts });
     if (order.kind === 'manifest') {

@@ -23,3 +23,12 @@ alter table api_keys add column bootstrap text check (bootstrap in ('current', '
 create index api_keys_bootstrap on api_keys (bootstrap) where bootstrap is not null;
 -- Earlier versions recorded the origin of such keys in their description only.
 update api_keys k set bootstrap = 'current' where description = 'SVC_BOOTSTRAP_API_KEY' and role = 'admin' and expires_at is null;
+
+-- When the present attempt was claimed; attempt_at is when its exporter began to work.
+alter table export_runs add column claimed_at timestamptz;
+
+do $$ begin
+  grant delete on feedback to svc_tenant;
+exception when undefined_object or insufficient_privilege then
+  raise notice 'no role svc_tenant: row level security is off';
+end $$;

@@ -64,7 +64,7 @@ begin
     continue when not found;
     update export_runs r
     set status = 'RUNNING', lease_token = r.lease_token + 1, lease_until = now() + p_lease, started_at = coalesce(r.started_at, now()),
-        attempt_at = now(), attempt_rows = 0, heartbeat_at = now(), updated_at = now()
+        claimed_at = now(), attempt_at = null, attempt_rows = 0, heartbeat_at = now(), updated_at = now()
     where r.tenant_id = v_next.tenant_id and r.id = v_next.run_id and r.status = 'CREATED'
     returning * into v_run;
     continue when not found;

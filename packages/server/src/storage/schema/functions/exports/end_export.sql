@@ -1,4 +1,4 @@
--- Ends an export that the caller has locked, with its runs. p_cause 'destination' counts against the schedule that it is of.
+-- Ends an export that the caller has locked, with its runs, which record p_message as the error of their present attempt. p_cause 'destination' counts against the schedule that it is of.
 create or replace function end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void language plpgsql as $$
 declare
   v_schedule exports%rowtype;
@@ -6,7 +6,8 @@ declare
 begin
   perform lock_export_runs(p_tenant, p_export);
   update export_runs r
-  set status = case p_status when 'TIMEDOUT' then 'TIMEDOUT' else 'CANCELLED' end, lease_until = null, finished_at = now(), updated_at = now()
+  set status = case p_status when 'TIMEDOUT' then 'TIMEDOUT' else 'CANCELLED' end,
+      errors = r.errors || jsonb_build_object('retry_' || r.retry_number, left(p_message, 2048)), lease_until = null, finished_at = now(), updated_at = now()
   where r.tenant_id = p_tenant and r.export_id = p_export and r.status in ('CREATED', 'RUNNING');
   update exports e set status = p_status, error = p_message, lease_until = null, finished_at = now(), updated_at = now()
   where e.tenant_id = p_tenant and e.id = p_export

@@ -1,0 +1,52 @@
+// What an object store said about a request that it refused, fit to be shown: its error code, its sentence and the id of the request, which the
+// provider's support asks for. The sentence is written by a stranger's server, so secrets in it are replaced and it is cut short.
+
+interface ServiceFault extends Error {
+  $metadata?: { httpStatusCode?: number; requestId?: string };
+}
+
+const charsMax = 400;
+const codeShape = /^[A-Za-z][\w.]{0,63}$/;
+const requestIdShape = /^[\w.:=+/-]{1,128}$/;
+/** A shorter one would be found in ordinary words. */
+const secretCharsMin = 4;
+const hidden = '[redacted]';
+
+/** Names that libraries give to errors that the service did not name. */
+const unnamed = /^(?:Error|TypeError|SyntaxError|AggregateError|Unknown|UnknownError|S3ServiceException)$/;
+
+/** ` The service answered AccessDenied: "…" (request 4442587FB7D0A2F9).`; empty when it did not answer. */
+export const answerOf = (error: ServiceFault, secrets: readonly string[]): string => {
+  const { httpStatusCode: status, requestId } = error.$metadata ?? {};
+  if (status === undefined) return '';
+  const isNamed = codeShape.test(error.name) && !unnamed.test(error.name);
+  const code = isNamed ? error.name : `status ${status}`;
+  const said = isNamed && error.message !== error.name ? withoutSecrets(error.message, secrets) : '';
+  const sentence = said === '' ? '' : `: "${said}"`;
+  const request = requestId !== undefined && requestIdShape.test(requestId) ? ` (request ${requestId})` : '';
+  return ` The service answered ${code}${sentence}${request}.`;
+};
+
+/** Long runs of letters and digits, as keys, tokens and signatures are. */
+const longRun = /[A-Za-z0-9+/=_-]{32,}/g;
+
+const looksSecret = (run: string): boolean =>
+  /^[0-9a-f]{32,}$/i.test(run) ||
+  run.length >= 100 ||
+  (!run.includes('/') && /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run));
+
+export const withoutSecrets = (text: string, secrets: readonly string[]): string => {
+  let shown = text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
+  for (const secret of secrets) if (secret.length >= secretCharsMin) shown = shown.replaceAll(secret, hidden);
+  shown = shown
+    // Ids of access keys: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+    .replaceAll(/\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}\b/g, hidden)
+    .replaceAll(
+      /\b(authorization|bearer|signature|credential|token|secret|password)(["']?\s*[=:]\s*|\s+(?=\S*\d))["']?[^\s"',;&]+/gi,
+      `$1$2${hidden}`,
+    )
+    .replaceAll(/\?[^\s"'<>]+/g, '?…')
+    .replaceAll(longRun, (run) => (looksSecret(run) ? hidden : run))
+    .replaceAll('"', "'");
+  return shown.length <= charsMax ? shown : `${[...shown].slice(0, charsMax - 1).join('')}…`;
+};

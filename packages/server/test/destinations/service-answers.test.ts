@@ -1,0 +1,120 @@
+// What an object store says about a request that it refused: shown with its code and the id of the request, without secrets.
+import { describe, expect, it } from 'vitest';
+import { withoutSecrets } from '../../src/platform/destinations/service-answer.ts';
+import { probe } from '../../src/platform/destinations/probe.ts';
+import { recordingServer } from './recording-server.ts';
+import { openS3, s3Target } from './s3-target.ts';
+
+const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+
+const refusing = (status: number, body: string, headers: Record<string, string> = {}) =>
+  recordingServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/xml', ...headers });
+    response.end(body);
+  });
+
+const xml = (code: string, message: string): string =>
+  `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`;
+
+const put = async (port: number): Promise<string> => {
+  const target = s3Target({ endpoint: `http://127.0.0.1:${port}`, keys, bucket: 'traces' });
+  await using store = openS3(target, { tries: 1 });
+  const failure = store.putText('key', 'x', 'text/plain', new AbortController().signal);
+  return failure.then(
+    () => 'it was taken',
+    (error: unknown) => (error as Error).message,
+  );
+};
+
+describe('the answer of an object store', () => {
+  it('is shown with its code, its sentence and the id of the request', async () => {
+    const sentence =
+      'User: arn:aws:iam::123456789012:user/exports is not authorized to perform: s3:PutObject on resource: arn:aws:s3:::traces/a/key';
+    await using service = await refusing(403, xml('AccessDenied', sentence), {
+      'x-amz-request-id': '4442587FB7D0A2F9',
+    });
+    expect(await put(service.port)).toContain(
+      `The service answered AccessDenied: "${sentence}" (request 4442587FB7D0A2F9).`,
+    );
+  });
+
+  it('is shown where nothing is known of its code', async () => {
+    await using service = await refusing(409, xml('ObjectLocked', 'Retention is on until 2031'));
+    expect(await put(service.port)).toContain(
+      'The service answered ObjectLocked: "Retention is on until 2031" (request 4442587FB7D0A2F9).',
+    );
+  });
+
+  it('is a status where it has no body', async () => {
+    await using service = await refusing(403, '', { 'x-amz-request-id': 'tx00000a-0066-1f-default' });
+    expect(await put(service.port)).toMatch(
+      /The service answered \S.*\(request tx00000a-0066-1f-default\)\.$/,
+    );
+  });
+
+  it('is in what a test of a destination says', async () => {
+    await using service = await refusing(403, xml('InvalidAccessKeyId', 'No such key: AKIDEXAMPLE'));
+    const target = s3Target({ endpoint: `http://127.0.0.1:${service.port}`, keys, bucket: 'traces' });
+    await using store = openS3(target, { tries: 1 });
+    const { steps } = await probe(store, { signal: new AbortController().signal });
+    expect(steps.find(({ name }) => name === 'put')).toMatchObject({
+      ok: false,
+      code: 'InvalidAccessKeyId',
+      message: expect.stringContaining(
+        'The service answered InvalidAccessKeyId: "No such key: [redacted]" (request 4442587FB7D0A2F9).',
+      ) as string,
+    });
+  });
+
+  it('that repeats the secrets of the request shows none', async () => {
+    const service = await recordingServer((request, response) => {
+      const { authorization = '' } = request.headers;
+      const said = `Bad ${authorization} for ${keys.secretAccessKey} and ${keys.accessKeyId}`;
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end(xml('SignatureDoesNotMatch', said));
+    });
+    await using _ = service;
+    const shown = await put(service.port);
+    const [, signature = ''] = /Signature=(\w+)/.exec(service.requests[0]?.headers.authorization ?? '') ?? [];
+    expect(signature).toHaveLength(64);
+    for (const secret of [keys.accessKeyId, keys.secretAccessKey, signature])
+      expect(shown).not.toContain(secret);
+    expect(shown).toContain('The service answered SignatureDoesNotMatch: "Bad');
+  });
+
+  it('of something that is no object store is not shown', async () => {
+    await using service = await recordingServer((_, response) => {
+      response.writeHead(403, { 'content-type': 'text/html' });
+      response.end('<html><body>internal page: hunter2</body></html>');
+    });
+    expect(await put(service.port)).not.toContain('hunter2');
+  });
+});
+
+describe('a sentence of a stranger', () => {
+  it.each([
+    ['a signature', 'X-Amz-Signature=0123456789abcdef0123456789abcdef0123456789abcdef', '0123456789abcdef'],
+    ['an access key id', 'The key AKIAIOSFODNN7EXAMPLE is unknown', 'AKIAIOSFODNN7EXAMPLE'],
+    ['a token in a query', 'See https://example.com/x?token=hunter2&a=b for more', 'hunter2'],
+    ['a header', 'Got Authorization: Basic-hunter2 instead', 'hunter2'],
+    ['a session token', `The token ${'IQoJb3JpZ2luX2VjEAA'.repeat(8)} has expired`, 'IQoJb3JpZ2luX2VjEAA'],
+    ['a random text', 'Key dGhpcyBpcyBhIHNlY3JldCBrZXkgMTIzNDU2Nzg5 refused', 'dGhpcyBpcyBhIHNl'],
+    ['control characters', 'red \u001b[31m\r\nsecond line', '\u001b'],
+  ])('is shown without %s', (_, text, secret) => {
+    expect(withoutSecrets(text, [])).not.toContain(secret);
+  });
+
+  it.each([
+    'The bucket my-company-production-traces-archive-eu-west-1 does not exist',
+    'arn:aws:s3:::traces/v1/export_id=0f8b1c2d-0000-4000-8000-000000000001/part-0.parquet is locked',
+    'Please reduce your request rate.',
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
+    'The provided token has expired.',
+  ])('is shown as it is where it holds none: %s', (text) => {
+    expect(withoutSecrets(text, [])).toBe(text);
+  });
+
+  it('is cut short', () => {
+    expect(withoutSecrets('a word '.repeat(1_000), []).length).toBeLessThanOrEqual(400);
+  });
+});
