@@ -1,33 +1,40 @@
-// The fields of a run that may be written more than once, in the order of ingest_runs(), each with its bit there.
+// The fields of a trace run that several writes may set, in the order of ingest_runs(). Each has a bit in `patched`, which
+// says that a patch has set it. trace_merge() and ingest_runs() use the same bits.
 
 export const traceFields = {
   session_id: 1,
-  trace_id: 2,
-  parent_run_id: 4,
-  name: 8,
-  run_type: 16,
-  dotted_order: 32,
-  end_time: 128,
-  error: 256,
-  inputs: 512,
-  outputs: 1_024,
-  events: 2_048,
-  serialized: 4_096,
-  extra: 8_192,
-  tags: 16_384,
-  reference_example_id: 32_768,
-  prompt_tokens: 65_536,
-  completion_tokens: 65_536,
-  total_tokens: 65_536,
-  prompt_cost: 65_536,
-  completion_cost: 65_536,
-  total_cost: 65_536,
-  usage_details: 65_536,
-  first_token_time: 131_072,
-  model: 262_144,
+  trace_id: 1 << 1,
+  parent_run_id: 1 << 2,
+  name: 1 << 3,
+  run_type: 1 << 4,
+  dotted_order: 1 << 5,
+  end_time: 1 << 7,
+  error: 1 << 8,
+  inputs: 1 << 9,
+  outputs: 1 << 10,
+  events: 1 << 11,
+  serialized: 1 << 12,
+  extra: 1 << 13,
+  tags: 1 << 14,
+  reference_example_id: 1 << 15,
+  // 1 << 16 is the one bit that the previous release has for tokens and costs.
+  prompt_tokens: 1 << 19,
+  completion_tokens: 1 << 20,
+  total_tokens: 1 << 21,
+  prompt_cost: 1 << 22,
+  completion_cost: 1 << 23,
+  total_cost: 1 << 24,
+  usage_details: 1 << 25,
+  first_token_time: 1 << 17,
+  model: 1 << 18,
 } as const;
 
-export const startTimeBit = 64;
+export const startTimeBit = 1 << 6;
+export const metadataBit = 1 << 26;
+/** Not a field: the start was sent, and not only implied by the path. */
+export const sentStartBit = 1 << 27;
+/** Not a field: the server computed the costs. */
+export const pricedBit = 1 << 28;
 
 export type TraceField = keyof typeof traceFields;
 

@@ -15,8 +15,10 @@ export interface RunWrite {
   id: string;
   /** 0 a post, 1 a patch, and a patch with an end the time of that, in milliseconds. */
   rank: number;
-  /** Bits of the fields that a patch has written. */
+  /** Bits of the fields that a patch has set (trace-columns.ts). */
   patched: number;
+  /** JSON text: ranks of fields and metadata keys that are not those of the whole, as trace_merge() has them. */
+  ranks?: string | null;
   /** What was written, as hashes of 64 bits in decimal. */
   writes: string[];
   start_time: string | null;
@@ -32,11 +34,11 @@ export interface Attachment {
   content: Buffer;
 }
 
-const parameters = Array.from({ length: 8 + traceFieldNames.length }, (_, index) => `$${index + 1}`);
+const parameters = Array.from({ length: 9 + traceFieldNames.length }, (_, index) => `$${index + 1}`);
 
 const statements = {
   ingest: {
-    name: 'traces_ingest',
+    name: 'traces_ingest_ranked',
     text: `select ingest_runs(${parameters.join(', ')}) as missing`,
   },
   addDays: { name: 'traces_add_days', text: 'select add_trace_days($1::date[])' },
@@ -73,15 +75,16 @@ export const traceStorage = (db: Database) => ({
   ...unpricedRuns(db),
 
   /**
-   * Takes in a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or
-   * of earlier ones. `daysKept`: what started before is kept apart.
+   * Stores a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or
+   * of earlier ones. `daysKept`: what started before is kept apart. Returns whether a run that was stored before may now be
+   * priced.
    */
   async ingest(
     tenant_id: string,
     runs: readonly RunWrite[],
     attachments: readonly Attachment[],
     daysKept: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const values = [
       tenant_id,
       daysKept,
@@ -92,6 +95,7 @@ export const traceStorage = (db: Database) => ({
       toColumn(runs.map((run) => String(run.patched))),
       toColumn(runs.map((run) => run.writes.join(','))),
       ...traceFieldNames.map((field) => toColumn(runs.map((run) => run.fields[field] ?? null))),
+      toColumn(runs.map((run) => run.ranks ?? null)),
     ];
     for (;;) {
       // Almost always one statement, which is its own transaction.
@@ -100,12 +104,12 @@ export const traceStorage = (db: Database) => ({
           ? await ingestOnce(db, values)
           : await asTenant(db, tenant_id, async (tx) => {
               const days = await ingestOnce(tx, values);
-              if (days !== null) return days;
+              if (days !== null && days.length > 0) return days;
               for (const { run_id, name, content_type, content } of attachments)
                 await tx.query(statements.attach, [tenant_id, run_id, name, content_type, content]);
-              return null;
+              return days;
             });
-      if (missing === null) return;
+      if (missing === null || missing.length === 0) return missing !== null;
       await db.query(statements.addDays, [missing]);
     }
   },

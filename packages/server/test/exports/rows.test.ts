@@ -35,7 +35,7 @@ const runOf = (session_id: string, start_time: string, fields: RunWrite['fields'
   fields: { session_id, ...fields },
 });
 
-const store = (tenant_id: string, runs: readonly RunWrite[]): Promise<void> =>
+const store = (tenant_id: string, runs: readonly RunWrite[]): Promise<boolean> =>
   traceStorage(database).ingest(tenant_id, runs, [], 400);
 
 const newScope = (more: Partial<RowScope> = {}): RowScope =>

@@ -151,7 +151,7 @@ describe('a run that names only its parent', () => {
   it('gets its place when the parent comes, and those below it theirs', async () => {
     const [root, child, grandchild] = [randomUUID(), randomUUID(), randomUUID()];
     const start_time = '2026-11-20T10:00:00.5Z';
-    const store = async (run: Said): Promise<void> =>
+    const store = async (run: Said): Promise<boolean> =>
       traces.ingest(tenant_id, [await toWrite('post', { start_time, ...run })], [], daysKept);
     await store({ id: grandchild, parent_run_id: child });
     await store({ id: child, parent_run_id: root });

@@ -1,50 +1,50 @@
-// Prices of runs whose model and whose tokens were told apart, in whatever order: known when the second of them is stored.
-import { createHash } from 'node:crypto';
+// Prices of runs whose model and whose tokens came in different writes: known when the second of them is stored.
 import type { RunWrite } from '../../storage/traces.ts';
-import type { UnpricedRun } from '../../storage/unpriced-runs.ts';
+import type { PricedRun, UnpricedRun } from '../../storage/unpriced-runs.ts';
 import type { PriceService } from './price-service.ts';
 
-/** Whether the rest may have been told before, or by another. */
-const isHalf = ({ fields: { model, total_tokens, run_type } }: RunWrite): boolean =>
-  (run_type ?? 'llm') === 'llm' &&
-  [model, total_tokens].filter((known) => (known ?? null) !== null).length === 1;
-
-const costFields = ['prompt_cost', 'completion_cost', 'total_cost', 'usage_details'] as const;
-
-/** What a write of its cost is: of the rank of what is known, so that it may add to the details, and anything newer goes before it. */
 const toWrite = (run: UnpricedRun): RunWrite => {
-  const { id, model, metadata, prompt_tokens, completion_tokens, total_tokens, usage_details } = run;
-  const counted = { prompt_tokens, completion_tokens, total_tokens };
-  const hash = createHash('sha1').update(`price.${id}.${model}.${JSON.stringify(counted)}`);
-  const texts = Object.entries(counted).map(([name, count]) => [name, count === null ? null : String(count)]);
+  const { id, model, start_time, metadata, usage_details } = run;
+  const text = (count: number | null): string | null => (count === null ? null : String(count));
   return {
     id,
-    rank: Number(run.rank),
+    rank: 0,
     patched: 0,
-    writes: [hash.digest().readBigInt64LE().toString()],
-    start_time: run.start_time,
+    writes: [],
+    start_time,
     metadata,
-    fields: { model, run_type: 'llm', usage_details, ...(Object.fromEntries(texts) as object) },
+    fields: {
+      model,
+      run_type: 'llm',
+      usage_details,
+      prompt_tokens: text(run.prompt_tokens),
+      completion_tokens: text(run.completion_tokens),
+      total_tokens: text(run.total_tokens),
+    },
   };
 };
 
-/** The writes that say what runs of this batch cost, now that it is stored. */
-export const latePrices = async (
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Those of the runs that have a price, with their costs. */
+export const pricesOf = async (
   tenant_id: string,
-  stored: readonly RunWrite[],
-  find: (tenant_id: string, ids: string[]) => Promise<UnpricedRun[]>,
+  runs: readonly UnpricedRun[],
   prices: PriceService,
-): Promise<RunWrite[]> => {
-  const ids = stored.filter(isHalf).map(({ id }) => id);
-  if (ids.length === 0) return [];
-  const writes = (await find(tenant_id, ids)).map(toWrite);
+): Promise<PricedRun[]> => {
+  const writes = runs.map(toWrite);
   await prices.price(tenant_id, writes);
-  return writes
-    .filter(({ fields }) => typeof fields.total_cost === 'string')
-    .map((write) => ({
-      ...write,
-      start_time: null,
-      metadata: '{}',
-      fields: Object.fromEntries(costFields.map((name) => [name, write.fields[name] ?? null])),
-    }));
+  return runs.flatMap((run, at) => {
+    const { total_cost, prompt_cost, completion_cost, usage_details } = writes[at]?.fields ?? {};
+    if (typeof total_cost !== 'string') return [];
+    return [
+      {
+        ...run,
+        total_cost,
+        prompt_cost: textOf(prompt_cost),
+        completion_cost: textOf(completion_cost),
+        priced_details: textOf(usage_details),
+      },
+    ];
+  });
 };

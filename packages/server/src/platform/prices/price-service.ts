@@ -8,6 +8,7 @@ import type {
   NewModelPrice,
   PricedModel,
 } from '../../storage/model-prices.ts';
+import { pricedBit } from '../../storage/trace-columns.ts';
 import type { RunWrite } from '../../storage/traces.ts';
 import { microsOf } from '../traces/time.ts';
 import { costOf } from './cost.ts';
@@ -73,7 +74,10 @@ export class PriceService {
       unpriced.map(({ model }) => model),
     );
     for (const { run, model } of unpriced) {
-      const price = found.get(keyOf(tenant_id, model))?.find((row) => isActive(row, run.start_time));
+      const rows = found.get(keyOf(tenant_id, model)) ?? [];
+      // The start may be stored already, or come later: then the run is priced when all of it is stored.
+      if (run.start_time === null && rows.some((row) => row.start_time !== null)) continue;
+      const price = rows.find((row) => isActive(row, run.start_time));
       if (price) writeCost(run, price);
     }
   }
@@ -180,6 +184,7 @@ const writeCost = (run: RunWrite, price: ModelPriceRow): void => {
     price,
   );
   Object.assign(run.fields, costs);
+  run.patched |= pricedBit;
   const more = {
     ...(Object.keys(prompt_cost_details).length > 0 ? { prompt_cost_details } : {}),
     ...(Object.keys(completion_cost_details).length > 0 ? { completion_cost_details } : {}),

@@ -2,7 +2,7 @@
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
-import { latePrices } from '../prices/late-prices.ts';
+import { pricesOf } from '../prices/late-prices.ts';
 import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
@@ -98,21 +98,27 @@ export class IngestService {
     const stored = await admission.write(async () => {
       await this.#name(tenant_id, runs);
       await prices.price(tenant_id, runs);
-      const store = (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> =>
-        traces.ingest(tenant_id, part, files, daysKept);
+      let lacksPrices = false;
+      const store = async (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> => {
+        const lacks = await traces.ingest(tenant_id, part, files, daysKept);
+        lacksPrices ||= lacks;
+      };
       const count = await storeAll(runs, attachments, store, rejections);
-      await this.#priceLate(tenant_id, runs);
+      if (lacksPrices) await this.#priceStored(tenant_id, runs);
       return count;
     });
     return { stored, rejections };
   }
 
-  async #priceLate(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
-    const { traces, prices, daysKept } = this.#parts;
-    const find = (tenant: string, ids: string[]): ReturnType<TraceStorage['unpriced']> =>
-      traces.unpriced(tenant, ids);
-    const costs = await latePrices(tenant_id, runs, find, prices);
-    if (costs.length > 0) await traces.ingest(tenant_id, costs, [], daysKept);
+  /** Prices runs whose model and tokens came in different writes. */
+  async #priceStored(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
+    const { traces, prices } = this.#parts;
+    const unpriced = await traces.unpriced(
+      tenant_id,
+      runs.map(({ id }) => id),
+    );
+    const priced = await pricesOf(tenant_id, unpriced, prices);
+    if (priced.length > 0) await traces.price(tenant_id, priced);
   }
 
   async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {

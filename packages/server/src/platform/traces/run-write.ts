@@ -1,6 +1,13 @@
 // From what was said of a run to what is written: checked, with the columns that are searched taken out.
 import { toExactJson, toExactText } from '../../storage/exact-text.ts';
-import { startTimeBit, traceFieldNames, traceFields, type TraceField } from '../../storage/trace-columns.ts';
+import {
+  metadataBit,
+  sentStartBit,
+  startTimeBit,
+  type TraceField,
+  traceFieldNames,
+  traceFields,
+} from '../../storage/trace-columns.ts';
 import type { RunWrite } from '../../storage/traces.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
@@ -53,10 +60,17 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   const start_time = start ?? place.start_time;
   const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : undefined;
   const isNamed = fields.session_id === null && session_name !== undefined && session_name !== '';
+  const sentStart = start === null ? 0 : sentStartBit;
+  const patched = isPatch
+    ? bitsOf(fields) |
+      (isNamed ? traceFields.session_id : 0) |
+      (start === null ? 0 : startTimeBit) |
+      (extra.labels === '{}' ? 0 : metadataBit)
+    : 0;
   return {
     id,
     rank: isPatch ? Math.max(1, end_time === null ? 1 : timeMs(end_time)) : 0,
-    patched: isPatch ? bitsOf(fields, start_time) : 0,
+    patched: patched | sentStart,
     writes: [sent.hash],
     start_time,
     metadata: extra.labels,
@@ -65,8 +79,8 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   };
 };
 
-const bitsOf = (fields: RunWrite['fields'], start_time: string | null): number => {
-  let bits = start_time === null ? 0 : startTimeBit;
+const bitsOf = (fields: RunWrite['fields']): number => {
+  let bits = 0;
   for (const name of traceFieldNames) if ((fields[name] ?? null) !== null) bits |= traceFields[name];
   return bits;
 };

@@ -1,15 +1,16 @@
--- Every argument is a column; the runs of a batch are distinct. Returns the days that have no partition yet, when there are
--- such, and has then done nothing; null when all is stored.
+-- Stores one batch. Every argument is a column; the runs of a batch are distinct. Returns the days that lack a partition, and has
+-- then stored nothing; null when everything is stored; an empty array when everything is stored and a run that existed before
+-- now has a model, tokens and no cost. (The previous release repeats the call on an empty array, which then changes nothing.)
 --
--- What a patch has written stays when a post comes late, and when an older patch does; what only a post has written
--- gives way to any patch. A write that was taken in already changes nothing.
+-- Writes of a run merge by field, see trace_merge(). A write that was stored before changes nothing.
 create or replace function ingest_runs(
   p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[],
   p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[],
   p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[],
   p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[],
   p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[],
-  p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]
+  p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[],
+  p_ranks text[] default null
 ) returns date[] language plpgsql
 -- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start. So joins are
 -- written as the lookups that they are to be (offset 0 keeps the planner from turning them around).
@@ -18,6 +19,7 @@ as $$
 declare
   v_missing date[];
   v_relatives uuid[];
+  v_lacks_cost boolean;
 begin
   perform set_config('svc.tenant', p_tenant::text, true);
   select array_agg(distinct t.day) into v_missing
@@ -37,24 +39,28 @@ begin
       tenant_id, day, id, start_time, metadata, rank, patched, writes, session_id, trace_id, parent_run_id, name,
       run_type, dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
       prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
-      first_token_time, model)
+      first_token_time, model, ranks, inserted_at)
     select
-      p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint, r.patched::integer,
+      p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint,
+      -- Nodes of the previous release do not say whether a patch has metadata.
+      r.patched::integer | case when p_ranks is null and r.rank <> '0' and r.metadata <> '{}' then 1 << 26 else 0 end,
       string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
       r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
       r.tags::jsonb, r.reference_example_id::uuid, r.prompt_tokens::bigint, r.completion_tokens::bigint,
       r.total_tokens::bigint, r.prompt_cost::numeric, r.completion_cost::numeric, r.total_cost::numeric,
-      r.usage_details::jsonb, r.first_token_time::timestamptz, r.model
+      r.usage_details::jsonb, r.first_token_time::timestamptz, r.model, r.ranks::jsonb,
+      -- Later than the lock that an export waits for: what it has to wait for is not inserted after the export was made.
+      clock_timestamp()
     from unnest(
         p_id::uuid[], p_start_time, p_metadata, p_rank, p_patched, p_write, p_session_id, p_trace_id, p_parent_run_id, p_name,
         p_run_type, p_dotted_order, p_end_time, p_error, p_inputs, p_outputs, p_events, p_serialized, p_extra, p_tags,
         p_reference_example_id, p_prompt_tokens, p_completion_tokens, p_total_tokens, p_prompt_cost, p_completion_cost,
-        p_total_cost, p_usage_details, p_first_token_time, p_model
+        p_total_cost, p_usage_details, p_first_token_time, p_model, p_ranks
       ) as r (
         id, start_time, metadata, rank, patched, write, session_id, trace_id, parent_run_id, name, run_type,
         dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
         prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
-        first_token_time, model)
+        first_token_time, model, ranks)
     cross join lateral (
       -- r.id is a uuid already: under row level security PostgreSQL 15 would not look up what has yet to be cast.
       select d.day, d.id from trace_run_days d where d.tenant_id = p_tenant and d.id = r.id
@@ -62,48 +68,87 @@ begin
         and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day)) offset 0
     ) d
     order by d.id
-    on conflict (tenant_id, id, day) do update set
-      -- Its day is where the row is; a time on another is not believed.
-      start_time = case when not isfinite(t.day) or (excluded.start_time at time zone 'utc')::date = t.day
-        then trace_pick(excluded.start_time, t.start_time, excluded.rank, t.rank, t.patched & 64) else t.start_time end,
-      metadata = case when excluded.rank >= t.rank then t.metadata || excluded.metadata else excluded.metadata || t.metadata end,
-      session_id = trace_pick(excluded.session_id, t.session_id, excluded.rank, t.rank, t.patched & 1),
-      trace_id = trace_pick(excluded.trace_id, t.trace_id, excluded.rank, t.rank, t.patched & 2),
-      parent_run_id = trace_pick(excluded.parent_run_id, t.parent_run_id, excluded.rank, t.rank, t.patched & 4),
-      name = trace_pick(excluded.name, t.name, excluded.rank, t.rank, t.patched & 8),
-      run_type = trace_pick(excluded.run_type, t.run_type, excluded.rank, t.rank, t.patched & 16),
-      dotted_order = trace_pick(excluded.dotted_order, t.dotted_order, excluded.rank, t.rank, t.patched & 32),
-      end_time = trace_pick(excluded.end_time, t.end_time, excluded.rank, t.rank, t.patched & 128),
-      error = trace_pick(excluded.error, t.error, excluded.rank, t.rank, t.patched & 256),
-      inputs = trace_pick(excluded.inputs, t.inputs, excluded.rank, t.rank, t.patched & 512),
-      outputs = trace_pick(excluded.outputs, t.outputs, excluded.rank, t.rank, t.patched & 1024),
-      events = trace_pick(excluded.events, t.events, excluded.rank, t.rank, t.patched & 2048),
-      serialized = trace_pick(excluded.serialized, t.serialized, excluded.rank, t.rank, t.patched & 4096),
-      extra = trace_pick(excluded.extra, t.extra, excluded.rank, t.rank, t.patched & 8192),
-      tags = trace_pick(excluded.tags, t.tags, excluded.rank, t.rank, t.patched & 16384),
-      reference_example_id = trace_pick(excluded.reference_example_id, t.reference_example_id, excluded.rank, t.rank, t.patched & 32768),
-      prompt_tokens = trace_pick(excluded.prompt_tokens, t.prompt_tokens, excluded.rank, t.rank, t.patched & 65536),
-      completion_tokens = trace_pick(excluded.completion_tokens, t.completion_tokens, excluded.rank, t.rank, t.patched & 65536),
-      total_tokens = trace_pick(excluded.total_tokens, t.total_tokens, excluded.rank, t.rank, t.patched & 65536),
-      prompt_cost = trace_pick(excluded.prompt_cost, t.prompt_cost, excluded.rank, t.rank, t.patched & 65536),
-      completion_cost = trace_pick(excluded.completion_cost, t.completion_cost, excluded.rank, t.rank, t.patched & 65536),
-      total_cost = trace_pick(excluded.total_cost, t.total_cost, excluded.rank, t.rank, t.patched & 65536),
-      usage_details = trace_pick(excluded.usage_details, t.usage_details, excluded.rank, t.rank, t.patched & 65536),
-      first_token_time = trace_pick(excluded.first_token_time, t.first_token_time, excluded.rank, t.rank, t.patched & 131072),
-      model = trace_pick(excluded.model, t.model, excluded.rank, t.rank, t.patched & 262144),
-      rank = greatest(t.rank, excluded.rank),
-      patched = t.patched | excluded.patched,
-      writes = (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):],
-      updated_at = now()
+    on conflict (tenant_id, id, day) do update set (
+      start_time, session_id, trace_id, parent_run_id, name, run_type, dotted_order, end_time, error, inputs,
+      outputs, events, serialized, extra, tags, reference_example_id, first_token_time, model, prompt_tokens,
+      completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details, metadata, rank,
+      patched, ranks, writes, updated_at
+    ) = (
+      select
+        -- Its day is where the row is; a start on another day is not accepted.
+        case when isfinite(t.day) and (excluded.start_time at time zone 'utc')::date <> t.day then t.start_time
+          else trace_pick(m.wins & 64, excluded.start_time, t.start_time) end,
+        trace_pick(m.wins & 1, excluded.session_id, t.session_id),
+        trace_pick(m.wins & 2, excluded.trace_id, t.trace_id),
+        trace_pick(m.wins & 4, excluded.parent_run_id, t.parent_run_id),
+        trace_pick(m.wins & 8, excluded.name, t.name),
+        k.run_type,
+        trace_pick(m.wins & 32, excluded.dotted_order, t.dotted_order),
+        trace_pick(m.wins & 128, excluded.end_time, t.end_time),
+        trace_pick(m.wins & 256, excluded.error, t.error),
+        trace_pick(m.wins & 512, excluded.inputs, t.inputs),
+        trace_pick(m.wins & 1024, excluded.outputs, t.outputs),
+        trace_pick(m.wins & 2048, excluded.events, t.events),
+        trace_pick(m.wins & 4096, excluded.serialized, t.serialized),
+        trace_pick(m.wins & 8192, excluded.extra, t.extra),
+        trace_pick(m.wins & 16384, excluded.tags, t.tags),
+        trace_pick(m.wins & 32768, excluded.reference_example_id, t.reference_example_id),
+        trace_pick(m.wins & 131072, excluded.first_token_time, t.first_token_time),
+        u.model, u.prompt_tokens, u.completion_tokens, u.total_tokens,
+        coalesce(c.prompt_cost, case p.side when 'new' then excluded.prompt_cost when 'old' then t.prompt_cost end),
+        coalesce(c.completion_cost, case p.side when 'new' then excluded.completion_cost when 'old' then t.completion_cost end),
+        coalesce(c.total_cost, case p.side when 'new' then excluded.total_cost when 'old' then t.total_cost end),
+        case p.side when 'new' then excluded.usage_details when 'old' then t.usage_details else u.usage_details end,
+        m.metadata, m.rank, (m.patched & ~(1 << 28)) | case when p.side is null then 0 else 1 << 28 end, m.ranks,
+        (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):], clock_timestamp()
+      from trace_merge(t.rank, t.patched, t.ranks, t.metadata, excluded.rank, excluded.patched, excluded.ranks, excluded.metadata) m
+      -- Computed costs (bit 28) do not merge: those of a side stay when its model, provider and tokens are what the run has now,
+      -- it is a model's, and no cost was sent.
+      cross join lateral (
+        select t.patched & (1 << 28) <> 0 as of_old, excluded.patched & (1 << 28) <> 0 as of_new,
+          sent_usage_details(t.patched, t.usage_details) as old_details,
+          sent_usage_details(excluded.patched, excluded.usage_details) as new_details
+      ) computed
+      cross join lateral (
+        select trace_pick(m.wins & 16, excluded.run_type, t.run_type) as run_type
+      ) k
+      cross join lateral (
+        select trace_pick(m.wins & 262144, excluded.model, t.model) as model,
+          trace_pick(m.wins & (1 << 19), excluded.prompt_tokens, t.prompt_tokens) as prompt_tokens,
+          trace_pick(m.wins & (1 << 20), excluded.completion_tokens, t.completion_tokens) as completion_tokens,
+          trace_pick(m.wins & (1 << 21), excluded.total_tokens, t.total_tokens) as total_tokens,
+          trace_pick(m.wins & (1 << 25), computed.new_details, computed.old_details) as usage_details,
+          m.metadata -> 'ls_provider' as provider
+      ) u
+      cross join lateral (
+        select trace_pick(m.wins & (1 << 22), case when not of_new then excluded.prompt_cost end, case when not of_old then t.prompt_cost end) as prompt_cost,
+          trace_pick(m.wins & (1 << 23), case when not of_new then excluded.completion_cost end,
+            case when not of_old then t.completion_cost end) as completion_cost,
+          trace_pick(m.wins & (1 << 24), case when not of_new then excluded.total_cost end, case when not of_old then t.total_cost end) as total_cost
+      ) c
+      cross join lateral (
+        select case
+          when k.run_type <> 'llm' or num_nonnulls(c.prompt_cost, c.completion_cost, c.total_cost) > 0 then null
+          when of_new and u is not distinct from (excluded.model, excluded.prompt_tokens, excluded.completion_tokens,
+            excluded.total_tokens, computed.new_details, excluded.metadata -> 'ls_provider') then 'new'
+          when of_old and u is not distinct from (t.model, t.prompt_tokens, t.completion_tokens,
+            t.total_tokens, computed.old_details, t.metadata -> 'ls_provider') then 'old'
+        end as side
+      ) p
+    )
     where not t.writes @> excluded.writes
-    returning t.day, t.session_id, t.start_time, t.end_time, t.run_type = 'llm' and t.total_tokens is not null as is_caller
+    returning t.day, t.session_id, t.start_time, t.end_time, t.run_type = 'llm' and t.total_tokens is not null as is_caller,
+      t.updated_at > t.inserted_at and coalesce(t.run_type, 'llm') = 'llm' and t.model is not null and t.total_tokens is not null
+        and num_nonnulls(t.prompt_cost, t.completion_cost, t.total_cost) = 0 as lacks_cost
   ), changed as (
     select distinct s.session_id, trace_hour_of(case when s.is_caller then trace_calls_from(s.start_time) else s.start_time end) as first,
       trace_hour_of(case when s.is_caller then trace_calls_until(s.start_time, s.end_time) else s.start_time end) as last
     from stored s where s.session_id is not null and s.start_time is not null and (isfinite(s.day) or s.is_caller)
+  ), noted as (
+    insert into trace_hour_changes (tenant_id, session_id, hour)
+    select distinct p_tenant, c.session_id, h from changed c cross join lateral generate_series(c.first, c.last, interval '1 hour') h
   )
-  insert into trace_hour_changes (tenant_id, session_id, hour)
-  select distinct p_tenant, c.session_id, h from changed c cross join lateral generate_series(c.first, c.last, interval '1 hour') h;
+  select bool_or(s.lacks_cost) into v_lacks_cost from stored s;
 
   insert into trace_orphans (tenant_id, parent_run_id, id)
   select p_tenant, r.parent_run_id::uuid, r.id::uuid
@@ -113,7 +158,7 @@ begin
   select array_agg(distinct o.parent_run_id) into v_relatives from trace_orphans o
   where o.tenant_id = p_tenant and o.parent_run_id = any ((p_id || p_parent_run_id)::uuid[]);
   if v_relatives is not null then perform adopt_orphans(p_tenant, v_relatives); end if;
-  return null;
+  return case when v_lacks_cost then '{}'::date[] end;
 end $$;
 
 -- Runs under row level security, where the role exists (migration 0022).

@@ -1,5 +1,4 @@
--- What becomes of a field: the newer write has the last word, and any patch before a post.
-create or replace function trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer)
-returns anyelement language sql immutable as $$
-  select case when p_new_rank >= p_old_rank or p_old_patched = 0 then coalesce(p_new, p_old) else coalesce(p_old, p_new) end
+-- The value of a field after a merge: null gives way to anything, else p_new counts when p_wins is not 0.
+create or replace function trace_pick(p_wins integer, p_new anyelement, p_old anyelement) returns anyelement language sql immutable as $$
+  select case when p_wins <> 0 then coalesce(p_new, p_old) else coalesce(p_old, p_new) end
 $$;

@@ -1,0 +1,83 @@
+-- Decides which fields of a stored run (p_old_…) give way to those of a write (p_new_…). Every field has the rank of the write
+-- that set it: 0 for a post, that of the patch otherwise. The higher rank has priority; at equal ranks the write that came
+-- last has. So the order in which writes of different ranks arrive does not matter.
+--
+-- A field's rank is stored only where it differs from what the row says already: a field with its bit in `patched` has the
+-- rank of the row, any other has 0. `ranks` holds the exceptions, {"<bit>": rank, "m": {"<metadata key>": rank}}, or null.
+-- `wins` has the bits of the fields whose new value, if there is one, has priority. The bits are those of trace-columns.ts.
+create or replace function trace_merge(
+  p_old_rank bigint, p_old_patched integer, p_old_ranks jsonb, p_old_metadata jsonb,
+  p_new_rank bigint, p_new_patched integer, p_new_ranks jsonb, p_new_metadata jsonb,
+  out wins integer, out rank bigint, out patched integer, out ranks jsonb, out metadata jsonb
+) language plpgsql immutable as $$
+declare
+  c_fields constant integer := (1 << 27) - 1;
+  c_metadata constant integer := 1 << 26;
+  c_sent_start constant integer := 1 << 27;
+  v_old integer := p_old_patched;
+  v_new integer := p_new_patched;
+  v_bit integer;
+  v_old_rank bigint;
+  v_new_rank bigint;
+  v_keys jsonb := '{}';
+begin
+  -- The previous release has one bit for tokens and costs together.
+  if v_old & 65536 <> 0 then v_old := (v_old & ~65536) | (127 << 19); end if;
+  if v_new & 65536 <> 0 then v_new := (v_new & ~65536) | (127 << 19); end if;
+  patched := v_old | v_new;
+  rank := greatest(case when v_old & c_fields = 0 then 0 else p_old_rank end, case when v_new & c_fields = 0 then 0 else p_new_rank end);
+
+  if p_old_ranks is null and p_new_ranks is null
+      and ((rank = p_old_rank or v_old & ~v_new & c_fields = 0) and (rank = p_new_rank or v_new & ~v_old & c_fields = 0)) then
+    wins := ~v_old | case when p_new_rank >= p_old_rank then v_new else 0 end;
+  else
+    wins := 0;
+    ranks := '{}';
+    for v_shift in 0..26 loop
+      v_bit := 1 << v_shift;
+      v_old_rank := case when v_old & v_bit = 0 then 0 else coalesce((p_old_ranks ->> v_bit::text)::bigint, p_old_rank) end;
+      v_new_rank := case when v_new & v_bit = 0 then 0 else coalesce((p_new_ranks ->> v_bit::text)::bigint, p_new_rank) end;
+      if v_new_rank >= v_old_rank then wins := wins | v_bit; end if;
+      if patched & v_bit <> 0 and greatest(v_old_rank, v_new_rank) <> rank then
+        ranks := ranks || jsonb_build_object(v_bit::text, greatest(v_old_rank, v_new_rank));
+      end if;
+    end loop;
+  end if;
+
+  -- A start that was sent has priority over one that a path implies; of two paths, that of the path that stays is taken.
+  if patched & c_sent_start = 0 then
+    wins := case when wins & 32 = 0 then wins & ~64 else wins | 64 end;
+  elsif v_old & v_new & c_sent_start = 0 then
+    wins := case when v_new & c_sent_start = 0 then wins & ~64 else wins | 64 end;
+  end if;
+
+  if p_new_metadata = '{}' then
+    metadata := p_old_metadata;
+    v_keys := coalesce(p_old_ranks -> 'm', '{}');
+  elsif p_old_metadata = '{}' then
+    metadata := p_new_metadata;
+    v_keys := coalesce(p_new_ranks -> 'm', '{}');
+  else
+    v_old_rank := case when v_old & c_metadata = 0 then 0 else coalesce((p_old_ranks ->> c_metadata::text)::bigint, p_old_rank) end;
+    v_new_rank := case when v_new & c_metadata = 0 then 0 else coalesce((p_new_ranks ->> c_metadata::text)::bigint, p_new_rank) end;
+    metadata := case when v_new_rank >= v_old_rank then p_old_metadata || p_new_metadata else p_new_metadata || p_old_metadata end;
+    -- Mostly every key has the same rank: the ranks are equal, or the newer side has every key of the older.
+    if not (v_new_rank = v_old_rank and p_old_ranks -> 'm' is null and p_new_ranks -> 'm' is null
+        or v_new_rank > v_old_rank and metadata = p_new_metadata and p_new_ranks -> 'm' is null
+        or v_new_rank < v_old_rank and metadata = p_old_metadata and p_old_ranks -> 'm' is null) then
+      with entries as (
+        select key, value, coalesce((p_old_ranks -> 'm' ->> key)::bigint, v_old_rank) as key_rank, 0 as turn
+        from jsonb_each(p_old_metadata)
+        union all
+        select key, value, coalesce((p_new_ranks -> 'm' ->> key)::bigint, v_new_rank), 1 from jsonb_each(p_new_metadata)
+      ), newest as (
+        select distinct on (key) key, value, key_rank from entries order by key, key_rank desc, turn desc
+      )
+      select jsonb_object_agg(key, value),
+        coalesce(jsonb_object_agg(key, key_rank) filter (where key_rank <> greatest(v_old_rank, v_new_rank)), '{}')
+      into metadata, v_keys from newest;
+    end if;
+  end if;
+  if v_keys <> '{}' then ranks := coalesce(ranks, '{}') || jsonb_build_object('m', v_keys); end if;
+  if ranks = '{}' then ranks := null; end if;
+end $$;
