@@ -1,5 +1,8 @@
 // The rows of an export: those of a project in a span of time, in the order of (start_time, id), a page at a time.
 //
+// The start is that of the moment when the export was made. A later patch may move it, across the cursor or out of the span: such a run
+// keeps the place that its earlier start gives it (trace_moves), so it is read once, whenever the move comes.
+//
 // A page is one statement in a transaction of its own, so nothing is held while files are made. It goes along the index on
 // (tenant_id, session_id, start_time, id) from where the last page ended; the partition of the days and that of runs from far off come in one order
 // by a merge. Where the page ends is decided from lengths, which PostgreSQL knows without reading long values. Looked at with
@@ -22,7 +25,7 @@ import type { RunCondition } from './run-condition.ts';
 import { asTenant } from './tenant.ts';
 import { conditionSql } from './trace-conditions.ts';
 
-/** A row's place in the order of an export. */
+/** A row's place in the order of an export: its start was this when the export was made. */
 export interface RowPlace {
   /** ISO 8601 with microseconds. */
   start_time: string;
@@ -36,7 +39,7 @@ export interface RowScope {
   /** The partition, end exclusive. */
   since: string;
   until: string;
-  /** Rows that came into the store later are not in it. */
+  /** When the export was made: rows that were inserted later are not in it. */
   inserted_until: string;
   condition: RunCondition | null;
 }
@@ -51,8 +54,9 @@ export interface ExportPage {
   rows: number;
   /** Of texts their length in UTF-8, and some for each value else. */
   raw_bytes: number;
-  first: RowPlace | null;
   last: RowPlace | null;
+  /** Of the rows as they are read: the earliest and the latest start. */
+  starts: { min: string; max: string } | null;
   /** Where the next page begins; null when no row follows. */
   next: RowPlace | null;
 }
@@ -62,8 +66,8 @@ const stretch: PageLimits = { rows: 20_000, bytes: 256 * 1_024 ** 2 };
 /** What a value counts whose length is not looked at. */
 const valueBytes = 16;
 
-/** Values that come before those of the fields, in each row: start_time, id, raw_bytes, has_next. */
-export const exportKeyColumns = 4;
+/** Values that come before those of the fields, in each row: place, id, raw_bytes, has_next, start_time. */
+export const exportKeyColumns = 5;
 
 /** The day of the last microsecond before it, which no date of JavaScript's has. */
 const lastDayOf = (until: string): string => {
@@ -85,28 +89,47 @@ const candidates = (
   const { since, until } = scope;
   const place = ({ start_time, id }: RowPlace): string =>
     `(${literal(start_time)}::timestamptz, ${literal(id)}::uuid)`;
-  const conditions = [
-    `r.tenant_id = ${literal(scope.tenant_id)}::uuid`,
+  const tenant = `${literal(scope.tenant_id)}::uuid`;
+  const madeAt = `${literal(scope.inserted_until)}::timestamptz`;
+  /** Of a start, with the id that belongs to it. */
+  const spanOf = (start: string, id: string): string[] => [
+    `${start} >= ${literal(since)}::timestamptz`,
+    `${start} < ${literal(until)}::timestamptz`,
+    ...(after ? [`(${start}, ${id}) > ${place(after)}`] : []),
+    ...(upTo ? [`(${start}, ${id}) <= ${place(upTo)}`] : []),
+  ];
+  const ofRun = [
+    `r.tenant_id = ${tenant}`,
     `r.session_id = ${literal(scope.session_id)}::uuid`,
-    `r.start_time >= ${literal(since)}::timestamptz`,
-    `r.start_time < ${literal(until)}::timestamptz`,
-    `r.inserted_at <= ${literal(scope.inserted_until)}::timestamptz`,
-    ...(after ? [`(r.start_time, r.id) > ${place(after)}`] : []),
-    ...(upTo ? [`(r.start_time, r.id) <= ${place(upTo)}`] : []),
+    `r.inserted_at <= ${madeAt}`,
     ...(condition ? [conditionSql(condition, literal, 'r')] : []),
-  ].join(' and ');
+  ];
   const [firstDay, lastDay] = [since.slice(0, 10), lastDayOf(until)];
-  const near =
+  const daysOf = (of: string): string =>
     firstDay === lastDay
-      ? `r.day = ${literal(firstDay)}::date`
-      : `r.day between ${literal(firstDay)}::date and ${literal(lastDay)}::date`;
-  const order = `order by r.start_time, r.id limit ${limit}`;
-  const part = (days: string): string =>
-    `(select r.* from tenant_runs r where ${days} and ${conditions} ${order})`;
-  return `select ${expressions.join(', ')} from (${part(near)} union all ${part(`r.day = '-infinity'`)}) r ${order}`;
+      ? `${of}.day = ${literal(firstDay)}::date`
+      : `${of}.day between ${literal(firstDay)}::date and ${literal(lastDay)}::date`;
+  const sinceMade = (of: string): string => `${of}.tenant_id = ${tenant} and ${of}.moved_at > ${madeAt}`;
+  const part = (days: (of: string) => string): string => {
+    // Mostly nothing has moved, which is asked once.
+    const stayed = `(not exists (select from trace_moves any_m where ${sinceMade('any_m')} and ${days('any_m')})
+      or not exists (select from trace_moves m where ${sinceMade('m')} and m.id = r.id))`;
+    return `(select r.*, r.start_time as place from tenant_runs r
+      where ${[days('r'), ...ofRun, ...spanOf('r.start_time', 'r.id'), stayed].join(' and ')} order by r.start_time, r.id limit ${limit})`;
+  };
+  const isFirst = `not exists (select from trace_moves f where ${sinceMade('f')} and f.id = m.id and f.number < m.number)`;
+  const moved = (
+    days: (of: string) => string,
+  ): string => `(select r.*, m.start_time as place from trace_moves m
+    cross join lateral (select * from tenant_runs r where r.id = m.id and r.day = m.day
+      and ${[days('r'), ...ofRun].join(' and ')} limit 1) r
+    where ${[sinceMade('m'), days('m'), ...spanOf('m.start_time', 'm.id'), isFirst].join(' and ')} order by m.start_time, m.id limit ${limit})`;
+  const far = (of: string): string => `${of}.day = '-infinity'`;
+  const parts = [part(daysOf), part(far), moved(daysOf), moved(far)].join(' union all ');
+  return `select ${expressions.join(', ')} from (${parts}) r order by r.place, r.id limit ${limit}`;
 };
 
-const byPlace = 'order by r.start_time, r.id rows unbounded preceding';
+const byPlace = 'order by r.place, r.id rows unbounded preceding';
 
 const pageSql = (
   scope: RowScope,
@@ -134,14 +157,14 @@ const pageSql = (
   const found = candidates(
     scope,
     { ...span, condition: scope.condition },
-    ['r.start_time', 'r.id', 'r.session_id', ...expressions],
+    ['r.place', 'r.start_time', 'r.id', 'r.session_id', ...expressions],
     limits.rows + 1,
   );
   return `copy (
-    select r.start_time, r.id::text, r.raw_bytes, r.has_next, ${values.join(', ')} from (
+    select r.place, r.id::text, r.raw_bytes, r.has_next, r.start_time, ${values.join(', ')} from (
       select r.*, sum(r.size) over w as raw_bytes, lead(true) over w is not null as has_next, row_number() over w as number
       from (select r.*, (${size})::double precision as size from (${found}) r) r window w as (${byPlace})
-    ) r where r.number <= ${limits.rows} and r.raw_bytes - r.size < ${limits.bytes} order by r.start_time, r.id
+    ) r where r.number <= ${limits.rows} and r.raw_bytes - r.size < ${limits.bytes} order by r.place, r.id
   ) to stdout (format binary)`;
 };
 
@@ -157,14 +180,14 @@ const stretchSql = (scope: RowScope, after: RowPlace | null, upTo: RowPlace | nu
   const found = candidates(
     scope,
     { after, upTo, condition: null },
-    ['r.start_time', 'r.id', `(${size})::double precision as size`],
+    ['r.place', 'r.id', `(${size})::double precision as size`],
     stretch.rows + 1,
   );
-  return `select ${exactTime('r.start_time')} as start_time, r.id, r.has_next from (
+  return `select ${exactTime('r.place')} as start_time, r.id, r.has_next from (
       select r.*, sum(r.size) over w as total, lead(true) over w is not null as has_next, row_number() over w as number
       from (${found}) r window w as (${byPlace})
     ) r where r.number <= ${stretch.rows} and r.total - r.size < ${stretch.bytes}
-    order by r.start_time desc, r.id desc limit 1`;
+    order by r.place desc, r.id desc limit 1`;
 };
 
 const epochMicros = 946_684_800_000_000n; // of the year 2000, from which PostgreSQL counts
@@ -201,7 +224,8 @@ export const exportRows = (db: Database) => ({
     signal?: AbortSignal,
   ): Promise<ExportPage> => {
     signal?.throwIfAborted();
-    const page: ExportPage = { rows: 0, raw_bytes: 0, first: null, last: null, next: null };
+    const page: ExportPage = { rows: 0, raw_bytes: 0, last: null, starts: null, next: null };
+    let [min, max] = [0n, 0n];
     let hasNext = false;
     let ahead: Stretch | null = null;
     await asTenant(db, scope.tenant_id, async (tx) => {
@@ -219,13 +243,16 @@ export const exportRows = (db: Database) => ({
         page.rows++;
         page.raw_bytes = row.bytes.readDoubleBE((row.ends[2] ?? 0) - 8);
         hasNext = row.bytes[(row.ends[3] ?? 0) - 1] === 1;
-        page.first ??= placeOf(row);
+        const start = microsAt(row, 4);
+        [min, max] =
+          page.rows === 1 ? [start, start] : [start < min ? start : min, start > max ? start : max];
         // Only the last one matters; its bytes are gone by then.
         if (!hasNext || page.rows >= limits.rows || page.raw_bytes >= limits.bytes) page.last = placeOf(row);
         onRow(row);
       };
       await tx.copyOut(pageSql(scope, span, fields, limits), take, signal);
     });
+    if (page.rows > 0) page.starts = { min: timeOf(min), max: timeOf(max) };
     page.next = hasNext ? page.last : nextOf(ahead);
     return page;
   },

@@ -8,7 +8,7 @@ import {
 import { exportStepStorage, type ExportStepStorage } from '../../src/storage/export-steps.ts';
 import { exportStorage } from '../../src/storage/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { newExport, newPlace, type Place, sql, statusOf } from './export-tables.ts';
+import { newExport, newPlace, type Place, sql } from './export-tables.ts';
 
 let db: TestDatabase;
 let leases: ExportLeaseStorage & ExportStepStorage;
@@ -140,26 +140,6 @@ describe('limits of exports', () => {
       await leases.completeRun(run!.lease);
     }
     expect(served).toEqual([first, second, first, second, first, second]);
-  });
-
-  it('wait for what was being written when the export was made', async () => {
-    let id: string | undefined;
-    await db.transact(async (tx) => {
-      await sql(tx, 'select now()');
-      id = await newExport(db, place);
-      expect(await claim(1)).toEqual([]);
-      expect(await statusOf(db, id)).toBe('CREATED');
-    });
-    expect(exportsOf(await claim(1))).toEqual([id]);
-  });
-
-  it('do not wait for ever for a transaction that is left open', async () => {
-    await db.transact(async (tx) => {
-      await sql(tx, 'select now()');
-      const id = await newExport(db, place);
-      await sql(db, `update exports set created_at = now() - interval '61 s'`);
-      expect(exportsOf(await claim(1))).toEqual([id]);
-    });
   });
 
   it('of manifests hold with the plan that PostgreSQL makes when it takes the table for one row', async () => {

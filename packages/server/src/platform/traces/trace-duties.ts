@@ -41,6 +41,12 @@ export const traceDuties = ({ partitions, hours, projects }: TraceDutyParts, day
     batch,
   },
   {
+    name: 'trace-moves',
+    everyMs: 15 * minuteMs,
+    work: () => partitions.deleteMoves(batch),
+    batch,
+  },
+  {
     name: 'trace-lost-runs',
     everyMs: minuteMs / 2,
     work: () => partitions.endLost(quietMs, batch),

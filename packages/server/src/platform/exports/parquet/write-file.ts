@@ -14,10 +14,19 @@ type Pages = ReturnType<typeof exportRows>;
 interface Gathered {
   rows: number;
   raw_bytes: number;
-  first: RowPlace | null;
+  starts: ExportPage['starts'];
   last: RowPlace | null;
   is_last: boolean;
 }
+
+/** Times are ISO 8601 of one length, whose order is that of their texts. */
+const spanning = (one: Gathered['starts'], other: Gathered['starts']): Gathered['starts'] =>
+  one && other
+    ? {
+        min: one.min < other.min ? one.min : other.min,
+        max: one.max > other.max ? one.max : other.max,
+      }
+    : (one ?? other);
 
 /** Rows until the file is full, or there are no more. */
 const gather = async (
@@ -26,7 +35,7 @@ const gather = async (
   { scope, shape, limits, after, upTo, path }: FileOrder,
   signal: AbortSignal,
 ): Promise<Gathered> => {
-  const gathered: Gathered = { rows: 0, raw_bytes: 0, first: null, last: null, is_last: false };
+  const gathered: Gathered = { rows: 0, raw_bytes: 0, starts: null, last: null, is_last: false };
   let next: RowPlace | null = after;
   for (;;) {
     const room = upTo === null ? limits.fileBytes - gathered.raw_bytes : limits.pageBytes;
@@ -45,7 +54,7 @@ const gather = async (
     await checkTempDisk(path, gathered.raw_bytes + page.raw_bytes, limits.freeBytes);
     gathered.rows += page.rows;
     gathered.raw_bytes += page.raw_bytes;
-    gathered.first ??= page.first;
+    gathered.starts = spanning(gathered.starts, page.starts);
     gathered.last = page.last ?? gathered.last;
     next = page.next;
     const isFull = upTo === null && gathered.raw_bytes >= limits.fileBytes;
@@ -95,8 +104,8 @@ export const fileWriter = (db: Database): WriteFile => {
         compression: shape.compression,
         rowGroup: { rows: limits.rowGroupRows, bytes: limits.rowGroupBytes },
       });
-      const { rows, raw_bytes, first, last, is_last } = await gather(pages, file, order, signal);
-      if (first === null || last === null) return undefined;
+      const { rows, raw_bytes, starts, last, is_last } = await gather(pages, file, order, signal);
+      if (starts === null || last === null) return undefined;
       await file.write(signal);
       const settled = await settle(path, signal);
       return {
@@ -104,8 +113,8 @@ export const fileWriter = (db: Database): WriteFile => {
         rows,
         ...settled,
         raw_bytes,
-        min_start_time: first.start_time,
-        max_start_time: last.start_time,
+        min_start_time: starts.min,
+        max_start_time: starts.max,
         last,
         is_last,
       };

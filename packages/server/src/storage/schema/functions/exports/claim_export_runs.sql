@@ -3,26 +3,30 @@
 -- Exports of a workspace start in the order in which they were made. Who has fewest runs under way is next, and then who has
 -- waited longest, first among workspaces and then among the exports of one.
 --
--- An export starts once every transaction is over that began before it was made (those are batches of traces that may yet come to
--- be in it; none takes longer than a minute): from then on the set of its rows only shrinks.
+-- An export starts once every transaction is over that was writing traces when it was made, however long that takes: from then
+-- on the set of its rows only shrinks. Such a transaction holds a lock on trace_runs, which it takes before it sets inserted_at. So a
+-- run whose inserted_at is not after created_at is committed, or its transaction is among `writers`, which are looked up after
+-- the export was committed. Readers, and who writes other tables, are not waited for.
 create or replace function claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer)
 returns setof export_runs language plpgsql as $$
 declare
   v_next record;
   v_run export_runs%rowtype;
+  v_writers text[];
 begin
   if not exists (select from exports e where e.status in ('CREATED', 'RUNNING')) then return; end if;
   perform pg_advisory_xact_lock(7301955204);
+  if exists (select from exports e where e.status = 'CREATED') then
+    select coalesce(array_agg(l.virtualtransaction), '{}') into v_writers from pg_locks l
+    where l.locktype = 'relation' and l.relation = 'trace_runs'::regclass and l.mode = 'RowExclusiveLock' and l.granted
+      and l.database = (select d.oid from pg_database d where d.datname = current_database());
+    update exports e set writers = v_writers where e.status = 'CREATED' and e.writers is null;
+  end if;
   for v_turn in 1..p_count loop
-    -- What was looked up in the turn before may be older than the exports that this one sees.
-    perform pg_stat_clear_snapshot();
     with recursive running as materialized (
       select e.tenant_id, e.id, e.status, e.created_at, e.claimed_at,
         (select count(*) from export_runs r where r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING') as runs
       from exports e where e.status = 'RUNNING'
-    ), busy as materialized (
-      select min(a.xact_start) as since from pg_stat_activity a
-      where a.datname = current_database() and a.usename = session_user and a.pid <> pg_backend_pid()
     ), waiting as (
       -- The workspaces in which exports wait, along the index: neither all workspaces nor all that waits is looked at.
       (select o.tenant_id from exports o where o.status = 'CREATED' order by o.tenant_id limit 1)
@@ -38,8 +42,7 @@ begin
         select * from exports o where o.tenant_id = w.tenant_id and o.status = 'CREATED' order by o.created_at, o.id
         limit greatest(0, p_exports - (select count(*) from running n where n.tenant_id = w.tenant_id))
       ) e
-      cross join busy b
-      where b.since is null or b.since > e.created_at or e.created_at < now() - interval '1 minute'
+      where not e.writers && v_writers
     ), candidate as (
       select * from running union all select * from starting
     ), workspace as (

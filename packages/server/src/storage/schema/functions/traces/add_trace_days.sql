@@ -9,6 +9,11 @@ begin
   for v_day in select d from unnest(p_days) d where not exists (select from trace_days t where t.day = d) order by d loop
     foreach v_parent in array array['trace_runs', 'trace_attachments'] loop
       v_name := v_parent || to_char(v_day, '_YYYYMMDD');
+      -- The day was dropped before, and a part of it is left.
+      if exists (select from pg_inherits i where i.inhrelid = to_regclass(v_name)) then
+        raise lock_not_available using message = format('The partition %s is being dropped', v_name);
+      end if;
+      execute format('drop table if exists %I', v_name);
       -- Sums and searches of the root read indexes alone where all see a page: runs are seldom changed, and often added.
       execute format('create table %I (like %I including all) with (autovacuum_vacuum_insert_scale_factor = 0.05)', v_name, v_parent);
       execute format('alter table %I attach partition %I for values from (%L) to (%L)', v_parent, v_name, v_day, v_day + 1);

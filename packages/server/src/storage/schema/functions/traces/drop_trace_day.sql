@@ -1,5 +1,6 @@
--- Lets a day go, with everything in it; its rows in trace_run_days are deleted apart from it, in batches. Who reads or writes
--- other days must not wait behind it for long: it gives up, and is tried again.
+-- Drops the tables of a day, and notes the hours that have lost their runs; the rows in trace_run_days are deleted apart from it, in
+-- batches. The partitions are detached before (trace-partitions.ts), so nobody has to be waited for. Nodes of the previous
+-- release do not detach them: then it gives up soon, so that nobody waits behind it for long, and is tried again.
 create or replace function drop_trace_day(p_day date) returns void language plpgsql set lock_timeout = '500ms' as $$
 begin
   perform pg_advisory_xact_lock(7301955202);

@@ -39,7 +39,7 @@ begin
       tenant_id, day, id, start_time, metadata, rank, patched, writes, session_id, trace_id, parent_run_id, name,
       run_type, dotted_order, end_time, error, inputs, outputs, events, serialized, extra, tags, reference_example_id,
       prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
-      first_token_time, model, ranks, inserted_at)
+      first_token_time, model, ranks, inserted_at, updated_at)
     select
       p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint,
       -- Nodes of the previous release do not say whether a patch has metadata.
@@ -48,9 +48,7 @@ begin
       r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
       r.tags::jsonb, r.reference_example_id::uuid, r.prompt_tokens::bigint, r.completion_tokens::bigint,
       r.total_tokens::bigint, r.prompt_cost::numeric, r.completion_cost::numeric, r.total_cost::numeric,
-      r.usage_details::jsonb, r.first_token_time::timestamptz, r.model, r.ranks::jsonb,
-      -- Later than the lock that an export waits for: what it has to wait for is not inserted after the export was made.
-      clock_timestamp()
+      r.usage_details::jsonb, r.first_token_time::timestamptz, r.model, r.ranks::jsonb, c.at, c.at
     from unnest(
         p_id::uuid[], p_start_time, p_metadata, p_rank, p_patched, p_write, p_session_id, p_trace_id, p_parent_run_id, p_name,
         p_run_type, p_dotted_order, p_end_time, p_error, p_inputs, p_outputs, p_events, p_serialized, p_extra, p_tags,
@@ -67,6 +65,8 @@ begin
         -- What is said of a day that is gone is gone with it: its runs are known for a while after their partition.
         and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day)) offset 0
     ) d
+    -- Read after the lock on trace_runs was taken, for which an export waits that is made from then on (claim_export_runs).
+    cross join (select clock_timestamp() as at offset 0) c
     order by d.id
     on conflict (tenant_id, id, day) do update set (
       start_time, session_id, trace_id, parent_run_id, name, run_type, dotted_order, end_time, error, inputs,

@@ -1,8 +1,12 @@
--- Where a run was counted before it was of another project or time, or no model any more: seldom, and the new row tells nothing of it.
+-- Notes what a run changes besides its own row: the hours in which it was counted before (the new row does not say them), and the
+-- start that it had.
 create or replace function note_moved_run() returns trigger language plpgsql as $$
 begin
   insert into trace_hour_changes (tenant_id, session_id, hour)
   select old.tenant_id, old.session_id, h from trace_hours_called(old.start_time, old.end_time) h where old.session_id is not null;
+  if old.start_time is distinct from new.start_time then
+    insert into trace_moves (tenant_id, id, day, start_time) values (old.tenant_id, old.id, old.day, coalesce(old.start_time, 'infinity'));
+  end if;
   return null;
 end $$;
 

@@ -1,0 +1,97 @@
+// When an export starts: once every transaction is over that may still commit runs which belong in it, and not later.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
+import { openDatabase, type Database } from '../../src/storage/database.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { newExport, newPlace, sql, type Place } from './export-tables.ts';
+
+let database: TestDatabase;
+let other: Database;
+let place: Place;
+beforeEach(async () => {
+  database = await testDatabase();
+  other = await openDatabase(database.options);
+  place = await newPlace(database);
+});
+afterEach(async () => {
+  await other[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const claim = async (): Promise<number> => {
+  const limits = { runsPerExport: 45, exportsPerWorkspace: 15 };
+  return (await exportLeaseStorage(database).claimRuns(1, 60_000, limits)).claimed.length;
+};
+
+const newRun = (): RunWrite => ({
+  id: randomUUID(),
+  rank: 0,
+  patched: 0,
+  writes: ['1'],
+  start_time: '2026-03-01T00:00:01.000000Z',
+  metadata: '{}',
+  fields: { session_id: place.session_id },
+});
+
+/** Does `work` while a transaction is open that has done `first`. */
+const during = async (first: (tx: Database) => Promise<unknown>, work: () => Promise<void>): Promise<void> =>
+  other.transact(async (tx) => {
+    await first(tx);
+    await work();
+  });
+
+const ingest = (tx: Database): Promise<unknown> =>
+  traceStorage(tx).ingest(place.tenant_id, [newRun()], [], 3_650);
+
+describe('an export', () => {
+  it('waits for a batch that was being stored when it was made, however long that takes', async () => {
+    await during(ingest, async () => {
+      await newExport(database, place);
+      expect(await claim()).toBe(0);
+      // As after two minutes.
+      await sql(database, `update exports set created_at = created_at - interval '2 minutes'`);
+      expect(await claim()).toBe(0);
+    });
+    expect(await claim()).toBe(1);
+  });
+
+  it('does not wait for a batch that came later', async () => {
+    await during(ingest, async () => {
+      await newExport(database, place);
+      expect(await claim()).toBe(0);
+    });
+    await during(ingest, async () => {
+      expect(await claim()).toBe(1);
+    });
+  });
+
+  it('does not wait for those who only read, or write something else', async () => {
+    await during(
+      async (tx) => {
+        await sql(tx, 'select count(*) from trace_runs');
+        await sql(tx, `insert into workspaces (id, display_name) values ($1, 'w')`, [randomUUID()]);
+      },
+      async () => {
+        await newExport(database, place);
+        expect(await claim()).toBe(1);
+      },
+    );
+  });
+
+  it('leaves out what a transaction stores later, though that had begun when it was made', async () => {
+    await other.transact(async (tx) => {
+      await sql(tx, 'select 1');
+      await newExport(database, place);
+      expect(await claim()).toBe(1);
+      await ingest(tx);
+    });
+    const late = await sql(
+      database,
+      'select from trace_runs r join exports e using (tenant_id, session_id) where r.inserted_at <= e.created_at',
+    );
+    // It is not in the export, which had started: the row says that it came later.
+    expect(late).toEqual([]);
+  });
+});
