@@ -140,7 +140,10 @@ const fillAll = async (db: Database): Promise<void> => {
   const inDay = { session: [session_id], start_time: `${day}T00:00:00Z`, end_time: `${day}T23:59:59Z` };
   const metadata = 'and(eq(metadata_key, "customer"), eq(metadata_value, "c-77"))';
   const list = (more: object, how: typeof page | typeof light = page) =>
-    traces.list({ ...toScope(tenant_id, { session: [session_id], ...more }), ...how });
+    traces.search(
+      { ...toScope(tenant_id, { session: [session_id], ...more }), ...how },
+      { budgetMs: 10_000 },
+    );
   const thread = `thread-${day}-100`;
   const threads = Array.from({ length: 20 }, (_, index) => `thread-${day}-${100 + index}`);
   const span = { tenant_id, session_id, since: null, until: null };

@@ -206,7 +206,7 @@ const openPlatform = async (
   storage: Storage,
   { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
-  const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept } = settings.platform;
+  const { bootstrapApiKey, bootstrapWorkspaceId, traceDaysKept: daysKept, traceQueryMs } = settings.platform;
   const firstKey =
     settings.role === 'worker'
       ? undefined
@@ -223,6 +223,7 @@ const openPlatform = async (
     bell,
     poolMax: plan.server,
     daysKept,
+    queryMs: traceQueryMs,
     observer: metrics,
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
     sealer,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { route } from '../route.ts';
-import { TraceRun } from './traces.ts';
+import { partial, TraceRun } from './traces.ts';
 
 const tag = 'Threads of traces';
 
@@ -49,6 +49,7 @@ const threadRuns = {
   response: z.object({
     runs: z.array(TraceRun),
     cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
+    ...partial,
   }),
 };
 
@@ -71,6 +72,7 @@ export const traceThreadRoutes = {
       items: z.array(TraceThread),
       has_more: z.boolean(),
       next_cursor: z.string().nullable(),
+      ...partial,
     }),
   }),
   listRunsOfTraceThread: route({

@@ -117,6 +117,14 @@ export const RunTree = z
   .meta({ id: 'RunTree', description: 'A trace, as runs within runs' });
 export type RunTree = z.output<typeof RunTree>;
 
+/** Of a page: whether the search used up its time before the page was full. */
+export const partial = {
+  is_partial: z
+    .boolean()
+    .describe('The search used up its time: the page holds what it has found so far, and the cursor goes on'),
+  notice: z.string().nullable().describe('Says so, and how to narrow the query'),
+};
+
 const ingest = {
   tag,
   access: { permission: 'ingest' },
@@ -230,6 +238,7 @@ export const traceRoutes = {
     response: z.object({
       runs: z.array(TraceRun),
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
+      ...partial,
     }),
   }),
 };

@@ -205,6 +205,12 @@ export const settingDefinitions = {
     default: '400d',
     doc: 'How long traces are kept, in whole days.',
   }),
+  traceQueryTime: setting({
+    variable: 'SVC_TRACE_QUERY_TIME',
+    type: duration({ minMs: 100, maxMs: 60_000 }),
+    default: '10s',
+    doc: 'After which a query of traces answers with what it has found so far, and with a cursor to go on.',
+  }),
   ingestLimit: setting({
     variable: 'SVC_INGEST_LIMIT',
     type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),

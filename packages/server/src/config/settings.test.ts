@@ -38,6 +38,7 @@ describe('settings', () => {
         bootstrapWorkspaceId: undefined,
         ingestLimitBytes: 104_857_600,
         traceDaysKept: 400,
+        traceQueryMs: 10_000,
       },
       exports: {
         slots: 4,

@@ -51,6 +51,8 @@ export interface Settings {
   };
   readonly platform: {
     readonly traceDaysKept: number;
+    /** Budget of a query of traces. */
+    readonly traceQueryMs: number;
     readonly ingestLimitBytes: number;
     /** The project of the runs of this server; undefined when they are not traced. */
     readonly tracingProject: string | undefined;
@@ -261,6 +263,7 @@ function group(
     }),
     platform: Object.freeze({
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
+      traceQueryMs: values.traceQueryTime,
       ingestLimitBytes: values.ingestLimit,
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,

@@ -35,6 +35,8 @@ export interface PlatformParts {
   /** Connections that the whole process has. */
   poolMax: number;
   daysKept: number;
+  /** Budget of a query of traces. */
+  queryMs: number;
   /** Told of what is taken in. */
   observer: IngestObserver;
   sealer: LazySealer;
@@ -52,7 +54,7 @@ const inFlightBytesMax = 256_000_000;
 const waitingMax = 500;
 
 export const createPlatform = (parts: PlatformParts): Platform => {
-  const { storage, bell, poolMax, daysKept, observer, sealer, stores } = parts;
+  const { storage, bell, poolMax, daysKept, queryMs, observer, sealer, stores } = parts;
   const gate = new KeyGate(storage.apiKeys);
   bell.on('k', (key_id) => gate.forget(key_id));
   bell.onMissed(() => gate.forget());
@@ -69,7 +71,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     daysKept,
     observer,
   });
-  const traces = new TraceService(storage.traces, storage.feedback);
+  const traces = new TraceService(storage.traces, storage.feedback, queryMs);
   const vault = new CredentialVault(sealer);
   const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {
@@ -80,7 +82,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),
-      ...traceThreadHandlers(new TraceThreadService(storage.traces), traces),
+      ...traceThreadHandlers(new TraceThreadService(storage.traces, queryMs), traces),
       ...priceHandlers(prices),
       ...feedbackHandlers(new FeedbackService(storage.feedback)),
       ...destinationHandlers(destinations),

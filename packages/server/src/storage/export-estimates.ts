@@ -1,8 +1,8 @@
 // How many runs an export would hold.
-import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
 import type { RunCondition } from './run-condition.ts';
 import { asTenant } from './tenant.ts';
+import { isTimeLimit } from './time-limit.ts';
 import type { Bind } from './trace-conditions.ts';
 import { scopeSql } from './trace-scope.ts';
 
@@ -45,18 +45,18 @@ const toSql = (scope: EstimatedScope, bind: Bind): string => {
 /** Undefined when it takes too long. */
 const count = async (db: Database, scope: EstimatedScope, exactMax: number): Promise<number | undefined> => {
   try {
-    return await asTenant(db, scope.tenant_id, async (tx) => {
-      await tx.query({ name: '', text: `set local statement_timeout = ${countingMs}` }, []);
-      const values: unknown[] = [];
-      const bind: Bind = (value) => `$${values.push(value)}`;
-      const text = `select count(*) as rows from (select ${toSql(scope, bind)} limit ${bind(exactMax + 1)}) r`;
-      const [row] = await tx.query<{ rows: number }>({ name: '', text }, values);
-      return row?.rows ?? 0;
-    });
+    const values: unknown[] = [];
+    const bind: Bind = (value) => `$${values.push(value)}`;
+    const text = `select count(*) as rows from (select ${toSql(scope, bind)} limit ${bind(exactMax + 1)}) r`;
+    const [row] = await asTenant(
+      db,
+      scope.tenant_id,
+      (tx) => tx.query<{ rows: number }>({ name: '', text }, values),
+      { statementMs: countingMs },
+    );
+    return row?.rows ?? 0;
   } catch (error) {
-    const isTooLong =
-      error instanceof Problem && (error.cause as { code?: string } | undefined)?.code === '57014';
-    if (isTooLong) return undefined;
+    if (isTimeLimit(error)) return undefined;
     throw error;
   }
 };

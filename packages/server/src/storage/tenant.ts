@@ -2,14 +2,20 @@
 import type { Database } from './database.ts';
 
 const enter = { name: 'tenant_enter', text: 'select enter_tenant($1)' };
+const enterLimited = {
+  name: 'tenant_enter_limited',
+  text: `select enter_tenant($1), set_config('statement_timeout', $2, true)`,
+};
 
-/** Runs in a transaction that sees the rows of one workspace only. */
+/** Runs in a transaction that sees the rows of one workspace only. `statementMs`: the time limit of each statement. */
 export const asTenant = <T>(
   db: Database,
   tenant_id: string,
   work: (tx: Database) => Promise<T>,
+  { statementMs }: { statementMs?: number } = {},
 ): Promise<T> =>
   db.transact(async (tx) => {
-    await tx.query(enter, [tenant_id]);
+    if (statementMs === undefined) await tx.query(enter, [tenant_id]);
+    else await tx.query(enterLimited, [tenant_id, String(Math.max(1, Math.ceil(statementMs)))]);
     return work(tx);
   });

@@ -1,18 +1,8 @@
-// Runs by time. A project's runs are looked for in the days nearest to the list's beginning first, in steps that grow, until
-// there are enough: a page of what is recent opens one or two partitions, however many there are.
-import type { Database, Statement } from './database.ts';
+// Runs of traces that are found by id or by trace. Lists by time are in trace-search.ts.
+import type { Database } from './database.ts';
 import { asTenant } from './tenant.ts';
-import { runColumns, type RunColumn, type TraceRow } from './trace-row.ts';
-import { type RunScope, scopeSql } from './trace-scope.ts';
-
-export interface RunListFilter extends RunScope {
-  order: 'asc' | 'desc';
-  /** Those that come after this one in the list. */
-  after: { start_time: string; id: string } | null;
-  limit: number;
-  /** What is not among them is null; null for all. */
-  columns: ReadonlySet<RunColumn> | null;
-}
+import { runColumns, type TraceRow } from './trace-row.ts';
+import { type FoundRuns, type RunListFilter, searchRuns, type SearchLimits } from './trace-search.ts';
 
 const statements = {
   byIds: {
@@ -29,82 +19,6 @@ const statements = {
         (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
       order by r.start_time, r.id limit $3`,
   },
-  days: {
-    name: 'traces_days',
-    text: `select day from trace_days
-      where ($1::timestamptz is null or day >= ($1 at time zone 'utc')::date)
-        and ($2::timestamptz is null or day <= ($2 at time zone 'utc')::date)
-      order by day desc limit 10000`,
-  },
-};
-
-/** A span of days. Its ends are null where it has none. */
-interface Step {
-  /** Its first day. */
-  from: string | null;
-  /** The day after its last. */
-  to: string | null;
-}
-
-/** The far partition takes part in every step, with what belongs between its ends. */
-const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Statement, unknown[]] => {
-  const values: unknown[] = [];
-  const bind = (value: unknown): string => `$${values.push(value)}`;
-  const isUp = filter.order === 'asc';
-  const { tenant, joins, conditions, shape } = scopeSql(filter, bind);
-  if (filter.after)
-    conditions.push(
-      `(r.start_time, r.id) ${isUp ? '>' : '<'} (${bind(filter.after.start_time)}::timestamptz, ${bind(filter.after.id)}::uuid)`,
-    );
-  const all = conditions.join(' and ');
-  const order = `order by r.start_time ${filter.order}, r.id ${filter.order} limit ${bind(limit)}`;
-  const [first, end] = [from === null ? '' : bind(from), to === null ? '' : bind(to)];
-  const near = [
-    first === '' ? `r.day >= '1000-01-01'` : `r.day >= ${first}::date`,
-    ...(end === '' ? [] : [`r.day < ${end}::date`]),
-    ...(filter.since === null
-      ? []
-      : [`r.day >= (${bind(filter.since)}::timestamptz at time zone 'utc')::date`]),
-    ...(filter.until === null
-      ? []
-      : [`r.day <= (${bind(filter.until)}::timestamptz at time zone 'utc')::date`]),
-  ];
-  const far = [
-    `r.day = '-infinity' and r.start_time is not null`,
-    ...(first === '' ? [] : [`r.start_time >= ${first}::date`]),
-    ...(end === '' ? [] : [`r.start_time < ${end}::date`]),
-  ];
-  const part = (days: string[]): string => {
-    const found = (what: string): string =>
-      `(select ${what} from tenant_runs r ${joins} where ${days.join(' and ')} and ${all} ${order})`;
-    if (joins === '') return found('*');
-    // Many are looked at, and few are read: what the index on time has of them is enough to tell.
-    return `(select r.* from ${found('r.id, r.day')} found cross join lateral (
-      select * from tenant_runs r where r.tenant_id = ${tenant} and r.id = found.id and r.day = found.day and ${days.join(' and ')} limit 1) r)`;
-  };
-  const text = `select ${runColumns(filter.columns)} from (${part(near)} union all ${part(far)}) r ${order}`;
-  // Only a few shapes are worth a plan that is kept; a filter's comes once.
-  const isPlain = shape !== undefined && filter.columns === null;
-  const ends = `${first === '' ? '' : 'f'}${end === '' ? '' : 't'}`;
-  const name = isPlain ? `traces_step_${filter.order}_${shape}_${filter.after ? 'a' : ''}_${ends}` : '';
-  return [{ name, text }, values];
-};
-
-const nextDay = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
-
-/** Spans that follow each other from one end of time to the other; the days are in the order of the list. */
-const stepsOf = (days: readonly string[], order: RunListFilter['order']): Step[] => {
-  const steps: Step[] = [];
-  let edge: string | null = null;
-  for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size *= 2) {
-    const last = days[at + size - 1];
-    const isLast = at + size >= days.length || last === undefined;
-    const border: string | null = isLast ? null : order === 'desc' ? last : nextDay(last);
-    steps.push(order === 'desc' ? { from: border, to: edge } : { from: edge, to: border });
-    edge = border;
-  }
-  return steps;
 };
 
 export const traceLists = (db: Database) => ({
@@ -116,19 +30,5 @@ export const traceLists = (db: Database) => ({
     asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.tree, [tenant_id, trace_id, limit])),
 
   /** In the order of their starts. Runs whose start is not known are in no list. */
-  list: (filter: RunListFilter): Promise<TraceRow[]> =>
-    asTenant(db, filter.tenant_id, async (tx) => {
-      const { since, until, after, limit, order } = filter;
-      const [oldest, newest] =
-        order === 'desc' ? [since, after?.start_time ?? until] : [after?.start_time ?? since, until];
-      const found = await tx.query<{ day: string }>(statements.days, [oldest, newest]);
-      const days = found.map((row) => row.day);
-      const rows: TraceRow[] = [];
-      for (const step of stepsOf(order === 'desc' ? days : days.toReversed(), order)) {
-        const [statement, values] = toStep(filter, step, limit - rows.length);
-        rows.push(...(await tx.query<TraceRow>(statement, values)));
-        if (rows.length >= limit) break;
-      }
-      return rows;
-    }),
+  search: (filter: RunListFilter, limits: SearchLimits): Promise<FoundRuns> => searchRuns(db, filter, limits),
 });

@@ -5,6 +5,8 @@ import { type Bind, conditionSql } from './trace-conditions.ts';
 export interface RunScope {
   tenant_id: string;
   session_ids: string[] | null;
+  /** Also runs whose project is not known yet. */
+  or_no_session?: boolean;
   trace_id: string | null;
   is_root: boolean | null;
   /** Not before, and not after. */
@@ -40,7 +42,9 @@ export const scopeSql = (scope: RunScope, bind: Bind): ScopeSql => {
     shape += name;
     conditions.push(condition);
   };
-  if (session_ids?.length === 1) add('p', `r.session_id = ${bind(session_ids[0])}`);
+  if (session_ids && scope.or_no_session)
+    add('o', `(r.session_id = any (${bind(session_ids)}::uuid[]) or r.session_id is null)`);
+  else if (session_ids?.length === 1) add('p', `r.session_id = ${bind(session_ids[0])}`);
   else if (session_ids) add('q', `r.session_id = any (${bind(session_ids)}::uuid[])`);
   if (trace_id !== null) add('t', `r.trace_id = ${bind(trace_id)}`);
   if (is_root !== null) add(is_root ? 'r' : 'c', `r.parent_run_id is ${is_root ? '' : 'not '}null`);

@@ -6,6 +6,7 @@ import { type EvaluatedRun, holds } from '../../src/platform/filter/evaluate.ts'
 import { readFilter } from '../../src/platform/filter/read-filter.ts';
 import type { RunCondition } from '../../src/storage/run-condition.ts';
 import { toExactJson, toExactText } from '../../src/storage/exact-text.ts';
+import type { RunListFilter } from '../../src/storage/trace-search.ts';
 import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
@@ -233,7 +234,7 @@ const { filter } = fc.letrec<{ filter: string }>((tie) => ({
 }));
 
 const found = async (tenant_id: string, condition: RunCondition): Promise<string[]> => {
-  const rows = await traces.list({
+  const filter: RunListFilter = {
     tenant_id,
     session_ids: null,
     trace_id: null,
@@ -247,7 +248,11 @@ const found = async (tenant_id: string, condition: RunCondition): Promise<string
     after: null,
     limit: 1_000,
     columns: new Set(),
-  });
+  };
+  // As one statement, and in stretches of a few runs.
+  const { rows } = await traces.search(filter, { budgetMs: 60_000 });
+  const inStretches = await traces.search(filter, { budgetMs: 60_000, statementMs: 0, stretch: 7 });
+  expect(inStretches.rows).toEqual(rows);
   return rows.map((row) => row.id).toSorted();
 };
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunListFilter } from '../../src/storage/trace-lists.ts';
+import type { RunListFilter } from '../../src/storage/trace-search.ts';
 import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
@@ -67,8 +67,14 @@ describe('a list of runs', () => {
           until: fc.option(ago, { nil: null }),
           order: fc.constantFrom('asc', 'desc'),
         }),
+        // Steps of days as one statement each, or stretches of a few runs; all at once, or one at a time.
+        fc.record({
+          statementMs: fc.constantFrom(0, 10_000),
+          stretch: fc.integer({ min: 1, max: 8 }),
+          budgetMs: fc.constantFrom(0, 60_000),
+        }),
         fc.integer({ min: 1, max: 10 }),
-        async (said, asked, limit) => {
+        async (said, asked, limits, limit) => {
           const tenant_id = randomUUID();
           const at = (ms: number | null): string | null =>
             ms === null ? null : new Date(now - ms).toISOString().replace('Z', '000Z');
@@ -93,7 +99,7 @@ describe('a list of runs', () => {
             .toSorted((a, b) => (asked.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
           const found: string[] = [];
           for (let after: RunListFilter['after'] = null; ;) {
-            const rows = await traces.list({
+            const filter = {
               tenant_id,
               session_ids: asked.project,
               trace_id: asked.trace,
@@ -107,11 +113,14 @@ describe('a list of runs', () => {
               columns: null,
               after,
               limit,
-            });
+            };
+            const { rows, stopped, stretch } = await traces.search(filter, limits);
             found.push(...rows.map((row) => row.id));
             const last = rows.at(-1);
-            if (rows.length < limit || !last?.start_time) break;
-            after = { id: last.id, start_time: last.start_time };
+            if (stopped === null && (rows.length < limit || !last?.start_time)) break;
+            const next = stopped ?? { id: last!.id, start_time: last!.start_time!, stretch };
+            expect(next).not.toEqual(after);
+            after = next;
           }
           expect(found).toEqual(wanted.map((run) => run.id));
         },

@@ -2,9 +2,10 @@
 import type { TraceThread } from '@svc/contract';
 import type { RunCondition } from '../../storage/run-condition.ts';
 import { fromExactText } from '../../storage/exact-text.ts';
-import type { RunListFilter } from '../../storage/trace-lists.ts';
+import type { RunListFilter, SearchPlace } from '../../storage/trace-search.ts';
 import type { ThreadSums } from '../../storage/trace-sums.ts';
 import type { TraceStorage } from '../../storage/traces.ts';
+import { orNarrow, type PartialAnswer, partialOf } from '../traces/partial.ts';
 import { toScope } from '../traces/run-scope.ts';
 import { parseCursor, toCursor } from '../traces/trace-service.ts';
 import { previewOf } from './preview.ts';
@@ -18,13 +19,18 @@ export interface ThreadQuery {
   page_size?: number | undefined;
 }
 
-export interface ThreadPage {
+export interface ThreadPage extends PartialAnswer {
   items: TraceThread[];
   has_more: boolean;
   next_cursor: string | null;
 }
 
-type Place = NonNullable<RunListFilter['after']>;
+/** What of a list of threads was found, and where it goes on; `stopped`: where the time budget was used up. */
+interface FoundThreads {
+  ids: string[];
+  next: SearchPlace | null;
+  stopped: SearchPlace | null;
+}
 
 const pageDefault = 20;
 /** Runs that are looked at in one go, and for one page: a page may be short, and the next goes on. */
@@ -33,9 +39,11 @@ const batchesMax = 40;
 
 export class TraceThreadService {
   readonly #traces: TraceStorage;
+  readonly #budgetMs: number;
 
-  constructor(traces: TraceStorage) {
+  constructor(traces: TraceStorage, budgetMs: number) {
     this.#traces = traces;
+    this.#budgetMs = budgetMs;
   }
 
   /** By the newest run that fits, newest first. */
@@ -58,24 +66,33 @@ export class TraceThreadService {
     };
     const span = { tenant_id, session_id: project_id, since: scope.since, until: scope.until };
     const start = asked.cursor === undefined ? null : parseCursor(asked.cursor);
-    const { ids, next } = await this.#newest(list, start, asked.page_size ?? pageDefault);
-    const sums = ids.length === 0 ? [] : await this.#traces.sumThreads(span, ids);
+    const size = asked.page_size ?? pageDefault;
+    const { ids, next, stopped } = await orNarrow('The list', this.#newest(list, start, size));
+    const sums =
+      ids.length === 0 ? [] : await orNarrow('The sum of these threads', this.#traces.sumThreads(span, ids));
     const items = sums.map(toThread);
     // In the order in which they were found, which with a filter is that of the runs that fit.
     items.sort((a, b) => ids.indexOf(a.thread_id) - ids.indexOf(b.thread_id));
-    return { items, has_more: next !== null, next_cursor: next && toCursor(next) };
+    return {
+      items,
+      has_more: next !== null,
+      next_cursor: next && toCursor(next),
+      ...partialOf(stopped, this.#budgetMs, 'next_cursor'),
+    };
   }
 
   async #newest(
     list: Omit<RunListFilter, 'after'>,
-    start: Place | null,
+    start: SearchPlace | null,
     size: number,
-  ): Promise<{ ids: string[]; next: Place | null }> {
+  ): Promise<FoundThreads> {
+    const untilMs = performance.now() + this.#budgetMs;
     const ids = new Set<string>();
     const listed = new Set<string>();
     let after = start;
     for (let count = 0; count < batchesMax; count++) {
-      const rows = await this.#traces.list({ ...list, after });
+      const budgetMs = Math.max(0, untilMs - performance.now());
+      const { rows, stopped, stretch } = await this.#traces.search({ ...list, after }, { budgetMs });
       const named = rows.map((row) => fromExactText(row.thread_id ?? ''));
       if (start) {
         const unknown = [...new Set(named)].filter((id) => !ids.has(id) && !listed.has(id));
@@ -84,13 +101,14 @@ export class TraceThreadService {
       for (const [at, { start_time, id }] of rows.entries()) {
         const thread_id = named[at] ?? '';
         const isNew = !ids.has(thread_id) && !listed.has(thread_id);
-        if (isNew && ids.size === size) return { ids: [...ids], next: after };
+        if (isNew && ids.size === size) return { ids: [...ids], next: after, stopped: null };
         if (isNew) ids.add(thread_id);
-        if (start_time !== null) after = { start_time, id };
+        if (start_time !== null) after = { start_time, id, stretch };
       }
-      if (rows.length < batch) return { ids: [...ids], next: null };
+      if (stopped !== null) return { ids: [...ids], next: stopped, stopped };
+      if (rows.length < batch) return { ids: [...ids], next: null, stopped: null };
     }
-    return { ids: [...ids], next: after };
+    return { ids: [...ids], next: after, stopped: null };
   }
 }
 

@@ -2,9 +2,10 @@ import type { RunStats } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/feedback.ts';
-import type { RunListFilter } from '../../storage/trace-lists.ts';
 import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/trace-row.ts';
+import type { SearchPlace } from '../../storage/trace-search.ts';
 import type { TraceTotals } from '../../storage/trace-totals.ts';
+import { orNarrow, type PartialAnswer, partialOf } from './partial.ts';
 import { type FeedbackStats, toRunText } from './run-text.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
@@ -17,18 +18,19 @@ export interface RunQuery extends RunsAsked {
   cursor?: string | undefined;
 }
 
-type After = NonNullable<RunListFilter['after']>;
-
 const limitDefault = 100;
 const treeRunsMax = 10_000;
 
 export class TraceService {
   readonly #traces: TraceStorage;
   readonly #feedback: FeedbackStorage;
+  readonly #budgetMs: number;
 
-  constructor(traces: TraceStorage, feedback: FeedbackStorage) {
+  /** `budgetMs`: after which a query answers with what it has found. */
+  constructor(traces: TraceStorage, feedback: FeedbackStorage, budgetMs: number) {
     this.#traces = traces;
     this.#feedback = feedback;
+    this.#budgetMs = budgetMs;
   }
 
   /** JSON text. */
@@ -50,7 +52,7 @@ export class TraceService {
   }
 
   async stats(tenant_id: string, asked: RunsAsked): Promise<RunStats> {
-    const sums = await this.#traces.sum(toScope(tenant_id, asked));
+    const sums = await orNarrow('The sum', this.#traces.sum(toScope(tenant_id, asked)));
     return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
   }
 
@@ -72,17 +74,23 @@ export class TraceService {
     const select = query.select && new Set(['id', ...query.select]);
     if (query.id) {
       const rows = await this.#traces.listByIds(tenant_id, query.id, query.id.length);
-      return toPage(await this.#texts(tenant_id, rows, select), undefined);
+      return toPage(await this.#texts(tenant_id, rows, select), null, partialOf(null, 0, ''));
     }
-    const rows = await this.#traces.list({
-      ...toScope(tenant_id, query),
-      order: query.order,
-      after: query.cursor === undefined ? null : parseCursor(query.cursor),
-      limit: limit + 1,
-      columns: select ? columnsOf(select) : null,
-    });
-    const texts = await this.#texts(tenant_id, rows.slice(0, limit), select);
-    return toPage(texts, rows.length > limit ? rows[limit - 1] : undefined);
+    const { rows, stopped, stretch } = await this.#traces.search(
+      {
+        ...toScope(tenant_id, query),
+        order: query.order,
+        after: query.cursor === undefined ? null : parseCursor(query.cursor),
+        limit: limit + 1,
+        columns: select ? columnsOf(select) : null,
+      },
+      { budgetMs: this.#budgetMs },
+    );
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const next = last?.start_time ? { start_time: last.start_time, id: last.id, stretch } : stopped;
+    const texts = await orNarrow('What these runs have used', this.#texts(tenant_id, shown, select));
+    return toPage(texts, next, partialOf(stopped, this.#budgetMs, 'cursors.next'));
   }
 
   async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {
@@ -147,18 +155,20 @@ const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
   return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const toPage = (runs: readonly string[], last: TraceRow | undefined): string => {
-  const next = last?.start_time ? toCursor({ start_time: last.start_time, id: last.id }) : null;
-  return `{"runs":[${runs.join(',')}],"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
+const toPage = (runs: readonly string[], place: SearchPlace | null, partial: PartialAnswer): string => {
+  const cursors = { next: place && toCursor(place), prev: null };
+  const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
+  return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
 };
 
-export const toCursor = ({ start_time, id }: After): string =>
-  Buffer.from(`${start_time} ${id}`).toString('base64url');
+export const toCursor = ({ start_time, id, stretch }: SearchPlace): string =>
+  Buffer.from([start_time, id, ...(stretch === undefined ? [] : [stretch])].join(' ')).toString('base64url');
 
-export const parseCursor = (cursor: string): After => {
-  const [start = '', id = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
+export const parseCursor = (cursor: string): SearchPlace => {
+  const [start = '', id = '', stretch] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
   const start_time = toTime(start);
-  if (start_time === undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
+  const isPlace = start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+  if (!isPlace || (stretch !== undefined && !/^[1-9]\d{0,4}$/.test(stretch)))
     throw invalid(['body', 'cursor'], 'cursor is not one that this server has given');
-  return { start_time, id };
+  return { start_time, id, ...(stretch === undefined ? {} : { stretch: Number(stretch) }) };
 };

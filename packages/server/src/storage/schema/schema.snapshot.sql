@@ -179,6 +179,7 @@ exports.lease_until timestamp with time zone
 exports.retry_number integer not null default 0
 exports.not_before timestamp with time zone
 exports.reclaims integer not null default 0
+exports.writers text[]
 feedback.tenant_id uuid not null
 feedback.id uuid not null
 feedback.run_id uuid not null
@@ -363,6 +364,12 @@ trace_hours.latency_steps smallint[] not null
 trace_hours.latency_runs integer[] not null
 trace_hours.first_token_steps smallint[] not null
 trace_hours.first_token_runs integer[] not null
+trace_moves.tenant_id uuid not null
+trace_moves.id uuid not null
+trace_moves.number bigint not null
+trace_moves.day date not null
+trace_moves.start_time timestamp with time zone not null
+trace_moves.moved_at timestamp with time zone not null default clock_timestamp()
 trace_orphans.tenant_id uuid not null
 trace_orphans.parent_run_id uuid not null
 trace_orphans.id uuid not null
@@ -405,6 +412,7 @@ trace_runs.patched integer not null
 trace_runs.writes bigint[] not null
 trace_runs.inserted_at timestamp with time zone not null default now()
 trace_runs.updated_at timestamp with time zone not null default now()
+trace_runs.ranks jsonb
 webhook_deliveries.delivery_id uuid not null default gen_random_uuid()
 webhook_deliveries.run_id uuid not null
 webhook_deliveries.thread_id uuid not null
@@ -516,6 +524,7 @@ trace_deletions FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASC
 trace_deletions PRIMARY KEY (tenant_id, session_id)
 trace_hour_changes PRIMARY KEY (id)
 trace_hours PRIMARY KEY (tenant_id, session_id, hour)
+trace_moves PRIMARY KEY (tenant_id, id, number)
 trace_orphans PRIMARY KEY (tenant_id, parent_run_id, id)
 trace_run_days PRIMARY KEY (tenant_id, id)
 trace_runs PRIMARY KEY (tenant_id, id, day)
@@ -576,6 +585,7 @@ CREATE INDEX exports_destination ON svc.exports USING btree (tenant_id, destinat
 CREATE UNIQUE INDEX exports_pkey ON svc.exports USING btree (tenant_id, id)
 CREATE INDEX exports_project ON svc.exports USING btree (tenant_id, session_id)
 CREATE INDEX exports_unfinished_children ON svc.exports USING btree (tenant_id, source_export_id) WHERE ((source_export_id IS NOT NULL) AND (status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text])))
+CREATE INDEX exports_unseen ON svc.exports USING btree (tenant_id) WHERE ((status = 'CREATED'::text) AND (writers IS NULL))
 CREATE UNIQUE INDEX exports_window ON svc.exports USING btree (tenant_id, source_export_id, window_start) WHERE (source_export_id IS NOT NULL)
 CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
 CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
@@ -620,6 +630,9 @@ CREATE INDEX trace_hour_changes_hour ON svc.trace_hour_changes USING btree (tena
 CREATE UNIQUE INDEX trace_hour_changes_pkey ON svc.trace_hour_changes USING btree (id)
 CREATE INDEX trace_hours_hour ON svc.trace_hours USING btree (hour)
 CREATE UNIQUE INDEX trace_hours_pkey ON svc.trace_hours USING btree (tenant_id, session_id, hour)
+CREATE INDEX trace_moves_moved ON svc.trace_moves USING btree (moved_at)
+CREATE UNIQUE INDEX trace_moves_pkey ON svc.trace_moves USING btree (tenant_id, id, number)
+CREATE INDEX trace_moves_start ON svc.trace_moves USING btree (tenant_id, day, start_time, id)
 CREATE UNIQUE INDEX trace_orphans_pkey ON svc.trace_orphans USING btree (tenant_id, parent_run_id, id)
 CREATE INDEX trace_run_days_day ON svc.trace_run_days USING btree (day)
 CREATE UNIQUE INDEX trace_run_days_pkey ON svc.trace_run_days USING btree (tenant_id, id)
@@ -660,6 +673,7 @@ trace_attachments tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (cur
 trace_deletions tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_hour_changes tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_hours tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+trace_moves tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_orphans tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_run_days tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 trace_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
@@ -696,6 +710,7 @@ delete_project(p_tenant uuid, p_id uuid) returns boolean
 delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 delete_state(p_thread_id uuid, p_count integer) returns integer
 delete_thread(p_thread_id uuid, p_access jsonpath, p_count integer) returns boolean
+delete_trace_moves(p_limit integer) returns integer
 delete_values(p_space uuid, p_count integer) returns integer
 drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
@@ -714,7 +729,7 @@ follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 hand_over_run(p_run_id uuid, p_thread_id uuid) returns boolean
 heads_mark(p_thread_id uuid) returns text
-ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[]) returns date[]
+ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[], p_ranks text[]) returns date[]
 is_being_deleted(p_thread_id uuid, p_space uuid) returns boolean
 is_of_lone_run(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
@@ -723,6 +738,7 @@ lock_export_runs(p_tenant uuid, p_export uuid) returns void
 note_moved_run() returns trigger
 note_removals(p_thread_ids uuid[]) returns void
 note_removed_checkpoints() returns trigger
+price_runs(p_tenant uuid, p_id uuid[], p_model text[], p_prompt_tokens bigint[], p_completion_tokens bigint[], p_total_tokens bigint[], p_usage_details text[], p_prompt_cost numeric[], p_completion_cost numeric[], p_total_cost numeric[], p_priced_details text[]) returns integer
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
 refuse_deleted_thread() returns trigger
@@ -734,6 +750,7 @@ requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_
 restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
 restore_thread(p_thread_id uuid) returns void
 run_error_message(p_error text) returns text
+sent_usage_details(p_patched integer, p_details jsonb) returns jsonb
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 settle_thread(p_thread_id uuid, p_run_id uuid, p_ending text, p_interrupts text, p_error text) returns void
@@ -752,7 +769,8 @@ trace_day(p_start timestamp with time zone, p_days_kept integer) returns date
 trace_entries(p_payload text) returns jsonb
 trace_hour_of(p_time timestamp with time zone) returns timestamp with time zone
 trace_hours_called(p_start timestamp with time zone, p_end timestamp with time zone) returns SETOF timestamp with time zone
-trace_pick(p_new anyelement, p_old anyelement, p_new_rank bigint, p_old_rank bigint, p_old_patched integer) returns anyelement
+trace_merge(p_old_rank bigint, p_old_patched integer, p_old_ranks jsonb, p_old_metadata jsonb, p_new_rank bigint, p_new_patched integer, p_new_ranks jsonb, p_new_metadata jsonb, OUT wins integer, OUT rank bigint, OUT patched integer, OUT ranks jsonb, OUT metadata jsonb) returns record
+trace_pick(p_wins integer, p_new anyelement, p_old anyelement) returns anyelement
 trace_step(p_seconds double precision) returns smallint
 trace_thread_id(p_metadata jsonb) returns text
 undo_run_writes(p_run_id uuid, p_thread_id uuid, p_results boolean) returns integer
