@@ -14,6 +14,8 @@ type Routes = typeof exportRoutes;
 export type NewExport = NonNullable<CallInput<Routes['createExport']>['body']>;
 
 export interface ExportQuery {
+  /** The first characters of the id. */
+  id_prefix?: string;
   limit?: number;
   offset?: number;
   /** In any case. */

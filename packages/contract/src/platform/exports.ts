@@ -21,6 +21,15 @@ const page = {
   limit: queryInteger(1, 1_000).optional(),
   offset: queryInteger(0, 100_000).default(0),
 };
+/** The first characters of a UUID, as tables show them. */
+const IdPrefix = z
+  .string()
+  .regex(
+    /^[0-9a-f]{1,8}$|^[0-9a-f]{8}(-[0-9a-f]{4}){0,3}-([0-9a-f]{0,4}|(?<=^.{24})[0-9a-f]{0,12})$/i,
+    'must be the first characters of a UUID',
+  )
+  .transform((text) => text.toLowerCase())
+  .describe('Only exports whose id begins with these characters');
 /** In any case: stock clients have spellings of their own. */
 const inAnyCase = <T extends z.ZodType<string, string>>(status: T) =>
   queryList(
@@ -50,6 +59,7 @@ export const exportRoutes = {
     access: { permission: 'read' },
     query: z.object({
       ...page,
+      id_prefix: IdPrefix.optional(),
       status: inAnyCase(ExportStatus),
       session_id: Id.optional(),
       bulk_export_destination_id: Id.optional(),

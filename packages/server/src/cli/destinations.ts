@@ -3,22 +3,27 @@ import { posix } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { Destination, NewCredentials, NewDestination, PlatformClient, Probe } from '@svc/sdk';
 import { processEnvironment } from '../config/env.ts';
+import { exitCodes } from './exit-code.ts';
 import type { FlagValues } from './flags.ts';
 import { connect, isId, mistake, printable } from './platform-api.ts';
+import { isPrefix, pickByPrefix } from './short-id.ts';
 import { printTable } from './table.ts';
 
 const textOf = (values: FlagValues, name: string): string | undefined =>
   typeof values[name] === 'string' ? values[name] : undefined;
 
-/** The id of a destination that is given by its id or its name. */
+/** Resolves a name, an id, or four or more of the first characters of an id. A name is preferred to the start of an id. */
 export const destinationId = async (client: PlatformClient, named: string): Promise<string> => {
   if (isId(named)) return named;
-  const found = (await client.destinations.list()).filter(({ display_name }) => display_name === named);
-  const [one] = found;
-  if (one === undefined)
-    throw mistake('destination', named, 'There is none with this name (svc destinations list).');
+  const all = await client.destinations.list();
+  const found = all.filter(({ display_name }) => display_name === named);
   if (found.length > 1)
     throw mistake('destination', named, `There are ${found.length} with this name: give the id of one.`);
+  const one = found[0] ?? (isPrefix(named) ? pickByPrefix(all, named) : undefined);
+  if (one === undefined)
+    throw new Error(
+      `There is no destination with the name or id ${printable(named)} (see svc destinations list)`,
+    );
   return one.id;
 };
 
@@ -147,7 +152,7 @@ export async function showDestination(named: string, values: FlagValues): Promis
 export async function testDestination(named: string, values: FlagValues): Promise<void> {
   const { client } = connect(values);
   const probe = await client.destinations.test(await destinationId(client, named));
-  process.exitCode = probe.ok ? 0 : 1;
+  process.exitCode = probe.ok ? exitCodes.done : exitCodes.exportFailed;
   if (values['json'] === true) return console.log(JSON.stringify(probe, null, 2));
   for (const line of toLines(probe)) console.log(line);
 }

@@ -1,4 +1,5 @@
 import { ConfigError, formatMistake } from '../config/mistake.ts';
+import { UsageError } from './exit-code.ts';
 
 /** Why a command failed, in sentences for the person who typed it. */
 export function explain(error: unknown): string {
@@ -7,13 +8,13 @@ export function explain(error: unknown): string {
   return `svc: ${explainListen(error) ?? reasons(error).join('\n  because: ')}`;
 }
 
-function explainMistakes({ mistakes }: ConfigError): string {
+function explainMistakes(error: ConfigError): string {
+  const { mistakes } = error;
+  const where = error instanceof UsageError ? 'the command line' : 'the configuration';
   const title = mistakes.length === 1 ? 'There is a mistake' : `There are ${mistakes.length} mistakes`;
-  return [
-    `${title} in the configuration:`,
-    '',
-    ...mistakes.map((mistake) => `  ${formatMistake(mistake)}`),
-  ].join('\n');
+  return [`${title} in ${where}:`, '', ...mistakes.map((mistake) => `  ${formatMistake(mistake)}`)].join(
+    '\n',
+  );
 }
 
 function explainListen(

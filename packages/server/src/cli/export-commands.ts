@@ -1,5 +1,6 @@
 // svc exports and svc destinations, and their help.
 import { type Command, Option } from 'commander';
+import { exitCodeHelp } from './exit-code.ts';
 import { addFlags } from './flags.ts';
 import type { FlagValues } from './flags.ts';
 
@@ -20,7 +21,10 @@ const addServer = (command: Command): Command =>
     .option('--workspace <id>', 'needed by a key that reaches several (SVC_WORKSPACE_ID)')
     .option('--json', 'print JSON');
 
+const idHelp = 'id of the export, or four or more of its first characters (svc exports list)';
+
 export function addExportCommands(exports: Command): void {
+  exports.addHelpText('after', exitCodeHelp);
   addServer(exports.command('create'))
     .description('export runs of a project, once or by a schedule')
     .requiredOption('--project <name or id>', 'whose runs')
@@ -66,18 +70,20 @@ export function addExportCommands(exports: Command): void {
     .action(async (values: FlagValues) => (await import('./exports.ts')).listExports(values));
   addServer(exports.command('show'))
     .description('print an export, its runs, and what happened')
-    .argument('<id>', 'as svc exports list prints it')
-    .addHelpText('after', examples('svc exports show 4d2f8a0e-…'))
+    .argument('<id>', idHelp)
+    .addHelpText('after', examples('svc exports show 4d2f8a0e'))
     .action(async (id: string, values: FlagValues) => (await import('./exports.ts')).showExport(id, values));
   addServer(exports.command('watch'))
-    .description('show the progress of exports until they end: exit 0 when all are completed, else 1')
-    .argument('[id...]', 'default: all that are under way')
-    .addHelpText('after', examples('svc exports watch', 'svc exports watch 4d2f8a0e-… && echo done'))
+    .description(
+      'show the progress of exports until they end: exit 0 when all are completed, 4 when one is not',
+    )
+    .argument('[id...]', `${idHelp} (default: all that are under way)`)
+    .addHelpText('after', examples('svc exports watch', 'svc exports watch 4d2f8a0e && echo done'))
     .action(async (ids: string[], values: FlagValues) => (await import('./exports.ts')).watch(ids, values));
   addServer(exports.command('cancel'))
     .description('stop an export for good, or a schedule')
-    .argument('<id>', 'as svc exports list prints it')
-    .addHelpText('after', examples('svc exports cancel 4d2f8a0e-…'))
+    .argument('<id>', idHelp)
+    .addHelpText('after', examples('svc exports cancel 4d2f8a0e'))
     .action(async (id: string, values: FlagValues) =>
       (await import('./exports.ts')).cancelExport(id, values),
     );
@@ -92,6 +98,7 @@ const addCredentials = (command: Command): Command =>
     .option('--role-arn <arn>', 'a role that the server assumes, in place of credentials');
 
 export function addDestinationCommands(destinations: Command): void {
+  destinations.addHelpText('after', exitCodeHelp);
   addCredentials(addServer(destinations.command('create')))
     .description('make a destination, once a file could be written there')
     .requiredOption('--name <name>', 'what to call it')
@@ -126,11 +133,14 @@ export function addDestinationCommands(destinations: Command): void {
   const named = (name: string, description: string): Command =>
     addServer(destinations.command(name))
       .description(description)
-      .argument('<name or id>', 'of the destination');
+      .argument(
+        '<name or id>',
+        'of the destination; four or more of the first characters of the id are enough',
+      );
   named('show', 'print a destination, without its secrets').action(async (id: string, values: FlagValues) =>
     (await import('./destinations.ts')).showDestination(id, values),
   );
-  named('test', 'write a file there as exports do: exit 0 when exports can be written, else 1').action(
+  named('test', 'write a file there as exports do: exit 0 when exports can be written, 4 when not').action(
     async (id: string, values: FlagValues) => (await import('./destinations.ts')).testDestination(id, values),
   );
   addCredentials(named('rotate', 'change its credentials, once a file could be written with the new ones'))

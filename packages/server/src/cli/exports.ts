@@ -5,6 +5,7 @@ import type { FlagValues } from './flags.ts';
 import { connect, isId, mistake, printable } from './platform-api.ts';
 import { bytes, count, plural } from './quantities.ts';
 import { printTable } from './table.ts';
+import { exportId } from './short-id.ts';
 import { readTime } from './time-flag.ts';
 import { watchExports } from './watch-exports.ts';
 
@@ -79,7 +80,7 @@ const refer = async (client: PlatformClient, values: FlagValues): Promise<Record
     throw mistake('--destination', destination, 'Give either a destination, or a folder with --folder.');
   const session_id = isId(project) ? project : (await client.projects.list({ name: project }))[0]?.id;
   if (session_id === undefined)
-    throw mistake('--project', project, 'There is no project with this name; it comes with its first trace.');
+    throw new Error(`There is no project with the name ${printable(project)}; its first trace creates it`);
   const bulk_export_destination_id =
     folder === undefined
       ? await destinationId(client, destination ?? '')
@@ -95,7 +96,7 @@ export async function listExports(values: FlagValues): Promise<void> {
   const exports = await client.exports.list({
     limit: Number(limit ?? 20),
     ...(status === undefined ? {} : { status }),
-    ...(schedule === undefined ? {} : { source_bulk_export_id: schedule }),
+    ...(schedule === undefined ? {} : { source_bulk_export_id: await exportId(client, schedule) }),
   });
   if (values['json'] === true) return console.log(JSON.stringify(exports, null, 2));
   printTable(
@@ -116,8 +117,9 @@ export async function listExports(values: FlagValues): Promise<void> {
 
 const short = (time: string): string => time.slice(0, 16).replace('T', ' ').replace(' 00:00', '');
 
-export async function showExport(id: string, values: FlagValues): Promise<void> {
+export async function showExport(named: string, values: FlagValues): Promise<void> {
   const { client } = connect(values);
+  const id = await exportId(client, named);
   const [found, runs] = await Promise.all([client.exports.get(id), client.exports.runs(id)]);
   const events = await eventsOf(client, id);
   if (values['json'] === true) return console.log(JSON.stringify({ ...found, runs, events }, null, 2));
@@ -179,11 +181,11 @@ const toCells = (run: ExportRun): string[] => [
   printable(Object.values(run.errors ?? {}).at(-1) ?? ''),
 ];
 
-export async function watch(ids: string[], values: FlagValues): Promise<void> {
+export async function watch(named: string[], values: FlagValues): Promise<void> {
   const { client } = connect(values);
   const found =
-    ids.length > 0
-      ? ids
+    named.length > 0
+      ? await Promise.all(named.map((one) => watchedId(client, one)))
       : (await client.exports.list({ status: ['CREATED', 'RUNNING'], limit: 100 })).map(({ id }) => id);
   if (found.length === 0) return console.error('No export is under way.');
   process.exitCode = await watchExports({
@@ -194,8 +196,21 @@ export async function watch(ids: string[], values: FlagValues): Promise<void> {
   });
 }
 
-export async function cancelExport(id: string, values: FlagValues): Promise<void> {
-  const cancelled = await connect(values).client.exports.cancel(id);
+/** Fails at once when the server is unreachable or the id is unknown. Later polls of watch wait for the server. */
+const watchedId = async (client: PlatformClient, named: string): Promise<string> => {
+  const { id, status } = await client.exports.get(await exportId(client, named));
+  if (status.toUpperCase() === 'INTERVALSCHEDULED')
+    throw mistake(
+      'id',
+      named,
+      'It is a schedule and never ends. Watch one of its exports (svc exports list --schedule <id>).',
+    );
+  return id;
+};
+
+export async function cancelExport(named: string, values: FlagValues): Promise<void> {
+  const { client } = connect(values);
+  const cancelled = await client.exports.cancel(await exportId(client, named));
   if (values['json'] === true) return console.log(JSON.stringify(cancelled, null, 2));
   console.log(`Export ${cancelled.id} is cancelled, for good. What it has written stays.`);
 }

@@ -2,8 +2,10 @@
 import { KeyRole } from '@svc/contract';
 import { loadSettings } from '../config/config.ts';
 import type { ConfigSources } from '../config/config.ts';
-import { ConfigError } from '../config/mistake.ts';
+import { UsageError } from './exit-code.ts';
 import type { FlagValues } from './flags.ts';
+import { isId } from './platform-api.ts';
+import { isPrefix, pickByPrefix } from './short-id.ts';
 
 /** Makes a key and prints it: the only line on standard output, so that a script can take it. */
 export async function createKey(sources: ConfigSources, values: FlagValues): Promise<void> {
@@ -59,19 +61,26 @@ export async function listKeys(sources: ConfigSources): Promise<void> {
   }
 }
 
-export async function revokeKey(sources: ConfigSources, id: string): Promise<void> {
+export async function revokeKey(sources: ConfigSources, named: string): Promise<void> {
   const { settings } = loadSettings(sources);
-  const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-  if (!isId) throw mistake('id', id, 'Give the id of one that svc keys list prints.');
+  if (!isId(named) && !isPrefix(named))
+    throw mistake(
+      'id',
+      named,
+      'Give the id of a key, or four or more of its first characters (svc keys list).',
+    );
   const { withDatabase } = await import('../server.ts');
-  const gone = await withDatabase(settings, (storage) => storage.apiKeys.revoke(id, null));
-  if (gone === undefined) throw mistake('id', id, 'There is no such key, or it is revoked (svc keys list).');
+  const gone = await withDatabase(settings, async ({ apiKeys }) => {
+    const id = isId(named) ? named : pickByPrefix(await apiKeys.list(null), named)?.id;
+    return id === undefined ? undefined : apiKeys.revoke(id, null);
+  });
+  if (gone === undefined) throw new Error(`No active key has the id ${named} (see svc keys list)`);
   console.log(`Key ${gone.id} (${gone.short_key}) is revoked.`);
 }
 
-function mistake(where: string, value: unknown, remedy: string): ConfigError {
+function mistake(where: string, value: unknown, remedy: string): UsageError {
   const problem = value === undefined ? 'is missing' : 'is not right';
-  return new ConfigError([
+  return new UsageError([
     { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
   ]);
 }

@@ -6,7 +6,7 @@ import { createPlatformClient, type PlatformClient } from '@svc/sdk';
 import { loadSettings } from '../config/config.ts';
 import { processEnvironment } from '../config/env.ts';
 import { announcedIn } from '../http/address-file.ts';
-import { ConfigError } from '../config/mistake.ts';
+import { ServerUnreachable, UsageError } from './exit-code.ts';
 import { type FlagValues, toSources } from './flags.ts';
 
 export interface PlatformApi {
@@ -36,9 +36,10 @@ export function connect(values: FlagValues): PlatformApi {
       return await request(input, init);
     } catch (cause) {
       if (init?.signal?.aborted === true) throw cause;
-      throw new Error(`The server at ${url} cannot be reached: start it, or name another by --url`, {
-        cause,
-      });
+      throw new ServerUnreachable(
+        `The server at ${url} cannot be reached: start it, or name another by --url`,
+        { cause },
+      );
     }
   };
   const workspace = workspaceId === undefined ? {} : { workspaceId };
@@ -72,9 +73,9 @@ const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
 };
 
 /** A mistake in what was typed. */
-export function mistake(where: string, value: string | undefined, remedy: string): ConfigError {
+export function mistake(where: string, value: string | undefined, remedy: string): UsageError {
   const problem = value === undefined ? 'is missing' : 'is not right';
-  return new ConfigError([
+  return new UsageError([
     { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
   ]);
 }

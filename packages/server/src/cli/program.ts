@@ -1,6 +1,7 @@
 // The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
 
 import { Command } from 'commander';
+import { exitCodeHelp } from './exit-code.ts';
 import { addDestinationCommands, addExportCommands } from './export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
 import type { FlagValues } from './flags.ts';
@@ -16,7 +17,7 @@ export function createProgram(): Command {
     .showHelpAfterError('(svc --help shows what there is)')
     .addHelpText(
       'after',
-      examples('svc dev', 'svc start --port 8080 --config deploy/svc.json', 'svc help start'),
+      examples('svc dev', 'svc start --port 8080 --config deploy/svc.json', 'svc help start') + exitCodeHelp,
     );
 
   addFlags(program.command('dev'))
@@ -94,7 +95,7 @@ function addKeyCommands(keys: Command): void {
     });
   addFlags(keys.command('revoke'), databaseFlags)
     .description('revoke a key, on every server')
-    .argument('<id>', 'its id, as svc keys list prints it')
+    .argument('<id>', 'id of the key, or four or more of its first characters (svc keys list)')
     .action(async (id: string, values: FlagValues) => {
       const { revokeKey } = await import('./keys.ts');
       await revokeKey(toSources(values), id);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { ExportError } from '@svc/sdk';
+import { exitCodes } from './exit-code.ts';
 import { liveLines, type Look, plainLine } from './progress-view.ts';
 import { printable } from './platform-api.ts';
 import { bytes, plural } from './quantities.ts';
@@ -21,7 +22,7 @@ export interface WatchOptions {
   terminal: { isTTY?: boolean; columns?: number; rows?: number; write(text: string): unknown };
 }
 
-/** The exit code: 0 when all are completed, 1 when one is not, 130 when nobody watches any more. */
+/** Returns the exit code: all exports completed, one did not, or watching was interrupted. */
 export async function watchExports({ client, ids, json, terminal }: WatchOptions): Promise<number> {
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
@@ -32,7 +33,9 @@ export async function watchExports({ client, ids, json, terminal }: WatchOptions
     view?.end();
     if (json) terminal.write(`${JSON.stringify(ended.length === 1 ? ended[0] : ended, null, 2)}\n`);
     else for (const one of ended) terminal.write(await outcomeOf(client, one));
-    return ended.every(({ status }) => status.toUpperCase() === 'COMPLETED') ? 0 : 1;
+    return ended.every(({ status }) => status.toUpperCase() === 'COMPLETED')
+      ? exitCodes.done
+      : exitCodes.exportFailed;
   } catch (error) {
     view?.end();
     if (!stop.signal.aborted) throw error;
@@ -40,7 +43,7 @@ export async function watchExports({ client, ids, json, terminal }: WatchOptions
     process.stderr.write(
       `${what}. Watch: svc exports watch ${ids.join(' ')}\nStop: svc exports cancel <id>\n`,
     );
-    return 130;
+    return exitCodes.interrupted;
   } finally {
     process.off('SIGINT', onSignal);
     stop.abort();

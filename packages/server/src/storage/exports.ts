@@ -9,6 +9,8 @@ export type FoundExport = ExportRow & ExportSums;
 
 export interface ExportFilter {
   tenant_id: string;
+  /** The first characters of a UUID, in lower case. */
+  id_prefix: string | null;
   statuses: ExportStatus[] | null;
   session_id: string | null;
   destination_id: string | null;
@@ -59,11 +61,26 @@ const statements = {
 
 const conditionsOf = (
   filter: ExportFilter,
-): { conditions: string; values: unknown[]; bind: (value: unknown) => string; shape: string } => {
+): {
+  source: string;
+  conditions: string;
+  values: unknown[];
+  bind: (value: unknown) => string;
+  shape: string;
+} => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = [`e.tenant_id = ${bind(filter.tenant_id)}`];
+  const tenant = `e.tenant_id = ${bind(filter.tenant_id)}`;
+  const conditions = [tenant];
+  let source = 'exports';
   let shape = '';
+  if (filter.id_prefix !== null) {
+    const [first, last] = ['0', 'f'].map((digit) => bind(filledId(filter.id_prefix ?? '', digit)));
+    shape = 'i';
+    // "offset 0" makes the planner read the range of ids from the primary key. Otherwise it may walk all exports of the
+    // tenant in the order of created_at, in search of a match.
+    source = `(select * from exports e where ${tenant} and e.id >= ${first} and e.id <= ${last} offset 0)`;
+  }
   const add = (name: string, value: unknown, condition: (place: string) => string): void => {
     if (value === null) return;
     shape += name;
@@ -75,8 +92,12 @@ const conditionsOf = (
   add('o', filter.source_export_id, (place) => `e.source_export_id = ${place}`);
   add('a', filter.created_after, (place) => `e.created_at > ${place}`);
   add('b', filter.created_before, (place) => `e.created_at < ${place}`);
-  return { conditions: conditions.join(' and '), values, bind, shape };
+  return { source, conditions: conditions.join(' and '), values, bind, shape };
 };
+
+/** The UUID that begins with the prefix and has this digit in all other places. */
+const filledId = (prefix: string, digit: string): string =>
+  prefix + '00000000-0000-0000-0000-000000000000'.slice(prefix.length).replaceAll('0', digit);
 
 export type ExportStorage = ReturnType<typeof exportStorage>;
 
@@ -123,10 +144,10 @@ export const exportStorage = (db: Database) => ({
     unpagedMax: number,
   ): Promise<{ rows: FoundExport[]; total: number }> =>
     asTenant(db, filter.tenant_id, async (tx) => {
-      const { conditions, values, bind, shape } = conditionsOf(filter);
+      const { source, conditions, values, bind, shape } = conditionsOf(filter);
       const counting = {
         name: `exports_count_${shape}`,
-        text: `select count(*) as total from exports e where ${conditions}`,
+        text: `select count(*) as total from ${source} e where ${conditions}`,
       };
       const [counted] = await tx.query<{ total: number }>(counting, values);
       const total = counted?.total ?? 0;
@@ -134,7 +155,7 @@ export const exportStorage = (db: Database) => ({
       const listing = {
         name: `exports_list_${shape}`,
         text: `select ${exportColumns}, ${sumColumns} from (
-            select * from exports e where ${conditions} order by e.created_at desc, e.id desc
+            select * from ${source} e where ${conditions} order by e.created_at desc, e.id desc
             limit ${bind(page.limit ?? unpagedMax)} offset ${bind(page.offset)}) e
           ${exportSums} order by e.created_at desc, e.id desc`,
       };

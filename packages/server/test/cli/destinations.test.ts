@@ -45,7 +45,7 @@ it('makes, lists, shows, tests and deletes a destination', async () => {
 
 it('says why a destination was not made, and shows no secret', async () => {
   const outside = await svc('destinations', 'create', '--name', 'x', '--folder', '/etc');
-  expect(outside).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/4\d\d: /) as string });
+  expect(outside).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/4\d\d: /) as string });
   const args = [
     'destinations',
     'create',
@@ -60,7 +60,7 @@ it('says why a destination was not made, and shows no secret', async () => {
   const aws = { AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: secret };
   const refused = await runCli([...args, '--credentials', 'env'], { cwd: tmpdir(), env: { ...env, ...aws } })
     .exit;
-  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/4\d\d: /) as string });
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/4\d\d: /) as string });
   expect(refused.stderr).not.toContain(secret);
 }, 60_000);
 

@@ -2,10 +2,12 @@
 import { createPlatformClient } from '@svc/sdk';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { BulkExport } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-code.ts';
 import { watchExports } from '../../src/cli/watch-exports.ts';
 import {
   claimed,
@@ -126,6 +128,10 @@ describe('svc exports', () => {
     expect((await svc('exports', 'list', '--status', 'INTERVALSCHEDULED')).stdout).toContain(
       made.stdout.trim(),
     );
+    expect(await svc('exports', 'watch', made.stdout.trim())).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It is a schedule') as string,
+    });
   }, 60_000);
 
   it('finds the server and its key by the configuration, when nothing else is said', async () => {
@@ -136,7 +142,7 @@ describe('svc exports', () => {
     expect(found).toMatchObject({ code: 0, stderr: '' });
     const elsewhere = ['exports', 'list', '--data-dir', './data', '--url', 'http://192.0.2.1'];
     expect(await runCli(elsewhere, { cwd: folder.dir, env }).exit).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('SVC_API_KEY: is missing') as string,
     });
   }, 60_000);
@@ -151,7 +157,7 @@ describe('svc exports', () => {
     expect(readdirSync(dataDir)).not.toContain('server-url');
     writeFileSync(join(dataDir, 'server-url'), 'http://127.0.0.1:1\n');
     const stderr = /http:\/\/127.0.0.1:1 cannot be reached: start it, or/;
-    expect(await list()).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) as string });
+    expect(await list()).toMatchObject({ code: 3, stderr: expect.stringMatching(stderr) as string });
   }, 60_000);
 
   it('says so when what listens there closes the connection before it was asked', async () => {
@@ -159,7 +165,7 @@ describe('svc exports', () => {
     await once(closing.listen(0, '127.0.0.1'), 'listening');
     const { port } = closing.address() as AddressInfo;
     expect(await svc('exports', 'list', '--url', `http://127.0.0.1:${port}`)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining('cannot be reached') as string,
     });
     closing.close();
@@ -167,10 +173,10 @@ describe('svc exports', () => {
 
   it.each([
     [['exports', 'create', '--project', 'x'], 2, /required option '--from/],
-    [['exports', 'create', '--project', 'x', '--from', '1d'], 1, /Give either a destination, or a folder/],
-    [['exports', 'create', '--project', 'x', '--from', 'soon'], 1, /--from = "soon".*\n.*Give a day/],
-    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--to', 'now'], 1, /no end/],
-    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--watch'], 1, /does not end/],
+    [['exports', 'create', '--project', 'x', '--from', '1d'], 2, /Give either a destination, or a folder/],
+    [['exports', 'create', '--project', 'x', '--from', 'soon'], 2, /--from = "soon".*\n.*Give a day/],
+    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--to', 'now'], 2, /no end/],
+    [['exports', 'create', '--project', 'x', '--from', '1d', '--every', '24', '--watch'], 2, /does not end/],
     [['exports', 'create', '--project', 'x', '--from', '1d', '--compression', 'zip'], 2, /zstandard/],
     [
       ['exports', 'create', '--project', 'nowhere', '--from', '1d', '--destination', crypto.randomUUID()],
@@ -178,29 +184,32 @@ describe('svc exports', () => {
       /no project/,
     ],
     [['exports', 'show', crypto.randomUUID()], 1, /404: Bulk export/],
-    [['exports', 'show', 'x'], 1, /422: .*UUID/],
+    [['exports', 'show', 'x'], 2, /id = "x"/],
+    [['exports', 'show', 'abcd-'], 2, /422: .*first characters of a UUID/],
+    [['exports', 'show', '00000000'], 1, /no export whose id begins with 00000000/],
     [['exports', 'cancel'], 2, /missing required argument/],
-    [['exports', 'list', '--status', 'asleep'], 1, /422/],
-    [['exports', 'list', '--url', 'ftp://x'], 1, /--url/],
-    [['exports', 'list', '--url', 'http://127.0.0.1:1'], 1, /cannot be reached/],
+    [['migrate', '--log-level', 'loud'], 2, /flag --log-level = "loud"/],
+    [['exports', 'list', '--status', 'asleep'], 2, /422/],
+    [['exports', 'list', '--url', 'ftp://x'], 2, /--url/],
+    [['exports', 'list', '--url', 'http://127.0.0.1:1'], 3, /cannot be reached/],
     [['exports', 'list', '--api-key', 'wrong-wrong-wrong'], 1, /401/],
-    [['destinations', 'create', '--name', 'x'], 1, /Give either a bucket, or a folder/],
+    [['destinations', 'create', '--name', 'x'], 2, /Give either a bucket, or a folder/],
     [
       ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--credentials', 'AKIA'],
-      1,
+      2,
       /--credentials = "…"/,
     ],
     [
       ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--credentials', 'env'],
-      1,
+      2,
       /AWS_ACCESS_KEY_ID: is missing/,
     ],
     [
       ['destinations', 'create', '--name', 'x', '--bucket', 'b', '--upload-options', '{'],
-      1,
+      2,
       /--upload-options/,
     ],
-    [['destinations', 'rotate', 'x'], 1, /--credentials: is missing/],
+    [['destinations', 'rotate', 'x'], 2, /--credentials: is missing/],
   ])('%j is a mistake that is explained', async (args, code, message) => {
     const exit = await svc(...args);
     expect(exit.stderr).toMatch(message);
@@ -222,11 +231,80 @@ describe('svc exports', () => {
     expect(shown.stdout).not.toContain('Attempt 1000\n');
   });
 
+  it.each([[['--help']], [['exports', '--help']], [['destinations', '--help']]])(
+    'svc %j has the table of exit codes',
+    async (args) => {
+      const { code, stdout } = await svc(...args);
+      expect(code).toBe(0);
+      const codes = [...stdout.matchAll(/^  (\d+) {2,}\S/gm)].map(([, one]) => Number(one));
+      expect(codes).toEqual(Object.values(exitCodes));
+    },
+  );
+
+  it('exits 3 while the server is not available', async () => {
+    const away = createHttpServer((_, response) => response.writeHead(503).end('{}'));
+    await once(away.listen(0, '127.0.0.1'), 'listening');
+    const { port } = away.address() as AddressInfo;
+    expect(await svc('exports', 'list', '--url', `http://127.0.0.1:${port}`)).toMatchObject({ code: 3 });
+    away.close();
+  }, 60_000);
+
+  it('watch does not wait for a server that cannot be reached at the start', async () => {
+    const unreachable = ['exports', 'watch', crypto.randomUUID(), '--url', 'http://127.0.0.1:1'];
+    expect(await svc(...unreachable)).toMatchObject({ code: 3 });
+  }, 60_000);
+
   it.each(['create', 'list', 'show', 'watch', 'cancel'])('%s has help with an example', async (command) => {
     const { code, stdout } = await svc('exports', command, '--help');
     expect(code).toBe(0);
     for (const words of ['--url', '--json', 'SVC_API_KEY', 'Examples:']) expect(stdout).toContain(words);
   });
+});
+
+describe('the first characters of an id', () => {
+  it('name an export for show, watch, cancel and --schedule when no other id begins with them', async () => {
+    const [first, second] = [await make(), await make()];
+    const rename = async (id: string, to: string): Promise<void> => {
+      for (const statement of [
+        `insert into exports select (jsonb_populate_record(e, jsonb_build_object('id', $2::uuid))).* from exports e where id = $1`,
+        'update export_runs set export_id = $2 where export_id = $1',
+        'delete from exports where id = $1 and $2::uuid is not null',
+      ])
+        await sql(platform, statement, [id, to]);
+    };
+    const [a, b] = ['5eed0000-0000-4000-8000-000000000001', '5eed0000-0000-4000-8000-000000000002'];
+    await rename(first.id, a);
+    await rename(second.id, b);
+    const several = await svc('exports', 'show', '5eed0000');
+    expect(several).toMatchObject({ code: 2, stdout: '' });
+    expect(several.stderr).toContain('Several ids begin with it: ');
+    for (const id of [a, b]) expect(several.stderr).toContain(id);
+    expect((await svc('exports', 'show', a)).stdout).toContain(a);
+    await sql(platform, 'delete from exports where id = $1', [b]);
+    expect((await svc('exports', 'show', '5EED')).stdout).toContain(a);
+    expect(await svc('exports', 'cancel', '5eed0000-0000-4')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(a) as string,
+    });
+    expect(await svc('exports', 'watch', '5eed00')).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining(`${a} CANCELLED`) as string,
+    });
+    expect(await svc('exports', 'list', '--schedule', '5eed')).toMatchObject({ code: 0 });
+    expect(await svc('exports', 'show', '5eed1')).toMatchObject({ code: 1 });
+  }, 120_000);
+
+  it('name a destination, unless another one has it as its name', async () => {
+    const short = destination.slice(0, 8);
+    expect((await svc('destinations', 'show', short)).stdout).toContain(destination);
+    const namesake = await newDestination(platform);
+    await sql(platform, 'update export_destinations set display_name = $2 where id = $1', [namesake, short]);
+    expect((await svc('destinations', 'show', short)).stdout).toContain(namesake);
+    expect(await svc('destinations', 'show', 'ffffffff')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('svc destinations list') as string,
+    });
+  }, 60_000);
 });
 
 describe('watching', () => {
@@ -255,16 +333,20 @@ describe('watching', () => {
     expect(code).toBe(0);
   }, 60_000);
 
-  it('exits 1 when an export has failed, and says why', async () => {
+  it('exits 4 when an export has failed, was cancelled or timed out, and says why', async () => {
     const { id } = await make();
     await end(id, 'FAILED', 'AccessDenied: the key may not write');
     expect(await svc('exports', 'watch', id)).toMatchObject({
-      code: 1,
+      code: 4,
       stdout: expect.stringMatching(/FAILED: 0 rows[^]*AccessDenied/) as string,
     });
     const json = await svc('exports', 'watch', id, '--json');
-    expect(json.code).toBe(1);
+    expect(json.code).toBe(4);
     expect(JSON.parse(json.stdout)).toMatchObject({ id, status: 'FAILED' });
+    for (const status of ['CANCELLED', 'TIMEDOUT']) {
+      await end(id, status);
+      expect(await svc('exports', 'watch', id)).toMatchObject({ code: 4 });
+    }
   }, 60_000);
 
   it('leaves the export running when it is interrupted, and says so', async () => {
@@ -311,7 +393,7 @@ describe('watching', () => {
     await expect.poll(() => text, { timeout: 20_000 }).toMatch(/CREATED +░+ +0 %/);
     await end(first.id, 'COMPLETED');
     await end(second.id, 'CANCELLED');
-    expect(await code).toBe(1);
+    expect(await code).toBe(4);
     expect(text).toMatch(/COMPLETED █{24} +100 %/);
     expect(text).toContain(`${first.id} COMPLETED: 50 rows in 1 file`);
   }, 60_000);

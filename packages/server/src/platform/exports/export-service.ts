@@ -24,6 +24,7 @@ export interface ExportRules extends WireRules {
 }
 
 export interface ExportsAsked {
+  id_prefix?: string | undefined;
   status?: ExportStatus[] | undefined;
   session_id?: string | undefined;
   bulk_export_destination_id?: string | undefined;
@@ -115,6 +116,7 @@ export class ExportService {
     const { rows, total } = await this.#stores.exports.list(
       {
         tenant_id,
+        id_prefix: asked.id_prefix ?? null,
         statuses: asked.status ?? null,
         session_id: asked.session_id ?? null,
         destination_id: asked.bulk_export_destination_id ?? null,
