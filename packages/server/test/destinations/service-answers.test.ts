@@ -97,6 +97,8 @@ describe('a sentence of a stranger', () => {
     ['an access key id', 'The key AKIAIOSFODNN7EXAMPLE is unknown', 'AKIAIOSFODNN7EXAMPLE'],
     ['a token in a query', 'See https://example.com/x?token=hunter2&a=b for more', 'hunter2'],
     ['a header', 'Got Authorization: Basic-hunter2 instead', 'hunter2'],
+    ['the credentials of a header', 'Got Authorization: Basic dXNlcjpodW50ZXIy instead', 'dXNlcjpodW50ZXIy'],
+    ['a token after its scheme', "Got 'authorization': 'Bearer hunter2'", 'hunter2'],
     ['a session token', `The token ${'IQoJb3JpZ2luX2VjEAA'.repeat(8)} has expired`, 'IQoJb3JpZ2luX2VjEAA'],
     ['a random text', 'Key dGhpcyBpcyBhIHNlY3JldCBrZXkgMTIzNDU2Nzg5 refused', 'dGhpcyBpcyBhIHNl'],
     ['control characters', 'red \u001b[31m\r\nsecond line', '\u001b'],
@@ -116,5 +118,8 @@ describe('a sentence of a stranger', () => {
 
   it('is cut short', () => {
     expect(withoutSecrets('a word '.repeat(1_000), []).length).toBeLessThanOrEqual(400);
+    const emojis = withoutSecrets('\u{1F600}'.repeat(1_000), []);
+    expect(emojis).not.toMatch(/\p{Cs}/u);
+    expect(Array.from(emojis)).toHaveLength(400);
   });
 });

@@ -42,11 +42,15 @@ export const withoutSecrets = (text: string, secrets: readonly string[]): string
     // Ids of access keys: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
     .replaceAll(/\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}\b/g, hidden)
     .replaceAll(
-      /\b(authorization|bearer|signature|credential|token|secret|password)(["']?\s*[=:]\s*|\s+(?=\S*\d))["']?[^\s"',;&]+/gi,
+      /\b(authorization|bearer|signature|credential|token|secret|password)(["']?\s*[=:]\s*|\s+(?=\S*\d))["']?(?:(?:basic|bearer)\s+)?[^\s"',;&]+/gi,
       `$1$2${hidden}`,
     )
     .replaceAll(/\?[^\s"'<>]+/g, '?…')
     .replaceAll(longRun, (run) => (looksSecret(run) ? hidden : run))
     .replaceAll('"', "'");
-  return shown.length <= charsMax ? shown : `${[...shown].slice(0, charsMax - 1).join('')}…`;
+  return shown.length <= charsMax
+    ? shown
+    : `${Array.from(shown)
+        .slice(0, charsMax - 1)
+        .join('')}…`;
 };
