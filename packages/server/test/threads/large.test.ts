@@ -50,6 +50,25 @@ describe('a thread with a long history', () => {
     );
   });
 
+  it('expires in batches, and without waiting for its runs that are over', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    const { run_id } = await client.runs.create(thread_id, 'chat', { input: { messages: [] } });
+    await client.runs.join(thread_id, run_id);
+    await server.database.script(
+      `update threads set ttl_strategy = 'delete', ttl_minutes = 1, ttl_since = 'epoch', state_updated_at = 'epoch' where thread_id = '${thread_id}'`,
+    );
+    await server.database.transact(async (tx) => {
+      await tx.query({ name: 'hold_run', text: 'select 1 from runs where run_id = $1 for update' }, [run_id]);
+      expect(await storage.expiry.deleteThread(thread_id)).toBe(true);
+    });
+    await expect(client.threads.get(thread_id)).rejects.toMatchObject({ status: 404 });
+    while (await storage.threads.sweep(thread_id, 5_000));
+    expect(await left(thread_id)).toEqual({});
+    expect(Math.max(...(await checkpointDeletions()), ...(await writeDeletions()))).toBeLessThanOrEqual(
+      5_000,
+    );
+  });
+
   it('is not copied when it is over the limit, and nothing is left of the attempt', async () => {
     const writes = Math.ceil(copiedRowsMax / size.checkpoints);
     const thread_id = await makeLargeThread(server.database, { ...size, writes, values: false });
