@@ -83,11 +83,12 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // A run without a thread has gone when it is told of: then what it said of itself counts.
+    // The row of a stateless run is deleted before its delivery: then the delivery's own metadata decides.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
         and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
           then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
           else d.metadata @@ $3::jsonpath end
+        and not exists (select 1 from deleted_threads x where x.thread_id = d.thread_id)
       order by created_at limit ${listMax}`,
   },
   deleteEnded: {

@@ -1,4 +1,5 @@
 // Threads of any size: deleted and pruned in batches, copied whole or not at all.
+import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copiedRowsMax } from '../../src/deployment/threads/thread-service.ts';
@@ -95,6 +96,50 @@ describe('a deleted thread', () => {
     expect(await left(thread_id)).toEqual({});
     await client.threads.create({ threadId: thread_id });
     expect(await client.threads.getHistory(thread_id)).toEqual([]);
+  });
+
+  it('answers like one that was never there while its runs are still to be removed', async () => {
+    const thread_id = await makeLargeThread(server.database, size);
+    const { run_id } = await client.runs.create(thread_id, 'chat', { input: { messages: [] } });
+    await client.runs.join(thread_id, run_id);
+    await server.database.script(`insert into webhook_deliveries (run_id, thread_id, url, status, run)
+      values ('${run_id}', '${thread_id}', 'http://127.0.0.1/', 'delivered', '{}')`);
+    expect(await storage.threads.delete(thread_id, everyRow)).toBe(true);
+    expect(await left(thread_id)).toMatchObject({ runs: 1 });
+    const answersOf = async (thread: string, run: string) => {
+      const runs = `/threads/${thread}/runs`;
+      const requests: [method: string, path: string, body?: object][] = [
+        ['GET', runs],
+        ['GET', `${runs}/${run}`],
+        ['DELETE', `${runs}/${run}`],
+        ['POST', `${runs}/${run}/cancel`],
+        ['GET', `${runs}/${run}/join`],
+        ['GET', `${runs}/${run}/stream`],
+        ['GET', `${runs}/${run}/webhooks`],
+        ['POST', '/runs/cancel', { thread_id: thread, run_ids: [run] }],
+        ['POST', runs, { assistant_id: 'chat', input: { messages: [] } }],
+        ['GET', `/threads/${thread}/state`],
+        ['POST', `/threads/${thread}/state`, { values: { messages: [] } }],
+        ['GET', `/threads/${thread}/history`],
+        ['GET', `/threads/${thread}/stream`],
+        ['PATCH', `/threads/${thread}`, { metadata: {} }],
+        ['POST', `/threads/${thread}/copy`],
+        ['POST', '/threads/prune', { thread_ids: [thread], strategy: 'keep_latest' }],
+        ['DELETE', `/threads/${thread}`],
+      ];
+      return Promise.all(
+        requests.map(async ([method, path, body]) => {
+          const { status, body: answer } = await server.call(method, path, body);
+          const text = JSON.stringify(answer)
+            .replaceAll(thread, '<thread>')
+            .replaceAll(run, '<run>')
+            .replace(/"request_id":"[^"]*"/, '');
+          return [method, path.replace(thread, '<thread>').replace(run, '<run>'), status, text];
+        }),
+      );
+    };
+    expect(await answersOf(thread_id, run_id)).toEqual(await answersOf(randomUUID(), randomUUID()));
+    expect(await left(thread_id)).toMatchObject({ runs: 1 });
   });
 
   it('that a crash has left half removed is removed by the periodic task', async () => {

@@ -9,9 +9,11 @@ declare
 begin
   select t.metadata into v_metadata from threads t where t.thread_id = p_thread_id for update;
   if not found then
-    -- Runs without a thread: their rows take its place.
-    perform 1 from runs r where r.thread_id = p_thread_id order by r.run_id for update;
-    if exists (select 1 from runs r where r.thread_id = p_thread_id and (r.metadata @@ p_access) is not true) then return; end if;
+    -- Stateless runs: their rows are locked and checked instead. A deleted thread may have left others, which are over.
+    perform 1 from runs r where r.thread_id = p_thread_id and r.temporary order by r.run_id for update;
+    if exists (
+      select 1 from runs r where r.thread_id = p_thread_id and (not r.temporary or (r.metadata @@ p_access) is not true)
+    ) then return; end if;
   elsif v_metadata @@ p_access is not true then
     return;
   end if;
