@@ -122,6 +122,7 @@ const createRuntime = async (
   const dispatcher = new Dispatcher({
     worker_id: randomUUID(),
     leases: storage.runLeases,
+    queue: storage.runQueue,
     runs: storage.runs,
     streams,
     users,
@@ -170,6 +171,7 @@ const watchRuntime = (
       running: dispatcher.running,
       free_slots: dispatcher.pool.freeSlots,
       leases_lost: dispatcher.leasesLost,
+      leases_recovered: dispatcher.recovered,
       executor_crashes: dispatcher.pool.crashes,
       streams: streams.size,
       ended: dispatcher.ended,

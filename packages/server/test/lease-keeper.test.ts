@@ -1,15 +1,19 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
-import { LeaseKeeper, type LossReason } from '../src/leases/lease-keeper.ts';
+import { LeaseKeeper, type LeaseLoss, type LossReason } from '../src/leases/lease-keeper.ts';
 
 const lease = { id: 'a run', lease_token: 1 };
 
 const keeperOf = (renew: () => Promise<ReadonlySet<string>>) => {
   const lost: LossReason[] = [];
-  const onLost = (_lost: unknown, reason: LossReason) => void lost.push(reason);
+  const messages: string[] = [];
+  const onLost = (_lost: unknown, { reason, message }: LeaseLoss) => {
+    lost.push(reason);
+    messages.push(message);
+  };
   const keeper = new LeaseKeeper({ leaseMs: 1200, renew, onLost, logger: pino({ enabled: false }) });
-  return { keeper, lost };
+  return { keeper, lost, messages };
 };
 
 test('a run that ended while its lease was being renewed, and says so a moment later, is not lost', async () => {
@@ -31,10 +35,29 @@ test('a lease that the database calls ours no longer is lost', async () => {
   await eventually(() => expect(lost).toEqual(['taken']), 5000);
 });
 
-test('a lease that cannot be renewed is given up before its time is over', async () => {
-  const { keeper, lost } = keeperOf(() => Promise.reject(new Error('away')));
+test('a lease whose renewals fail is given up before its time is over, and the loss says why', async () => {
+  const { keeper, lost, messages } = keeperOf(() => Promise.reject(new Error('away')));
   using _ = keeper;
-  const sinceMs = performance.now();
-  keeper.keep(lease, sinceMs);
-  await eventually(() => expect(lost).toEqual(['not renewed']), 5000);
+  keeper.keep(lease, performance.now());
+  await eventually(() => expect(lost).toEqual(['database']), 5000);
+  expect(messages[0]).toMatch(/^lease 1 was last renewed \d\.\d s ago; the renewal failed: away$/);
+  expect(keeper.lossesByReason).toEqual(new Map([['database', 1]]));
+});
+
+test('a lease whose renewal the database does not answer is lost to the database', async () => {
+  const { keeper, lost, messages } = keeperOf(() => new Promise(() => undefined));
+  using _ = keeper;
+  keeper.keep(lease, performance.now());
+  await eventually(() => expect(lost).toEqual(['database']), 5000);
+  expect(messages[0]).toMatch(/the database has not answered for \d\.\d s$/);
+});
+
+test('a lease that is lost while the process stands still is lost to the process', async () => {
+  const { keeper, lost, messages } = keeperOf(() => Promise.reject(new Error('away')));
+  using _ = keeper;
+  keeper.keep(lease, performance.now());
+  // As a process that gets no CPU: no timer fires for longer than the lease.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  await eventually(() => expect(lost).toEqual(['late']), 5000);
+  expect(messages[0]).toMatch(/this process stood still for 1\.\d s$/);
 });

@@ -37,15 +37,33 @@ export const Run = z
     attempt: z.int(),
     error: z.object({ error: z.string(), message: z.string() }).optional(),
     lost_attempts: z
-      .array(z.object({ attempt: z.int(), at: Time, message: z.string() }))
+      .array(
+        z.object({
+          attempt: z.int(),
+          at: Time,
+          message: z.string(),
+          charged: z
+            .boolean()
+            .optional()
+            .describe('False when the attempt had committed the work of a node: it does not count'),
+          lease_token: z.int().optional().describe('Which lease of the run was lost'),
+          worker: z
+            .enum(['alive', 'silent', 'gone'])
+            .optional()
+            .describe(
+              'What was known of its worker: it reported itself afterwards, it did not, or it is unknown',
+            ),
+        }),
+      )
       .optional()
-      .describe('Attempts that came to nothing, and why'),
+      .describe('The last 20 attempts that were lost, and why'),
     waiting_for: z
       .object({
         reason: z.enum(['time', 'thread', 'worker', 'slot']),
         message: z.string(),
         until: Time.optional(),
         run_id: Id.optional(),
+        graph_id: z.string().optional(),
       })
       .optional()
       .describe('Of a pending run, where a single one is read: why it does not run yet'),

@@ -2,11 +2,12 @@
 //
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
-//      └── released ◀─────┘ executor lost, server stopped, database away: given back
-//      └── lease over ◀───┘ this process gone: taken by who finds it
+//      ├── released ◀─────┤ executor lost, server stopped, database away: given back
+//      └── lease over ◀───┘ this process gone: put back by any other worker
 //
-// Claims are asked for when the bell says that there is a run to claim, when a slot has become free, and by a poll
-// that heals whatever was missed. Leases are renewed here, never in the event loop of a graph.
+// Runs are claimed when a notification says that one is ready, when a slot has become free, and by a poll that finds
+// whatever was missed. The poll also queues delayed runs whose time has come and runs whose leases have ended. Leases
+// are renewed here, never in the event loop of a graph.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { untilAborted } from '../abort.ts';
@@ -14,20 +15,23 @@ import type { Bell } from '../events/bell.ts';
 import { deleted, type LogTail } from '../events/log-tail.ts';
 import type { RunOutcome, RunStream } from '../events/run-stream.ts';
 import type { RunStreams } from '../events/run-streams.ts';
-import { LeaseKeeper, type LossReason } from '../leases/lease-keeper.ts';
+import { LeaseKeeper, type LeaseLoss, type LossReason } from '../leases/lease-keeper.ts';
 import type { Lease } from '../storage/lease.ts';
-import type { ClaimedSetting, RunLeaseStorage } from '../storage/run-leases.ts';
-import type { RunRow, RunStorage } from '../storage/runs.ts';
+import type { ClaimedSetting, Release, RunLeaseStorage } from '../storage/run-leases.ts';
+import type { RunQueueStorage } from '../storage/run-queue.ts';
+import type { RunRow, RunStorage, WorkerState } from '../storage/runs.ts';
 import { AskedWork } from '../events/asked-work.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
 import { claimedOrder, type UserKeys } from './claimed-order.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
+import { ServedQueues } from './served-queues.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
   leases: RunLeaseStorage;
+  queue: Pick<RunQueueStorage, 'promote'>;
   runs: Pick<RunStorage, 'follow'>;
   streams: RunStreams;
   users: UserKeys;
@@ -60,12 +64,17 @@ export class Dispatcher {
   readonly #claims: AskedWork;
   /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
   #wasFull = false;
+  /** It is time to look for delayed runs that are due, and for leases that have ended. */
+  #isPollDue = true;
+  readonly #served = new ServedQueues();
   #reserved = 0;
   #draining = false;
   #closing = false;
   #onQuiet: (() => void) | undefined;
   /** Ended here, by status. */
   readonly ended = new Map<RunStatus, number>();
+  /** Leases of other workers that had ended and were found here, by what is known of the worker. */
+  readonly recovered = new Map<WorkerState, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -78,7 +87,7 @@ export class Dispatcher {
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
-      onLost: (attempt, reason) => this.#onLeaseLost(attempt, reason),
+      onLost: (attempt, loss) => this.#onLeaseLost(attempt, loss),
       logger,
     });
     this.pool = new ExecutorPool({
@@ -97,7 +106,10 @@ export class Dispatcher {
     if (jobsPerExecutor === 0) return;
     bell.on('p', () => this.#claims.ask());
     bell.onMissed(() => this.#claims.ask());
-    this.#poll = setInterval(() => this.#claims.ask(), options.pollMs);
+    this.#poll = setInterval(() => {
+      this.#isPollDue = true;
+      this.#claims.ask();
+    }, options.pollMs);
   }
 
   get leaseMs(): number {
@@ -116,8 +128,13 @@ export class Dispatcher {
     return this.#attempts.size;
   }
 
-  get leasesLost(): number {
-    return this.#attempts.losses;
+  /** Graphs that are executed here. */
+  get graphs(): string[] {
+    return this.#options.setup.graphs.map(([graph_id]) => graph_id);
+  }
+
+  get leasesLost(): ReadonlyMap<LossReason, number> {
+    return this.#attempts.lossesByReason;
   }
 
   /** Whether an attempt of the run executes here. */
@@ -144,6 +161,7 @@ export class Dispatcher {
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
+    if (this.#wasFull) this.#claims.ask();
   }
 
   /** Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. */
@@ -155,7 +173,7 @@ export class Dispatcher {
     } catch (error) {
       // The last executor ended while the run was claimed.
       const lease = { id: order.run_id, lease_token: order.lease_token };
-      return this.#giveBack([lease], { charge: false, reason: (error as Error).message });
+      return this.#giveBack([lease], { charge: false, lost: false, reason: (error as Error).message });
     }
     this.#options.tail.unfollow(order.run_id);
     const attempt = new Attempt(order, executor, this.#options.limits);
@@ -209,7 +227,7 @@ export class Dispatcher {
   async #release(left: Attempt[]): Promise<void> {
     if (left.length === 0) return;
     try {
-      await this.#options.leases.release(left, { charge: false, reason: 'the server stopped' });
+      await this.#options.leases.release(left, { charge: false, lost: false, reason: 'the server stopped' });
     } catch (error) {
       this.#options.logger.error({ err: error }, 'leases will have to run out by themselves');
     }
@@ -217,6 +235,7 @@ export class Dispatcher {
 
   async #claimAll(): Promise<void> {
     const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
+    if (this.#isPollDue && !this.#draining) await this.#tendQueue();
     for (;;) {
       const free = this.pool.freeSlots - this.#reserved;
       if (this.#draining) return;
@@ -224,13 +243,29 @@ export class Dispatcher {
       if (free <= 0) return;
       this.#reserved += free;
       try {
-        const { runs, sinceMs } = await leases.claim(free, worker_id, leaseMs, attemptsMax);
+        const { graphs } = this;
+        const served = this.#served.list();
+        const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
+        const { runs, sinceMs } = await leases.claim(options);
+        for (const run of runs) this.#served.note(run);
         await this.#startAll(runs, sinceMs);
         if (runs.length < free) return;
       } finally {
         this.#reserved -= free;
       }
     }
+  }
+
+  /** Queues what became ready without anyone's doing. */
+  async #tendQueue(): Promise<void> {
+    const { leases, queue, attemptsMax } = this.#options;
+    await queue.promote();
+    for (const run of await leases.recover(attemptsMax)) {
+      const worker = run.lost_attempts.at(-1)?.worker ?? 'gone';
+      this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);
+      if (run.status !== 'pending') this.#endHere(run);
+    }
+    this.#isPollDue = false;
   }
 
   async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
@@ -254,7 +289,8 @@ export class Dispatcher {
         settings.set(setting.run_id, setting);
       }
     } catch (error) {
-      return this.#giveBack(started.map(leaseOf), { charge: false, reason: (error as Error).message });
+      const how = { charge: false, lost: false, reason: (error as Error).message };
+      return this.#giveBack(started.map(leaseOf), how);
     }
     for (const run of started) {
       const stream = streams.find(run.run_id);
@@ -315,7 +351,7 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      this.#giveBack([attempt], { charge: message.charge, reason: message.message });
+      this.#giveBack([attempt], { charge: message.charge, lost: true, reason: message.message });
     }
     this.#afterOne();
   }
@@ -347,7 +383,7 @@ export class Dispatcher {
     for (const attempt of killed) this.#stopHere(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message = `its executor ended (${reason})`;
-    this.#giveBack(others, { charge: !isDeliberate, reason: message });
+    this.#giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
     this.#afterOne();
   }
 
@@ -367,27 +403,29 @@ export class Dispatcher {
   }
 
   /**
-   * A lease that somebody else has: the run is gone, or goes on there. One that could not be renewed is given up
-   * before its time is over: the executor ends at once, since a graph need not heed a signal.
+   * A lease that another worker has: the run is gone, or continues there. One that could not be renewed is given up
+   * before it ends: the executor is killed at once, since a graph need not react to a signal.
    */
-  #onLeaseLost(attempt: Attempt, reason: LossReason): void {
-    const { logger, streams } = this.#options;
-    logger.warn({ run_id: attempt.id, reason }, 'a lease was lost');
+  #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
+    const { logger, streams, leases } = this.#options;
+    logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    if (reason === 'not renewed') {
-      attempt.kill();
-      this.#giveBack([attempt], { charge: false, reason: 'the database could not be reached' });
-    } else {
+    const how = { charge: false, lost: true, reason: message };
+    if (reason === 'taken') {
       attempt.stop('lost');
       this.#leaving.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
+      this.#persist(() => leases.release([attempt], how));
+    } else {
+      attempt.kill();
+      this.#giveBack([attempt], how);
     }
     this.#checkQuiet();
   }
 
   /** Readers here then follow the run wherever it goes. */
-  #giveBack(attempts: Lease[], how: { charge: boolean; reason: string }): void {
+  #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
     this.#persist(async () => {

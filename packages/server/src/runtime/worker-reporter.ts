@@ -1,4 +1,4 @@
-// Reports this node now and then: whether it takes runs, and how many connections it may have.
+// Reports this node regularly: how many runs it takes, of which graphs, and how many connections it may have.
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { WorkerStorage } from '../storage/workers.ts';
@@ -31,8 +31,8 @@ export class WorkerReporter implements AsyncDisposable {
 
   /** Now, since something has changed. */
   report(): void {
-    const { worker_id, running, isDraining, pool } = this.#dispatcher;
-    const said = {
+    const { worker_id, running, isDraining, pool, graphs } = this.#dispatcher;
+    const report = {
       worker_id,
       name: `${hostname()}:${process.pid}`,
       // One that still loads its graphs takes runs and makes them wait.
@@ -40,9 +40,10 @@ export class WorkerReporter implements AsyncDisposable {
       running,
       draining: isDraining || !this.#node.executesRuns,
       connections: this.#node.connections,
+      graphs: this.#node.executesRuns ? graphs : [],
     };
     this.#reporting = this.#workers
-      .report(said)
+      .report(report)
       .catch((error: unknown) => this.#logger.warn({ err: error }, 'the worker could not report itself'));
   }
 

@@ -18,11 +18,38 @@ export type ClaimedSetting = RunSetting & {
 
 export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean };
 
+/** `owner_hash`: whose share of the slots it takes. */
+export type ClaimedRun = RunRow & { owner_hash: number };
+
+export interface ClaimOptions {
+  count: number;
+  worker_id: string;
+  leaseMs: number;
+  attemptsMax: number;
+  /** Runs of other graphs are left to others. */
+  graphs: readonly string[];
+  /** The owner that was served last of each assistant, in the order of service. */
+  served: readonly (readonly [assistant_id: string, owner_hash: number])[];
+}
+
+/** How an attempt is given back. */
+export interface Release {
+  /** The attempt counts, unless it committed the work of a node. */
+  charge: boolean;
+  /** It is listed among the lost attempts of the run. */
+  lost: boolean;
+  reason: string;
+}
+
+/** Runs that one statement recovers. */
+const batchMax = 100;
+
 const statements = {
   claim: {
     name: 'runs_claim',
-    text: `select ${runColumns} from claim_runs($1, $2, $3 * interval '1 ms', $4)`,
+    text: `select ${runColumns}, owner_hash from claim_runs($1, $2, $3 * interval '1 ms', $4, $5, $6, $7)`,
   },
+  recover: { name: 'runs_recover', text: `select ${runColumns} from recover_lost_runs($1, $2)` },
   setting: {
     name: 'runs_setting',
     reads: true,
@@ -51,7 +78,7 @@ const statements = {
       )
       select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`,
   },
-  release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4)' },
+  release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4, $5)' },
   stop: {
     name: 'runs_stop',
     text: `with held as (
@@ -67,21 +94,23 @@ const split = (leases: Lease[]) => [leases.map(({ id }) => id), leases.map(({ le
 
 export const runLeaseStorage = (db: Database) => ({
   /**
-   * Takes leases on up to `count` runs that may start. A returned run whose status is not `running` was not claimed
+   * Takes leases on up to `count` runs that wait for a slot. A returned run whose status is not `running` was not claimed
    * but ended: its attempts were used up, or it had been cancelled. `sinceMs`: the monotonic time from which leases count.
    */
-  async claim(
-    count: number,
-    worker_id: string,
-    leaseMs: number,
-    attemptsMax: number,
-  ): Promise<{ runs: RunRow[]; sinceMs: number }> {
+  async claim(options: ClaimOptions): Promise<{ runs: ClaimedRun[]; sinceMs: number }> {
+    const { count, worker_id, leaseMs, attemptsMax, graphs, served } = options;
     // From when the statement left: the wait for a connection is no part of the lease.
     let sinceMs = performance.now();
     const claim = { ...statements.claim, onSend: () => (sinceMs = performance.now()) };
-    const runs = await db.query<RunRow>(claim, [count, worker_id, leaseMs, attemptsMax]);
-    return { runs, sinceMs };
+    const assistants = served.map(([assistant_id]) => assistant_id);
+    const owners = served.map(([, owner_hash]) => owner_hash);
+    const values = [count, worker_id, leaseMs, attemptsMax, graphs, assistants, owners];
+    return { runs: await db.query<ClaimedRun>(claim, values), sinceMs };
   },
+
+  /** Queues runs whose leases have ended. A returned run whose status is not `pending` has ended instead. */
+  recover: (attemptsMax: number): Promise<RunRow[]> =>
+    db.query<RunRow>(statements.recover, [batchMax, attemptsMax]),
 
   /** What an executor needs to know; `next_event_id` is null for a run without a log. */
   settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>
@@ -91,9 +120,12 @@ export const runLeaseStorage = (db: Database) => ({
   renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
     db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
 
-  /** Gives runs back, to be claimed again at once. Charged, the attempt counts as lost for this reason. */
-  async release(leases: Lease[], { charge, reason }: { charge: boolean; reason: string }): Promise<void> {
-    await db.query(statements.release, [...split(leases), charge, toShownText(reason)]);
+  /**
+   * Gives runs back, to be claimed again at once. When somebody else has a lease by now, the loss that was listed then gets the
+   * reason, and is not charged unless `charge` says so.
+   */
+  async release(leases: Lease[], { charge, lost, reason }: Release): Promise<void> {
+    await db.query(statements.release, [...split(leases), charge, toShownText(reason), lost]);
   },
 
   /** Ends a run on behalf of its executor, if the lease still holds. `error` is JSON text. */

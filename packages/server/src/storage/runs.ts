@@ -1,4 +1,4 @@
-// Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock live in the functions of migrations 0003 to 0005.
+// Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock are functions (schema/functions/runs).
 import type { Database } from './database.ts';
 import { runPasses, type RowFilter } from './row-filter.ts';
 
@@ -32,7 +32,15 @@ export interface LostAttempt {
   attempt: number;
   at: string;
   message: string;
+  /** Absent in what an earlier release recorded: charged. */
+  charged?: boolean;
+  lease_token?: number;
+  /** What was known of the worker whose lease it was. */
+  worker?: WorkerState;
 }
+
+/** `alive`: it has reported itself since the lease ended. `silent`: not since. `gone`: it is not known. */
+export type WorkerState = 'alive' | 'silent' | 'gone';
 
 export interface NewRun {
   run_id: string;
@@ -60,6 +68,10 @@ export interface NewRun {
   assistantAccess: RowFilter;
   /** Whom the run acts for. */
   sealed_user: string | null;
+  /** Graphs that this node knows; null takes a run of any graph. */
+  graphs: readonly string[] | null;
+  /** A run of another graph is taken when a worker that executes it reported itself this recently. */
+  workerTtlMs: number;
 }
 
 /** The run as it came to be, with what an executor needs to know about its assistant and thread. */
@@ -83,6 +95,8 @@ export type CreatedRun =
   /** `stopping`: runs of the thread that execute and make way. */
   | ({ outcome: 'created'; stopping: string[] } & RunSetting)
   | { outcome: 'exists'; thread_id: string }
+  /** `no_graph`: no node executes it. */
+  | { outcome: 'no_graph'; graph_id: string }
   /** `outside`: what would be made would not pass its own filter. */
   | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' };
 
@@ -100,8 +114,10 @@ export interface Waiting {
   not_before: string | null;
   /** The run that is before it on the thread. */
   behind: string | null;
-  /** Live workers that take runs. */
+  graph_id: string;
+  /** Live workers that take runs, and those of them that execute this graph. */
   workers: number;
+  workers_of_graph: number;
 }
 
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
@@ -111,7 +127,7 @@ const statements = {
   create: {
     name: 'runs_create',
     text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms',
-      $11, $12, $13, $14, $15, $16, $17, $18)`,
+      $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 * interval '1 ms')`,
   },
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
@@ -123,13 +139,19 @@ const statements = {
   waiting: {
     name: 'runs_waiting',
     reads: true,
+    // A thread that a run waits for has one that runs, or one that waits for a slot.
     text: `select case when r.not_before > now() then r.not_before end as not_before,
-        (select o.run_id from runs o
-         where o.thread_id = r.thread_id and o.run_id <> r.run_id
-           and (o.status = 'running' or (o.status = 'pending' and (o.created_at, o.run_id) < (r.created_at, r.run_id)))
-         order by o.status desc, o.created_at, o.run_id limit 1) as behind,
-        (select count(*)::integer from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining) as workers
-      from runs r where r.run_id = $1`,
+        case when r.waits_for = 'thread' then coalesce(
+          (select o.run_id from runs o where o.thread_id = r.thread_id and o.status = 'running'),
+          (select o.run_id from runs o
+           where o.thread_id = r.thread_id and o.status = 'pending' and o.waits_for = 'slot' limit 1)) end as behind,
+        a.graph_id, w.workers, w.workers_of_graph
+      from runs r join assistants a using (assistant_id), lateral (
+        select count(*)::integer as workers,
+          (count(*) filter (where w.graphs is null or a.graph_id = any (w.graphs)))::integer as workers_of_graph
+        from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining
+      ) w
+      where r.run_id = $1`,
   },
   listAllInFlight: {
     name: 'runs_all_in_flight',
@@ -310,6 +332,8 @@ export const runStorage = (db: Database) => ({
       run.access.jsonpath,
       run.assistantAccess.jsonpath,
       run.sealed_user,
+      run.graphs,
+      run.workerTtlMs,
     ]);
     return { ...(row as CreatedRun), sinceMs };
   },

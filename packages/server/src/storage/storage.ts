@@ -10,6 +10,7 @@ import { exportRunStorage, type ExportRunStorage } from './export-runs.ts';
 import { exportStorage, type ExportStorage } from './exports.ts';
 import { feedbackStorage, type FeedbackStorage } from './feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './run-leases.ts';
+import { runQueueStorage, type RunQueueStorage } from './run-queue.ts';
 import { runLogStorage, type RunLogStorage } from './run-log.ts';
 import { dutyStorage, type DutyStorage } from './duties.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './encryption-keys.ts';
@@ -47,6 +48,7 @@ export interface Storage {
   feedback: FeedbackStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
+  runQueue: RunQueueStorage;
   runLog: RunLogStorage;
   modelPrices: ModelPriceStorage;
   pruning: PruningStorage;
@@ -80,6 +82,7 @@ export const createStorage = (db: Database): Storage => ({
   feedback: feedbackStorage(db),
   items: storeItemStorage(db),
   runLeases: runLeaseStorage(db),
+  runQueue: runQueueStorage(db),
   runLog: runLogStorage(db),
   modelPrices: modelPriceStorage(db),
   pruning: pruningStorage(db),

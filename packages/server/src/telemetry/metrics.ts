@@ -14,7 +14,8 @@ export interface Gauges {
   process(): {
     running: number;
     free_slots: number;
-    leases_lost: number;
+    leases_lost: ReadonlyMap<string, number>;
+    leases_recovered: ReadonlyMap<string, number>;
     executor_crashes: number;
     streams: number;
     pool_total: number;
@@ -23,6 +24,10 @@ export interface Gauges {
     ended: ReadonlyMap<string, number>;
   };
 }
+
+/** Told from the start, so that a rate can be read from the first loss on. */
+const lossReasons = ['taken', 'database', 'late'];
+const workerStates = ['alive', 'silent', 'gone'];
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -81,7 +86,10 @@ export class Metrics {
     const registers = [this.#registry];
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
     const queue = {
-      pending: gauge('svc_queue_pending_runs', 'Runs that wait, on all nodes'),
+      pending: gauge(
+        'svc_queue_pending_runs',
+        'Runs that wait, on all nodes; above 1,000 up to ten seconds old',
+      ),
       running: gauge('svc_queue_running_runs', 'Runs that execute, on all nodes'),
       workers: gauge('svc_workers', 'Live workers that take runs'),
       slots: gauge('svc_worker_slots', 'Runs that they can execute at once'),
@@ -98,9 +106,16 @@ export class Metrics {
       pool_idle: gauge('svc_database_connections_idle', 'Of these, idle'),
       pool_waiting: gauge('svc_database_waiting', 'Queries that wait for a connection'),
     };
-    const leases = new Counter({
+    const lost = new Counter({
       name: 'svc_leases_lost_total',
-      help: 'Leases lost while held here',
+      help: 'Leases lost while held here: taken by another worker, not renewed for the database, or too late',
+      labelNames: ['reason'],
+      registers,
+    });
+    const recovered = new Counter({
+      name: 'svc_leases_recovered_total',
+      help: 'Leases of other workers that had ended and were found here, by what was known of the worker',
+      labelNames: ['worker'],
       registers,
     });
     const crashes = new Counter({
@@ -117,7 +132,10 @@ export class Metrics {
     this.#read = async () => {
       const here = gauges.process();
       for (const [name, one] of Object.entries(local)) one.set(here[name as keyof typeof local]);
-      set(leases, here.leases_lost);
+      lost.reset();
+      for (const reason of lossReasons) lost.inc({ reason }, here.leases_lost.get(reason) ?? 0);
+      recovered.reset();
+      for (const worker of workerStates) recovered.inc({ worker }, here.leases_recovered.get(worker) ?? 0);
       set(crashes, here.executor_crashes);
       ended.reset();
       for (const [status, count] of here.ended) ended.inc({ status }, count);

@@ -10,7 +10,7 @@ import { runStorage } from '../../src/storage/runs.ts';
 import { threadStorage } from '../../src/storage/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
-import { newAssistant, newRun } from './run-rows.ts';
+import { claimOf, newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
 let assistant_id: string;
@@ -35,6 +35,8 @@ describe('a thread', () => {
     });
     expect(await deleting).toBe(false);
     expect(await runStorage(db).listInFlight(thread_id)).toEqual([run.run_id]);
+    // A run that waits would keep those of the other tests from starting at once.
+    await threadStorage(db).delete(thread_id, everyRow);
   });
 });
 
@@ -133,7 +135,7 @@ describe('a run', () => {
         ]);
         deleting = remove(over);
         await untilOneWaits(db);
-        await runLeaseStorage(db).claim(100, randomUUID(), 30_000, 3);
+        await runLeaseStorage(db).claim(claimOf(100));
         await flush(tx, next, { id: first, after: his });
       });
       await untilOneWaits(db);

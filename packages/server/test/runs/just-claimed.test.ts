@@ -56,6 +56,7 @@ beforeEach(async () => {
   worker = new Dispatcher({
     ...shared,
     worker_id: randomUUID(),
+    queue: storage.runQueue,
     leases: {
       ...storage.runLeases,
       async settings(run_ids) {

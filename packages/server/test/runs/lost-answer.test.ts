@@ -65,7 +65,7 @@ const serviceWith = (
     tail: {} as LogTail,
     webhooks: { accept: (url) => url },
     users: new RunUsers(undefined, false),
-    graphs: new Set(),
+    graphs: new Set(['agent']),
   });
 };
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { assistantStorage } from '../../src/storage/assistants.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
+import type { ClaimOptions } from '../../src/storage/run-leases.ts';
 import type { NewRun } from '../../src/storage/runs.ts';
 
 /** Makes an assistant, and returns its id. */
@@ -12,6 +13,17 @@ export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<st
   await assistantStorage(db).create({ ...assistant, config: {}, context: null, metadata: {} });
   return assistant_id;
 };
+
+/** A claim by a worker that has just started, of runs of the graph that newAssistant() names. */
+export const claimOf = (count: number, options: Partial<ClaimOptions> = {}): ClaimOptions => ({
+  count,
+  worker_id: randomUUID(),
+  leaseMs: 30_000,
+  attemptsMax: 3,
+  graphs: ['agent'],
+  served: [],
+  ...options,
+});
 
 /** A run that may be asked for again, on a thread that is made if it is not there. */
 export const newRun = (assistant_id: string, thread_id: string | null): NewRun => ({
@@ -33,4 +45,6 @@ export const newRun = (assistant_id: string, thread_id: string | null): NewRun =
   access: everyRow,
   assistantAccess: everyRow,
   sealed_user: null,
+  graphs: null,
+  workerTtlMs: 60_000,
 });

@@ -1,6 +1,7 @@
 // What is swept away after runs, and after the crons that made them.
 import type { Duty } from '../../leases/duties.ts';
 import type { CronStorage } from '../../storage/crons.ts';
+import type { RunQueueStorage, RepairStep } from '../../storage/run-queue.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import type { RunStorage } from '../../storage/runs.ts';
 import type { DeliveryStorage } from '../../storage/webhook-deliveries.ts';
@@ -17,11 +18,13 @@ export const runDuties = (
   {
     runs,
     runLog,
+    runQueue,
     crons,
     deliveries,
   }: {
     runs: Pick<RunStorage, 'pruneCancels'>;
     runLog: RunLogStorage;
+    runQueue: Pick<RunQueueStorage, 'count' | 'readyGraphs' | 'repairThreads' | 'repairGraphs'>;
     crons: Pick<CronStorage, 'prune'>;
     deliveries: Pick<DeliveryStorage, 'deleteEnded'>;
   },
@@ -32,6 +35,31 @@ export const runDuties = (
     everyMs: Math.max(1_000, Math.min(streamTtlMs / 4, minuteMs)),
     batch: logsMax,
     work: () => runLog.prune(streamTtlMs, logsMax),
+  },
+  {
+    name: 'count pending runs',
+    everyMs: 10_000,
+    work: async () => {
+      await runQueue.count();
+      return 0;
+    },
+  },
+  {
+    name: 'repair threads that wait',
+    everyMs: minuteMs,
+    batch: Infinity,
+    work: (signal) => walk((after) => runQueue.repairThreads(after), signal),
+  },
+  {
+    name: 'repair queues of graphs',
+    everyMs: 10 * minuteMs,
+    batch: Infinity,
+    work: async (signal) => {
+      let total = 0;
+      for (const graph_id of await runQueue.readyGraphs())
+        total += await walk((after) => runQueue.repairGraphs(graph_id, after), signal);
+      return total;
+    },
   },
   {
     name: 'forget ticks of crons',
@@ -54,3 +82,18 @@ export const runDuties = (
     },
   },
 ];
+
+/** Repairs step by step, to the end. Returns how many were repaired. */
+const walk = async (
+  repair: (after: string | null) => Promise<RepairStep>,
+  signal: AbortSignal,
+): Promise<number> => {
+  let total = 0;
+  let after: string | null = null;
+  do {
+    const { last, repaired } = await repair(after);
+    after = last;
+    total += repaired;
+  } while (after !== null && !signal.aborted);
+  return total;
+};

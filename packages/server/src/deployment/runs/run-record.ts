@@ -24,12 +24,14 @@ export const toRun = (row: RunFields, waiting?: Waiting): Run => {
 };
 
 /** What a pending run waits for. */
-const waitingFor = ({ not_before, behind, workers }: Waiting): NonNullable<Run['waiting_for']> => {
+const waitingFor = (waiting: Waiting): NonNullable<Run['waiting_for']> => {
+  const { not_before, behind, workers, workers_of_graph, graph_id } = waiting;
   if (not_before !== null)
     return { reason: 'time', until: not_before, message: `The run may start at ${not_before}` };
   if (behind !== null)
     return { reason: 'thread', run_id: behind, message: `Run ${behind} is before it on the thread` };
-  return workers === 0
-    ? { reason: 'worker', message: 'There is no worker that takes runs at the moment' }
+  if (workers === 0) return { reason: 'worker', message: 'There is no worker that takes runs at the moment' };
+  return workers_of_graph === 0
+    ? { reason: 'worker', graph_id, message: `No live worker executes graph ${JSON.stringify(graph_id)}` }
     : { reason: 'slot', message: 'Every slot of the workers is taken' };
 };

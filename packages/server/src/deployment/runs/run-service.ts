@@ -67,6 +67,8 @@ export interface Created {
 
 /** How long a worker may be silent and still counts as live. Leases between its reports. */
 const workerLeases = 2;
+/** For how long after its last worker a graph counts as one that will come back. */
+const servedLatelyMs = 10 * 60_000;
 /** How long a run is tried to be stored while the database is away, and the pause between tries. */
 const insertMs = { max: 10_000, pause: 100 };
 
@@ -173,6 +175,8 @@ export class RunService {
       access: grant.access,
       assistantAccess: grant.assistantAccess,
       sealed_user,
+      graphs: [...this.#graphs],
+      workerTtlMs: this.#dispatcher.leaseMs * workerLeases,
     };
   }
 
@@ -242,6 +246,8 @@ export class RunService {
               'not_found',
               `There is no assistant and no graph ${JSON.stringify(request.assistant_id)}; graphs here: ${[...this.#graphs].join(', ')}`,
             );
+      case 'no_graph':
+        throw await this.#graphMissing(created.graph_id);
       case 'no_thread':
         throw notFound('Thread', run.thread_id ?? '');
       case 'outside':
@@ -255,6 +261,14 @@ export class RunService {
           'The thread is busy with another run. Wait for it, or choose another multitask_strategy',
         );
     }
+  }
+
+  /** A worker that was there a moment ago may come back: its clients should try again. */
+  async #graphMissing(graph_id: string): Promise<Problem> {
+    const name = JSON.stringify(graph_id);
+    return (await this.#storage.workers.hasServed(graph_id, servedLatelyMs))
+      ? new Problem('unavailable', `No live worker executes graph ${name} at the moment`)
+      : new Problem('not_found', `No server has graph ${name}; graphs here: ${[...this.#graphs].join(', ')}`);
   }
 
   /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */

@@ -14,7 +14,7 @@ import type { Logger } from 'pino';
 import { untilAborted } from '../../abort.ts';
 import { AskedWork } from '../../events/asked-work.ts';
 import type { Bell } from '../../events/bell.ts';
-import { LeaseKeeper, type LossReason } from '../../leases/lease-keeper.ts';
+import { LeaseKeeper, type LeaseLoss } from '../../leases/lease-keeper.ts';
 import type {
   ClaimLimits,
   ClaimedManifest,
@@ -87,7 +87,7 @@ export class ExportWorker implements AsyncDisposable {
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => options.leases.renew(held, leaseMs),
-      onLost: (attempt, reason) => this.#onLeaseLost(attempt, reason),
+      onLost: (attempt, loss) => this.#onLeaseLost(attempt, loss),
       logger,
     });
     bell.on('x', (export_id) => this.#onRing(export_id));
@@ -211,7 +211,7 @@ export class ExportWorker implements AsyncDisposable {
     }
   }
 
-  #onLeaseLost(attempt: ExportAttempt, reason: LossReason): void {
+  #onLeaseLost(attempt: ExportAttempt, { reason }: LeaseLoss): void {
     this.#leave(attempt, reason === 'taken' ? 'ours no longer' : 'lease not renewed');
   }
 

@@ -3,7 +3,7 @@
 create or replace function cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text,
                             p_access jsonpath default 'strict 1 == 1')
 returns table (run_id uuid, outcome text)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   v_metadata jsonb;
 begin

@@ -1,44 +1,60 @@
--- Takes up to p_count runs that may start: pending and due, first on their thread, or running under a lease that
--- has ended. Those that shall stop, or whose attempts are used up, end instead and are returned with that status.
-create or replace function claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer)
+-- Takes up to p_count runs that wait for a slot, of these graphs; of all when p_graphs is null. next_run_queue() says how
+-- slots are shared between assistants and owners; within a queue the oldest run is first. A run that shall stop, or whose
+-- attempts are used up, ends instead and is returned with that status.
+-- p_assistants and p_owners: of each assistant the owner that this worker served last, in the order of service.
+create or replace function claim_runs(
+  p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[] default null,
+  p_assistants uuid[] default '{}', p_owners integer[] default '{}')
 returns setof runs
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
+  v_queue record;
   v_run runs%rowtype;
-  v_cancelled boolean;
+  v_end record;
+  v_passed text[] := '{}';
+  v_graph_id text;
+  v_place integer;
   v_is_first boolean;
   v_found record;
 begin
-  for v_run in
-    with lost as (
-      select r.* from runs r where r.status = 'running' and r.lease_until < now()
-      order by r.run_id limit p_count for update skip locked
-    ), ready as (
-      select r.* from runs r
-      where r.status = 'pending' and r.not_before <= now()
-        and not exists (
-          select 1 from runs o
-          where o.thread_id = r.thread_id and o.run_id <> r.run_id
-            and (o.status = 'running'
-                 or (o.status = 'pending' and (o.created_at, o.run_id) < (r.created_at, r.run_id)
-                     and o.not_before <= now())))
-      order by r.not_before, r.created_at limit p_count for update skip locked
-    )
-    select * from (select * from lost union all select * from ready) r limit p_count
-  loop
-    if v_run.status = 'running' then
-      v_run.lost_attempts := v_run.lost_attempts || jsonb_build_object(
-        'attempt', v_run.attempt, 'at', now(), 'message', 'Its worker was lost: the lease was not renewed');
-      update runs r set lost_attempts = v_run.lost_attempts where r.run_id = v_run.run_id;
+  if p_graphs is null then
+    -- A server of an earlier release, which asks for nothing else.
+    perform promote_due_runs(100);
+    return query select r.* from recover_lost_runs(p_count, p_attempts) r where r.status <> 'pending';
+    p_graphs := ready_graphs();
+  end if;
+  -- Others may be claiming from the same queues: only so many are tried in vain.
+  while p_count > 0 and cardinality(v_passed) < 64 loop
+    select * into v_queue from next_run_queue(p_graphs, p_assistants, p_owners, v_passed);
+    exit when v_queue.assistant_id is null;
+    if v_queue.owner_hash is null then
+      v_passed := v_passed || v_queue.assistant_id::text;
+      continue;
     end if;
-    v_cancelled := exists (select 1 from run_cancels c where c.run_id = v_run.run_id);
-    if v_cancelled or v_run.attempt >= p_attempts then
-      v_run.status := case when v_cancelled then 'interrupted' else 'error' end;
-      v_run.error := case when v_cancelled then null else json_build_object('error', 'AttemptsExhausted', 'message',
-        format('The run was given up after %s attempts. The last one: %s', v_run.attempt,
-               coalesce(v_run.lost_attempts -> -1 ->> 'message', 'it was lost')))::text end;
-      update runs r set lease_token = r.lease_token + 1 where r.run_id = v_run.run_id;
-      perform end_run(v_run.run_id, v_run.status, case when v_cancelled then 'as_stored' else 'error' end, null, v_run.error, null);
+    select * into v_run from lock_ready_run(v_queue.graph_id, v_queue.assistant_id, v_queue.owner_hash);
+    if not found then
+      v_passed := v_passed || (v_queue.assistant_id || ' ' || v_queue.owner_hash);
+      continue;
+    end if;
+    select a.graph_id into v_graph_id from assistants a where a.assistant_id = v_run.assistant_id;
+    if v_graph_id <> v_run.graph_id then
+      perform move_ready_runs(v_run.assistant_id, v_run.graph_id, v_graph_id, 1000);
+      v_passed := v_passed || (v_queue.assistant_id || ' ' || v_queue.owner_hash);
+      continue;
+    end if;
+
+    v_place := array_position(p_assistants, v_run.assistant_id);
+    if v_place is not null then
+      p_assistants := p_assistants[:v_place - 1] || p_assistants[v_place + 1:];
+      p_owners := p_owners[:v_place - 1] || p_owners[v_place + 1:];
+    end if;
+    p_assistants := p_assistants || v_run.assistant_id;
+    p_owners := p_owners || v_run.owner_hash;
+    p_count := p_count - 1;
+    select * into v_end from end_spent_run(v_run.run_id, p_attempts);
+    if v_end.status is not null then
+      v_run.status := v_end.status;
+      v_run.error := v_end.error;
     else
       v_is_first := v_run.lease_token = 0;
       select * into v_found from find_settled(v_run.thread_id);
@@ -53,7 +69,9 @@ begin
             found_by = case when v_is_first then v_found.settled_by else r.found_by end
         where r.run_id = v_run.run_id returning * into v_run;
       exception when unique_violation then
-        continue; -- another worker started a run on this thread a moment ago
+        -- Something runs on the thread after all; its end lets this one wait for a slot again.
+        update runs r set waits_for = 'thread' where r.run_id = v_run.run_id;
+        continue;
       end;
       -- The next attempt answers again what the last one answered in a step that it did not finish.
       if not v_is_first and v_found.head is not distinct from v_run.found_head then

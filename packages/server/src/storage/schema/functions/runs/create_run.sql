@@ -1,7 +1,11 @@
--- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_thread, busy, outside.
+-- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_graph, no_thread, busy,
+-- outside.
 -- p_access is what the thread must pass (a temporary run itself: it has none), p_assistant_access the assistant; what they
 -- do not let through is not there, and what would be made outside of them is not made.
--- With `claim`, and nothing before it on the thread, the run starts out running under the caller's lease.
+-- With `claim`, the run starts out running under the caller's lease if nothing is before it on the thread, and if no run of
+-- the caller's graphs waits for a slot: then it takes its turn among them.
+-- p_graphs are the graphs that the caller executes. A run of another graph is made only if a worker that reported it has
+-- been heard of within p_served_within, or one that reports no graphs; else the outcome is no_graph.
 -- Without a thread id the run is temporary: no thread, no checkpoints, and the row goes when it ends.
 -- A keyed run that is there already is returned with the outcome 'exists'.
 -- `log` says what others are told of a run that does not start here; stream_resumable runs pass 'events' in p_log
@@ -12,11 +16,11 @@ create or replace function create_run(
   p_worker_id uuid default null, p_log text default 'nothing', p_resumable boolean default false,
   p_webhook text default null, p_keyed boolean default false,
   p_access jsonpath default 'strict 1 == 1', p_assistant_access jsonpath default 'strict 1 == 1',
-  p_sealed_user text default null
+  p_sealed_user text default null, p_graphs text[] default null, p_served_within interval default '1 minute'
 ) returns table (outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
                  graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
                  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   v_assistant assistants%rowtype;
   v_thread threads%rowtype;
@@ -41,6 +45,17 @@ begin
     outcome := 'no_assistant';
     return next;
     return;
+  end if;
+
+  if p_graphs is not null and v_assistant.graph_id <> all (p_graphs) then
+    if not is_graph_served(v_assistant.graph_id, p_served_within)
+       and not (p_keyed and exists (select 1 from runs r where r.run_id = p_run_id)) then
+      outcome := 'no_graph';
+      graph_id := v_assistant.graph_id;
+      return next;
+      return;
+    end if;
+    v_claim := false;
   end if;
 
   v_named := jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id);
@@ -103,24 +118,24 @@ begin
     elsif p_strategy in ('interrupt', 'rollback') then
       select coalesce(array_agg(s.run_id) filter (where s.outcome = 'stopping'), '{}') into v_stopping
       from stop_runs(p_thread_id, null, p_strategy, format('superseded by run %s', p_run_id)) s;
-      v_is_behind := exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running'));
-    else
-      v_is_behind := true;
     end if;
+    v_is_behind := is_thread_taken(p_thread_id);
     v_claim := v_claim and not v_is_behind;
   end if;
+  v_claim := v_claim and not is_run_ready(p_graphs);
   v_is_watched := coalesce(v_thread.watched_until > now(), false);
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
                     attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at,
-                    found_head, found_status, found_interrupts, found_error, found_by)
+                    found_head, found_status, found_interrupts, found_error, found_by, graph_id, owner_hash, waits_for)
   select p_run_id, coalesce(p_thread_id, gen_random_uuid()), p_assistant_id,
           case when v_claim then 'running' else 'pending' end, p_metadata, p_kwargs, p_strategy, v_temporary,
           case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
           v_claim::integer, v_claim::integer, case when v_claim then now() + p_lease end,
           case when v_claim then p_worker_id end, case when v_claim then now() end,
           now() + p_delay, clock_timestamp(), -- not now(): the order of a thread's runs is the order of its lock
-          f.head, f.status, f.interrupts, f.error, f.settled_by
+          f.head, f.status, f.interrupts, f.error, f.settled_by, v_assistant.graph_id, run_owner(p_metadata, v_thread.metadata),
+          case when v_claim then null when p_delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end
   from (select) as s
   left join find_settled(case when v_claim then p_thread_id end) f on true
   returning * into v_run;

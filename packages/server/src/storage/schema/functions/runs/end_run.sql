@@ -4,7 +4,7 @@
 -- from its newest checkpoint. p_told: the log has the error already.
 create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
                         p_told boolean default false) returns void
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   v_run runs%rowtype;
   v_action text;
@@ -50,8 +50,9 @@ begin
   else
     perform restore_thread(v_run.thread_id);
   end if;
-  if exists (select 1 from runs r where r.thread_id = v_run.thread_id and r.status = 'pending') then
-    perform pg_notify('svc', 'p');
+  -- The thread is free, unless the run waited for another one there.
+  if v_run.waits_for = 'slot' or (v_run.waits_for is null and v_run.attempt > 0) then
+    perform advance_thread(v_run.thread_id);
   end if;
 end
 $$;

@@ -1,17 +1,30 @@
--- Gives runs back before their leases end. With a charge the attempt counts as lost, for the reason given;
--- without one it was no fault of the run, and does not count. Without a charge that holds as well when somebody has claimed the
--- run since, because the database could not be told in time: the attempt that was counted then is taken back.
-create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
-language plpgsql as $$
+-- Gives runs back before their leases end. p_charge: the attempt counts as lost, unless it committed the work of a node.
+-- p_lost: the loss is listed with its reason; when null, as p_charge says. A lease that somebody else has taken over
+-- meanwhile stays so, since the database could not be reached in time: then the loss that was listed gets the reason that
+-- the earlier worker knows, and is not charged unless p_charge says so.
+create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
+                                        p_lost boolean default null) returns void
+language plpgsql set enable_seqscan = off as $$
 begin
   perform 1 from runs r join unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
-    on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
+    on r.run_id = l.run_id and r.lease_token >= l.lease_token
   order by r.run_id for update of r;
   update runs r
-  set status = 'pending', lease_until = null, worker_id = null, updated_at = now(),
-      attempt = case when p_charge then r.attempt else r.attempt - 1 end,
-      lost_attempts = case when p_charge then r.lost_attempts ||
-        jsonb_build_object('attempt', r.attempt, 'at', now(), 'message', p_reason) else r.lost_attempts end
+  set attempt = r.attempt - (not p_charge and r.status in ('pending', 'running')
+        and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token, 'charged', true)))::integer,
+      lost_attempts = (
+        select jsonb_agg(case when e.entry -> 'lease_token' <> to_jsonb(l.lease_token) or e.entry ->> 'message' like '%It says:%' then e.entry
+          else e.entry || jsonb_build_object('message', (e.entry ->> 'message') || '. It says: ' || p_reason,
+                                             'charged', p_charge and (e.entry -> 'charged')::boolean) end order by e.place)
+        from jsonb_array_elements(r.lost_attempts) with ordinality as e(entry, place))
+  from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
+  where r.run_id = l.run_id and r.lease_token > l.lease_token
+    and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token));
+  update runs r
+  set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
+      attempt = r.attempt - (not p_charge or r.progress_token = r.lease_token)::integer,
+      lost_attempts = case when coalesce(p_lost, p_charge)
+        then lost_attempt(r, p_reason, p_charge and r.progress_token <> r.lease_token, 'alive') else r.lost_attempts end
   from unnest(p_run_ids, p_lease_tokens) as l(run_id, lease_token)
   where r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running';
   if found then perform pg_notify('svc', 'p'); end if;

@@ -2,7 +2,7 @@
 -- once; one that runs is told to stop, and ends when its worker has stopped it. `outcome`: ended, stopping, over.
 create or replace function stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text)
 returns table (run_id uuid, outcome text)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   v_run record;
   v_ended uuid[] := '{}';

@@ -1,0 +1,203 @@
+// What a backlog of runs costs whoever claims, creates and looks at runs; writes bench/claims.md.
+// Usage: npm run bench:claims (DATABASE_URI=… measures on an empty database there instead of the embedded one, and prints)
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { assistantStorage } from '../packages/server/src/storage/assistants.ts';
+import { openDatabase, type Database } from '../packages/server/src/storage/database.ts';
+import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
+import { everyRow } from '../packages/server/src/storage/row-filter.ts';
+import { runLeaseStorage } from '../packages/server/src/storage/run-leases.ts';
+import { runQueueStorage } from '../packages/server/src/storage/run-queue.ts';
+import { runStorage, type NewRun } from '../packages/server/src/storage/runs.ts';
+import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
+import { workerStorage } from '../packages/server/src/storage/workers.ts';
+import { fixed, median } from './report.ts';
+
+const sizes = [10, 1_000, 20_000, 100_000];
+const repeats = 30;
+const assistants = Array.from({ length: 20 }, () => randomUUID());
+const worker_id = randomUUID();
+const lease = { worker_id, leaseMs: 3_600_000, attemptsMax: 3, graphs: ['agent'] };
+const busyThread = randomUUID();
+
+/** `owners`: runs of 1,000 users and 20 assistants. `thread`: all behind a run of one thread. `delayed`: none is due. */
+type Shape = 'owners' | 'thread' | 'delayed';
+
+const titles: Record<Shape, string> = {
+  owners: 'Runs of 1,000 users and 20 assistants',
+  thread: 'Runs behind one that runs on their thread',
+  delayed: 'Runs that are not due',
+};
+
+/** A batch of one transaction; the number is part of the owner and of the assistant. */
+const fill = {
+  name: '',
+  text: `select count(*) from (
+    select create_run(p_run_id => gen_random_uuid(), p_assistant_id => ($2::uuid[])[g % 20 + 1],
+      p_thread_id => case when $3 = 'thread' then $4::uuid else gen_random_uuid() end,
+      p_metadata => jsonb_build_object('svc_auth_user_id', g % 1000), p_kwargs => '{}', p_strategy => 'enqueue',
+      p_create_thread => true, p_claim => false, p_lease => '0',
+      p_delay => case when $3 = 'delayed' then interval '1 day' else '0' end)
+    from generate_series(1, $1::integer) g) s`,
+};
+
+const runOf = (thread_id: string, claim: boolean): NewRun => ({
+  run_id: randomUUID(),
+  thread_id,
+  assistant_id: assistants[0] ?? '',
+  metadata: { svc_auth_user_id: 'one more' },
+  kwargs: '{}',
+  multitask_strategy: 'enqueue',
+  create_thread: true,
+  claim,
+  leaseMs: lease.leaseMs,
+  delayMs: 0,
+  worker_id,
+  log: 'nothing',
+  resumable: false,
+  webhook: null,
+  keyed: false,
+  access: everyRow,
+  assistantAccess: everyRow,
+  sealed_user: null,
+  graphs: lease.graphs,
+  workerTtlMs: 60_000,
+});
+
+const measure = async (work: () => Promise<unknown>, after?: () => Promise<unknown>): Promise<number> => {
+  const times: number[] = [];
+  for (let count = 0; count < repeats; count++) {
+    const from = performance.now();
+    await work();
+    times.push(performance.now() - from);
+    await after?.();
+  }
+  return median(times);
+};
+
+/** Each is measured on its own; what it changes is undone before the next. */
+const measureAll = async (db: Database): Promise<Record<string, number>> => {
+  const [runs, leases, workers] = [runStorage(db), runLeaseStorage(db), workerStorage(db)];
+  const some = await db.query<{ run_id: string }>(
+    { name: '', text: `select run_id from runs where status = 'pending' limit 1` },
+    [],
+  );
+  let claimed: { id: string; lease_token: number }[] = [];
+  let served: [string, number][] = [];
+  const claim = async (count: number) => {
+    const got = await leases.claim({ ...lease, count, served });
+    claimed = got.runs.map(({ run_id: id, lease_token }) => ({ id, lease_token }));
+    served = got.runs.map(({ assistant_id, owner_hash }) => [assistant_id, owner_hash]);
+  };
+  const release = () => leases.release(claimed, { charge: false, lost: false, reason: 'measured' });
+  let made = '';
+  const create = async () => {
+    made = randomUUID();
+    await runs.create(runOf(made, true));
+  };
+  const remove = () => db.query({ name: 'gone', text: 'select delete_thread($1)' }, [made]);
+  return {
+    'claim of one run': await measure(() => claim(1), release),
+    'claim of ten runs': await measure(() => claim(10), release),
+    'claim of a graph without runs': await measure(() =>
+      leases.claim({ ...lease, graphs: ['none'], count: 10, served }),
+    ),
+    'poll for due runs and lost leases': await measure(async () => {
+      await runQueueStorage(db).promote();
+      await leases.recover(3);
+    }),
+    'create a run': await measure(create, remove),
+    'figures of /ready and /metrics': await measure(() => workers.queue(60_000)),
+    'what a pending run waits for': await measure(() =>
+      runs.waiting(some[0]?.run_id ?? randomUUID(), 60_000),
+    ),
+  };
+};
+
+/** Plans of the statements inside the functions, where the server has auto_explain. */
+const plansOf = async (uri: string | undefined, connection: pg.PoolConfig): Promise<string> => {
+  const client = new pg.Client(uri === undefined ? connection : { connectionString: uri });
+  const lines: string[] = [];
+  client.on('notice', ({ message }) => lines.push(message ?? ''));
+  await client.connect();
+  try {
+    await client.query(`load 'auto_explain'`);
+  } catch {
+    await client.end();
+    return 'This server has no auto_explain.';
+  }
+  await client.query(`set search_path = svc; set jit = off; set random_page_cost = 1.1; set auto_explain.log_min_duration = 0;
+    set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_timing = off;
+    set client_min_messages = log; begin`);
+  await client.query(`select run_id from claim_runs(1, gen_random_uuid(), '1 minute', 3, '{agent}')`);
+  await client.query('rollback');
+  await client.end();
+  return lines.join('\n');
+};
+
+const uri = process.env['DATABASE_URI'];
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+const sections: string[] = [];
+{
+  await using embedded = uri === undefined ? await openEmbedded({ dataDir }) : undefined;
+  const connection = embedded?.connection ?? { connectionString: uri };
+  await using db = await openDatabase({ connection });
+  await migrate(db);
+  const [version] = await db.query<{ server_version: string }>({ name: '', text: 'show server_version' }, []);
+  for (const assistant_id of assistants)
+    await assistantStorage(db).create({
+      assistant_id,
+      graph_id: 'agent',
+      name: 'agent',
+      description: null,
+      config: {},
+      context: null,
+      metadata: {},
+    });
+  for (const shape of ['owners', 'thread', 'delayed'] satisfies Shape[]) {
+    await db.script('truncate runs, threads, crons cascade');
+    if (shape === 'thread') await runStorage(db).create(runOf(busyThread, true));
+    const results: Record<string, number>[] = [];
+    let there = 0;
+    // A transaction that changes one thread often reads all of its earlier versions each time.
+    const batch = shape === 'thread' ? 200 : 5_000;
+    for (const size of sizes) {
+      for (; there < size; there += Math.min(batch, size - there))
+        await db.query(fill, [Math.min(batch, size - there), assistants, shape, busyThread]);
+      await runQueueStorage(db).count();
+      results.push(await measureAll(db));
+      process.stderr.write(`${shape} ${size} ${JSON.stringify(results.at(-1))}\n`);
+      if (process.env['SVC_BENCH_PLANS'] === '1' && size === sizes.at(-1)) {
+        await db.script('analyze runs');
+        process.stderr.write(`after analyze ${JSON.stringify(await measureAll(db))}\n`);
+        process.stderr.write(`${await plansOf(uri, connection)}\n`);
+      }
+    }
+    const rows = Object.keys(results[0] ?? {}).map((what) => {
+      const [least = 0, ...more] = results.map((result) => result[what] ?? 0);
+      const cells = [least, ...more].map((ms) => `${fixed(ms)} ms`).join(' | ');
+      return `| ${what} | ${cells} | ${fixed((more.at(-1) ?? 0) / least)} |`;
+    });
+    const head = sizes.map((size) => size.toLocaleString('en')).join(' | ');
+    sections.push(
+      `## ${titles[shape]}\n\n| pending runs | ${head} | ratio |\n|---|${'---|'.repeat(sizes.length + 1)}\n${rows.join('\n')}`,
+    );
+  }
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const page = `# A backlog of runs
+
+\`npm run bench:claims\` fills the queue and measures, through the storage layer, what each operation takes with so many runs pending: the
+median of ${repeats}. The last column is the largest backlog against the smallest; the goal is 2 for every row.
+
+${new Date().toISOString().slice(0, 10)}, commit ${commit}, PostgreSQL ${version?.server_version ?? ''}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), other work included.
+
+${sections.join('\n\n')}
+`;
+  if (uri === undefined) writeFileSync(new URL('./claims.md', import.meta.url), page);
+  else process.stdout.write(page);
+}
+rmSync(dataDir, { recursive: true, force: true });

@@ -1,0 +1,12 @@
+-- Queued runs follow their assistant to another graph. The rest of a longer queue is moved by claim_runs() and
+-- repair_run_queue().
+create or replace function follow_assistant_graph() returns trigger
+language plpgsql as $$
+begin
+  perform move_ready_runs(new.assistant_id, old.graph_id, new.graph_id, 10000);
+  return null;
+end
+$$;
+
+create or replace trigger assistants_graph_changed after update of graph_id on assistants for each row
+when (old.graph_id <> new.graph_id) execute function follow_assistant_graph();

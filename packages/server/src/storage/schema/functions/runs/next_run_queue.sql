@@ -1,0 +1,90 @@
+-- The queue to claim from next: the runs of one assistant and one owner that wait for a slot. Looks at the next 16
+-- assistants after the one that was served last, in the order of graphs and ids, and takes the one with the fewest runs
+-- running, the first of equals; then the same among the owners of that assistant. The next call goes on behind what was
+-- taken: so the cost does not grow with the number of queues or runs, and every queue has its turn.
+--
+-- p_assistants and p_owners: of each assistant the owner that was served last, in the order of service. p_passed: queues
+-- ('assistant owner') and assistants in which there is nothing to claim now.
+--
+-- Without sorts only the index runs_ready can answer, whatever the planner knew of the table when it made the plan.
+create or replace function next_run_queue(
+  p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[],
+  out graph_id text, out assistant_id uuid, out owner_hash integer)
+language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
+declare
+  v_served uuid := p_assistants[cardinality(p_assistants)];
+  v_start integer := array_position(p_graphs, (select a.graph_id from assistants a where a.assistant_id = v_served));
+  v_graph text;
+  v_at uuid;
+  v_owner integer;
+  v_served_owner integer;
+  v_running integer;
+  v_least integer;
+  v_looked integer := 0;
+begin
+  <<graphs>>
+  for v_step in 0 .. cardinality(p_graphs) loop
+    v_graph := p_graphs[(coalesce(v_start, 1) - 1 + v_step) % cardinality(p_graphs) + 1];
+    -- The graph that was served last is the first one from there on, and the last one up to there.
+    exit when v_step = cardinality(p_graphs) and v_start is null;
+    v_at := case when v_step = 0 and v_start is not null then v_served end;
+    loop
+      if v_at is null then
+        select r.assistant_id into v_at from runs r
+        where r.status = 'pending' and r.waits_for = 'slot' and r.graph_id = v_graph
+        order by r.assistant_id, r.owner_hash, r.not_before, r.run_id limit 1;
+      else
+        select r.assistant_id into v_at from runs r
+        where r.status = 'pending' and r.waits_for = 'slot' and r.graph_id = v_graph and r.assistant_id > v_at
+        order by r.assistant_id, r.owner_hash, r.not_before, r.run_id limit 1;
+      end if;
+      exit when v_at is null or (v_step = cardinality(p_graphs) and v_at > v_served);
+      continue when v_at::text = any (p_passed);
+      select count(*) into v_running from (
+        select 1 from runs r where r.status = 'running' and r.assistant_id = v_at order by r.owner_hash limit 1000) s;
+      if v_least is null or v_running < v_least then
+        v_least := v_running;
+        graph_id := v_graph;
+        assistant_id := v_at;
+      end if;
+      v_looked := v_looked + 1;
+      exit graphs when v_looked = 16 or v_running = 0;
+    end loop;
+  end loop;
+  if assistant_id is null then return; end if;
+
+  -- Any start for an assistant that has not been served lately: an owner with a low hash must not always be the first.
+  v_served_owner := coalesce(p_owners[array_position(p_assistants, assistant_id)],
+                             floor(random() * 4294967296)::bigint - 2147483648);
+  v_least := null;
+  v_looked := 0;
+  <<turns>>
+  for v_turn in 0 .. 1 loop
+    v_owner := case v_turn when 0 then v_served_owner end;
+    loop
+      if v_owner is null then
+        select r.owner_hash into v_owner from runs r
+        where r.status = 'pending' and r.waits_for = 'slot' and r.graph_id = next_run_queue.graph_id
+          and r.assistant_id = next_run_queue.assistant_id
+        order by r.owner_hash, r.not_before, r.run_id limit 1;
+      else
+        select r.owner_hash into v_owner from runs r
+        where r.status = 'pending' and r.waits_for = 'slot' and r.graph_id = next_run_queue.graph_id
+          and r.assistant_id = next_run_queue.assistant_id and r.owner_hash > v_owner
+        order by r.owner_hash, r.not_before, r.run_id limit 1;
+      end if;
+      exit when v_owner is null or (v_turn = 1 and v_owner > v_served_owner);
+      continue when assistant_id || ' ' || v_owner = any (p_passed);
+      select count(*) into v_running from (
+        select 1 from runs r
+        where r.status = 'running' and r.assistant_id = next_run_queue.assistant_id and r.owner_hash = v_owner limit 1000) s;
+      if v_least is null or v_running < v_least then
+        v_least := v_running;
+        owner_hash := v_owner;
+      end if;
+      v_looked := v_looked + 1;
+      exit turns when v_looked = 16 or v_running = 0;
+    end loop;
+  end loop;
+end
+$$;

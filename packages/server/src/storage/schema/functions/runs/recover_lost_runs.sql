@@ -1,0 +1,40 @@
+-- Gives up to p_limit runs whose leases have ended back to the queue, and returns them. A run that shall stop, or whose
+-- attempts are used up, ends instead. The attempt is charged unless it committed the work of a node: a run that gets on
+-- in every attempt is never ended for losing its workers.
+create or replace function recover_lost_runs(p_limit integer, p_attempts integer) returns setof runs
+language plpgsql set enable_seqscan = off as $$
+declare
+  v_run runs%rowtype;
+  v_worker workers%rowtype;
+  v_state text;
+  v_end record;
+begin
+  for v_run in
+    with lost as (
+      select r.* from runs r where r.status = 'running' and r.lease_until < now()
+      order by r.run_id limit p_limit for update skip locked
+    )
+    select * from lost
+  loop
+    select * into v_worker from workers w where w.worker_id = v_run.worker_id;
+    v_state := case when not found then 'gone' when v_worker.seen_at > v_run.lease_until then 'alive' else 'silent' end;
+    update runs r
+    set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
+        attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
+        lost_attempts = lost_attempt(r, format('Lease %s ended %s s ago and was not renewed: worker %s %s', r.lease_token,
+            round(extract(epoch from now() - r.lease_until)::numeric, 1), coalesce(v_worker.name, r.worker_id::text),
+            case v_state when 'gone' then 'has gone' when 'alive' then 'lives, and was too slow'
+              else format('was last heard of %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
+          r.progress_token <> r.lease_token, v_state)
+    where r.run_id = v_run.run_id returning * into v_run;
+    select * into v_end from end_spent_run(v_run.run_id, p_attempts);
+    if v_end.status is null then
+      perform pg_notify('svc', 'p');
+    else
+      v_run.status := v_end.status;
+      v_run.error := v_end.error;
+    end if;
+    return next v_run;
+  end loop;
+end
+$$;

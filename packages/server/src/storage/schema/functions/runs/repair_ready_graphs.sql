@@ -1,0 +1,18 @@
+-- Looks at the next 1,000 assistants of a graph after p_after whose runs wait for a slot, and moves the runs of those that have
+-- another graph by now to its queue. Returns the assistant to go on after, null after the last one, and how many runs moved.
+create or replace function repair_ready_graphs(p_graph_id text, p_after uuid, out last uuid, out repaired integer)
+language plpgsql as $$
+declare
+  v_assistants uuid[] := array(select ready_assistants(p_graph_id, p_after, 1000));
+  v_stale record;
+begin
+  repaired := 0;
+  last := v_assistants[1000];
+  for v_stale in
+    select a.assistant_id, a.graph_id from assistants a
+    where a.assistant_id = any (v_assistants) and a.graph_id <> p_graph_id
+  loop
+    repaired := repaired + move_ready_runs(v_stale.assistant_id, p_graph_id, v_stale.graph_id, 1000);
+  end loop;
+end
+$$;
