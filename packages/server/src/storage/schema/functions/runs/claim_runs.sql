@@ -38,8 +38,9 @@ begin
     end if;
     select a.graph_id into v_graph_id from assistants a where a.assistant_id = v_run.assistant_id;
     if v_graph_id <> v_run.graph_id then
-      perform move_ready_runs(v_run.assistant_id, v_run.graph_id, v_graph_id, 1000);
-      v_passed := v_passed || (v_queue.assistant_id || ' ' || v_queue.owner_hash);
+      if move_ready_runs(v_run.assistant_id, v_run.graph_id, v_graph_id, 1000) = 1000 then
+        v_passed := v_passed || v_queue.assistant_id::text;
+      end if;
       continue;
     end if;
 

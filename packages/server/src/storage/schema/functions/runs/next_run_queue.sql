@@ -22,6 +22,7 @@ declare
   v_least integer;
   v_looked integer := 0;
 begin
+  if cardinality(p_graphs) = 0 then return; end if;
   <<graphs>>
   for v_step in 0 .. cardinality(p_graphs) loop
     v_graph := p_graphs[(coalesce(v_start, 1) - 1 + v_step) % cardinality(p_graphs) + 1];

@@ -20,6 +20,7 @@ begin
     v_state := case when not found then 'gone' when v_worker.seen_at > v_run.lease_until then 'alive' else 'silent' end;
     update runs r
     set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
+        graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
         attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
         lost_attempts = lost_attempt(r, format('Lease %s ended %s s ago and was not renewed: worker %s %s', r.lease_token,
             round(extract(epoch from now() - r.lease_until)::numeric, 1), coalesce(v_worker.name, r.worker_id::text),

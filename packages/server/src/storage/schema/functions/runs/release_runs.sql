@@ -22,6 +22,7 @@ begin
     and r.lost_attempts @> jsonb_build_array(jsonb_build_object('lease_token', l.lease_token));
   update runs r
   set status = 'pending', waits_for = 'slot', lease_until = null, worker_id = null, updated_at = now(),
+      graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
       attempt = r.attempt - (not p_charge or r.progress_token = r.lease_token)::integer,
       lost_attempts = case when coalesce(p_lost, p_charge)
         then lost_attempt(r, p_reason, p_charge and r.progress_token <> r.lease_token, 'alive') else r.lost_attempts end

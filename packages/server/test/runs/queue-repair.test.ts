@@ -1,0 +1,159 @@
+// What finds runs that nothing should have left behind, and runs that were pending when the queue came to be.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runQueueStorage, type RunQueueStorage } from '../../src/storage/run-queue.ts';
+import { runStorage } from '../../src/storage/runs.ts';
+import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
+import { workerStorage } from '../../src/storage/workers.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { QueueWorker } from './queue-worker.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+let db: TestDatabase;
+let queue: RunQueueStorage;
+let worker: QueueWorker;
+let assistant_id: string;
+beforeEach(async () => {
+  db = await testDatabase();
+  queue = runQueueStorage(db);
+  worker = new QueueWorker(db);
+  assistant_id = await newAssistant(db);
+});
+afterEach(() => db[Symbol.asyncDispose]());
+
+const create = async (thread_id = randomUUID(), more = {}): Promise<string> => {
+  const run = { ...newRun(assistant_id, thread_id), ...more };
+  await runStorage(db).create(run);
+  return run.run_id;
+};
+
+const claimed = async (): Promise<string[]> => (await worker.claim(10)).map(({ run_id }) => run_id);
+
+describe('the repair of the queue', () => {
+  it('lets the first run of a thread start where nothing is before it', async () => {
+    const thread_id = randomUUID();
+    const runs = [await create(thread_id), await create(thread_id)];
+    const busy = randomUUID();
+    const running = await create(busy);
+    await create(busy);
+    await db.script(`update runs set waits_for = 'thread' where run_id = '${runs[0]}'`);
+    expect(await claimed()).toEqual([running]);
+    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 1 });
+    expect(await claimed()).toEqual([runs[0]]);
+    expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 0 });
+  });
+
+  it('goes on after the last thread that it looked at', async () => {
+    for (let at = 0; at < 3; at++) await create();
+    await db.script(`update runs set waits_for = 'thread'`);
+    const step = (after: string | null) =>
+      db.query<{ last: string | null; repaired: number }>(
+        { name: 'step', text: 'select last, repaired from repair_waiting_threads($1, 2)' },
+        [after],
+      );
+    const [first] = await step(null);
+    expect(first).toEqual({ last: expect.any(String) as string, repaired: 2 });
+    expect(await step(first?.last ?? null)).toEqual([{ last: null, repaired: 1 }]);
+  });
+
+  it('moves runs to the queue of the graph that their assistant has', async () => {
+    const run_id = await create();
+    await db.script(`update runs set graph_id = 'former'`);
+    expect(await claimed()).toEqual([]);
+    expect(await queue.readyGraphs()).toEqual(['former']);
+    expect(await queue.repairGraphs('former', null)).toEqual({ last: null, repaired: 1 });
+    expect(await claimed()).toEqual([run_id]);
+  });
+
+  it('queues runs that a function of an earlier release has inserted', async () => {
+    const thread_id = randomUUID();
+    const first = await create(thread_id);
+    await create(thread_id);
+    const stateless = { ...newRun(assistant_id, null) };
+    await runStorage(db).create(stateless);
+    await create(randomUUID(), { delayMs: 60_000 });
+    await db.script('update runs set waits_for = null, graph_id = null, owner_hash = 0');
+    expect(await claimed()).toEqual([]);
+    await queue.promote();
+    expect((await claimed()).toSorted()).toEqual([first, stateless.run_id].toSorted());
+    const left = await db.query(
+      { name: 'left', text: `select waits_for from runs where status = 'pending' order by 1` },
+      [],
+    );
+    expect(left).toEqual([{ waits_for: 'thread' }, { waits_for: null }]);
+  });
+});
+
+describe('a worker of an earlier release', () => {
+  /** It says nothing of graphs, and what it does now and then is part of its claims. */
+  const claimAsBefore = async (): Promise<string[]> => {
+    const text = `select run_id from claim_runs(10, gen_random_uuid(), interval '1 minute', 3)`;
+    return (await db.query<{ run_id: string }>({ name: 'before', text }, [])).map(({ run_id }) => run_id);
+  };
+
+  it('claims runs of any graph, delayed ones that are due, and those of lost workers', async () => {
+    const other = await newAssistant(db, 'other');
+    const runs = [await create(), await create(randomUUID(), { assistant_id: other })];
+    expect((await claimAsBefore()).toSorted()).toEqual(runs.toSorted());
+    const delayed = await create(randomUUID(), { delayMs: 60_000 });
+    expect(await claimAsBefore()).toEqual([]);
+    await db.script(`update runs set not_before = now() where status = 'pending';
+      update runs set lease_until = now() - interval '1 s' where run_id = '${runs[0]}'`);
+    expect((await claimAsBefore()).toSorted()).toEqual([delayed, runs[0]].toSorted());
+  });
+});
+
+describe('the migration to the queue', () => {
+  it('queues the runs that are pending', async () => {
+    await using earlier = await testDatabase({ migrated: false });
+    const { migrations } = await readSchemaFiles();
+    await earlier.script('create schema svc');
+    for (const { version, text } of migrations) if (version < 51) await earlier.script(text);
+    const [agent, other] = [randomUUID(), randomUUID()];
+    const [busy, idle] = [randomUUID(), randomUUID()];
+    await earlier.script(
+      `insert into assistants (assistant_id, graph_id, name) values ('${agent}', 'agent', ''), ('${other}', 'other', '')`,
+    );
+    const insert = (name: string, thread_id: string, status: string, more = `'${agent}', now()`) =>
+      earlier.script(`insert into runs (run_id, thread_id, status, metadata, kwargs, assistant_id, not_before)
+        values (gen_random_uuid(), '${thread_id}', '${status}', '{"name": "${name}", "svc_auth_user_id": "${name}"}', '{}', ${more})`);
+    await insert('running', busy, 'running');
+    await insert('behind', busy, 'pending');
+    await insert('delayed', idle, 'pending', `'${agent}', now() + interval '1 hour'`);
+    await insert('first', idle, 'pending');
+    await insert('second', idle, 'pending');
+    await insert('alone', randomUUID(), 'pending', `'${other}', now()`);
+    await insert('over', randomUUID(), 'success');
+    for (const { version, text } of migrations) if (version === 51) await earlier.script(text);
+    const text = `select metadata ->> 'name' as name, waits_for, graph_id,
+      owner_hash = hashtext(metadata ->> 'name') as is_owned from runs where status = 'pending' order by created_at`;
+    expect(await earlier.query({ name: 'rows', text }, [])).toEqual([
+      { name: 'behind', waits_for: 'thread', graph_id: 'agent', is_owned: true },
+      { name: 'delayed', waits_for: 'time', graph_id: 'agent', is_owned: true },
+      { name: 'first', waits_for: 'slot', graph_id: 'agent', is_owned: true },
+      { name: 'second', waits_for: 'thread', graph_id: 'agent', is_owned: true },
+      { name: 'alone', waits_for: 'slot', graph_id: 'other', is_owned: true },
+    ]);
+  });
+});
+
+describe('the number of pending runs', () => {
+  it('is exact up to 1,000, and read from the last count above that', async () => {
+    const many = {
+      name: 'many',
+      text: `select count(*) from (select create_run(p_run_id => gen_random_uuid(), p_thread_id => gen_random_uuid(),
+        p_assistant_id => $1, p_metadata => '{}', p_kwargs => '{}', p_strategy => 'enqueue', p_create_thread => true,
+        p_claim => false, p_lease => '0', p_delay => case when g % 2 = 0 then '1 hour' else '0' end::interval)
+        from generate_series(1, $2) g) s`,
+    };
+    const pending = async () => (await workerStorage(db).queue(60_000)).pending;
+    await db.query(many, [assistant_id, 1_000]);
+    expect(await pending()).toBe(1_000);
+    await db.query(many, [assistant_id, 500]);
+    expect(await pending()).toBe(1_001);
+    await queue.count();
+    expect(await pending()).toBe(1_500);
+    await db.script('delete from runs');
+    expect(await pending()).toBe(0);
+  });
+});
