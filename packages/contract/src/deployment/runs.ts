@@ -45,7 +45,9 @@ export const Run = z
           charged: z
             .boolean()
             .optional()
-            .describe('False when the attempt had committed the work of a node: it does not count'),
+            .describe(
+              'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
+            ),
           lease_token: z.int().optional().describe('Which lease of the run was lost'),
           worker: z
             .enum(['alive', 'silent', 'gone'])

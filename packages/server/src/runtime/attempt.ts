@@ -20,6 +20,8 @@ export class Attempt {
   /** Of the run: the attempt is the run's lease. */
   readonly id: string;
   readonly lease_token: number;
+  /** Attempts of the run that were lost before, as far as they are listed. */
+  readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
   readonly #executor: ExecutorProcess;
@@ -40,9 +42,11 @@ export class Attempt {
     order: { run_id: string; lease_token: number; streamed: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
+    losses = 0,
   ) {
     this.id = order.run_id;
     this.lease_token = order.lease_token;
+    this.losses = losses;
     this.#executor = executor;
     this.#isListening = order.streamed;
     this.#graceMs = limits.graceMs;

@@ -47,6 +47,8 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
 
 /** How long the events of a run wait for a reader that takes nothing. */
 const takeMs = 5_000;
+/** Lost attempts after which a run is charged for outages of the database too. */
+const outagesMax = 5;
 
 /** Tries of what must happen once the database is back. */
 const retryMs = { first: 50, max: 2_000 };
@@ -164,19 +166,22 @@ export class Dispatcher {
     if (this.#wasFull) this.#claims.ask();
   }
 
-  /** Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. */
-  start(order: RunOrder, sinceMs: number): void {
-    const isLast = order.attempt > 1 && order.attempt >= this.#options.attemptsMax;
+  /**
+   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. A run that has lost
+   * as many attempts as may be charged, less one, gets an executor to itself.
+   */
+  start(order: RunOrder, sinceMs: number, losses = 0): void {
+    const isAlone = Math.max(order.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
     try {
-      executor = this.pool.run(order, isLast);
+      executor = this.pool.run(order, isAlone);
     } catch (error) {
       // The last executor ended while the run was claimed.
       const lease = { id: order.run_id, lease_token: order.lease_token };
       return this.#giveBack([lease], { charge: false, lost: false, reason: (error as Error).message });
     }
     this.#options.tail.unfollow(order.run_id);
-    const attempt = new Attempt(order, executor, this.#options.limits);
+    const attempt = new Attempt(order, executor, this.#options.limits, losses);
     this.#attempts.keep(attempt, sinceMs);
     for (const tell of this.#starting.get(order.run_id) ?? []) tell(attempt);
     this.#starting.delete(order.run_id);
@@ -298,7 +303,7 @@ export class Dispatcher {
       const order = claimedOrder(run, setting, stream, users);
       if (!('error' in order)) {
         if (setting?.cancelled) this.cancel(run.run_id);
-        this.start(order, sinceMs);
+        this.start(order, sinceMs, run.lost_attempts.length);
         continue;
       }
       const error = JSON.stringify(order);
@@ -351,7 +356,9 @@ export class Dispatcher {
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      this.#giveBack([attempt], { charge: message.charge, lost: true, reason: message.message });
+      // An outage is no fault of the run. A run that breaks its connections itself must end nevertheless.
+      const charge = !message.isOutage || attempt.losses >= outagesMax;
+      this.#giveBack([attempt], { charge, lost: true, reason: message.message });
     }
     this.#afterOne();
   }

@@ -11,7 +11,7 @@ it.each([
   { kind: 'events', ...attempt, first_id: 0, events: [['custom', '1']] },
   { kind: 'done', ...attempt, status: 'success', values: '{}', error: null },
   { kind: 'done', ...attempt, status: 'error', error },
-  { kind: 'lost', ...attempt, message: 'gone', charge: true },
+  { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
 ])('%j is a message of an executor', (message) => {
   expect(parseFromExecutor(message)).toEqual(message);
 });
@@ -34,7 +34,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'success', values: {}, error: null },
   { kind: 'lost', ...attempt },
   { kind: 'lost', ...attempt, message: 'gone' },
-  { kind: 'lost', run_id: 7, lease_token: 1, message: 'gone', charge: true },
+  { kind: 'lost', run_id: 7, lease_token: 1, message: 'gone', isOutage: true },
 ])('%j is none', (message) => {
   expect(parseFromExecutor(message)).toBeUndefined();
 });

@@ -30,7 +30,7 @@ const isOfAttempt = (fields: Fields): boolean => {
     case 'log_only':
       return true;
     case 'lost':
-      return typeof fields['message'] === 'string' && typeof fields['charge'] === 'boolean';
+      return typeof fields['message'] === 'string' && typeof fields['isOutage'] === 'boolean';
     default:
       return false;
   }

@@ -131,8 +131,8 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
     | { kind: 'log_only' }
     /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
     | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
-    /** Its outcome is not stored: the lease went elsewhere, or the database could not be reached. `charge`: the attempt counts. */
-    | { kind: 'lost'; message: string; charge: boolean }
+    /** Its outcome is not stored. `isOutage`: because the database cannot do its work; else the lease has gone elsewhere. */
+    | { kind: 'lost'; message: string; isOutage: boolean }
   );
 
 export interface RunError {

@@ -41,6 +41,8 @@ export interface Owner {
   lease_token?: number;
   thread_id?: string;
   removals?: number;
+  /** Of a run: the flush holds the work of a node, so the attempt is not charged if it is lost. */
+  progress?: boolean;
 }
 
 /** How a run (status set) or a state update (status null) leaves its thread. */

@@ -99,7 +99,7 @@ describe('a worker of an earlier release', () => {
     expect(await claimAsBefore()).toEqual([]);
     await db.script(`update runs set not_before = now() where status = 'pending';
       update runs set lease_until = now() - interval '1 s' where run_id = '${runs[0]}'`);
-    expect((await claimAsBefore()).toSorted()).toEqual([delayed, runs[0]].toSorted());
+    expect(new Set(await claimAsBefore())).toEqual(new Set([delayed, runs[0]]));
   });
 });
 

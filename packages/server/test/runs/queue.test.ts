@@ -63,10 +63,9 @@ describe('slots', () => {
     await worker.claim(6);
     await createMany('bob', 20);
     expect(ownersOf(await worker.claim(6))).toEqual(Array.from({ length: 6 }, () => 'bob'));
-    expect(ownersOf(await worker.claim(8)).toSorted()).toEqual([
-      ...Array.from({ length: 4 }, () => 'alice'),
-      ...Array.from({ length: 4 }, () => 'bob'),
-    ]);
+    const claimed = ownersOf(await worker.claim(8));
+    expect(claimed.filter((owner) => owner === 'alice')).toHaveLength(4);
+    expect(claimed.filter((owner) => owner === 'bob')).toHaveLength(4);
   });
 
   it('go to owners in turn when their runs end at once', async () => {

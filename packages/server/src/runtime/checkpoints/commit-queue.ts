@@ -36,6 +36,8 @@ export interface Writer {
   drain(): BatchItems;
   /** True when the last drain left items for the next flush. */
   readonly isPartial?: boolean;
+  /** Whether the last drain() returned the first work of a node that this attempt stores. */
+  takeProgress?(): boolean;
   /** Called once for each drain, in their order, when its flush was answered. Must not throw. */
   settled?(isStored: boolean): void;
 }
@@ -127,9 +129,9 @@ export class CommitQueue {
         continue;
       }
       const { owner } = writer;
-      owners.push(owner);
       drained.add(writer);
       const own = writer.drain();
+      owners.push(writer.takeProgress?.() ? { ...owner, progress: true } : owner);
       if (writer.isPartial) left.set(writer, this.#addToNext(writer));
       size += sizeOf(own);
       for (const [kind, some] of Object.entries(own)) {

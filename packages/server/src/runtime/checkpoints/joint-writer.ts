@@ -36,6 +36,10 @@ export class JointWriter implements Writer, Committer {
     return this.session ? { ...this.session.drain(), events: items.events } : items;
   }
 
+  takeProgress(): boolean {
+    return this.session?.takeProgress?.() ?? false;
+  }
+
   settled(isStored: boolean): void {
     this.#events.settled?.(isStored);
   }

@@ -1,6 +1,7 @@
 // One run's (or one state update's) writing on one thread. Items gather here until a flush takes them, so a
 // checkpoint's shape, known only after its put, usually travels in the same row, and a head moves once per flush.
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import { START } from '@langchain/langgraph';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { BlobRow, Ending, NewWrite, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { RefCache } from '../values/ref-cache.ts';
@@ -39,6 +40,9 @@ interface Lineage {
   refs: Map<string, { version: unknown; ref: string }>;
 }
 
+/** Task id that the engine gives the run's own input, which is no node. */
+const inputTask = '00000000-0000-0000-0000-000000000000';
+
 /** Encoded bytes that may wait for a flush before a put waits too. */
 const pendingBytesMax = 8 * 1024 * 1024;
 
@@ -70,6 +74,8 @@ export class ThreadSession implements Writer {
   /** Of the newest root checkpoint. */
   readonly #interrupts = new Map<string, unknown[]>();
   #attributed: NodeWrite[] | undefined;
+  /** Whether a node of the root graph has finished: `drained` when a flush has its writes, `reported` when the flush is marked. */
+  #progress: 'none' | 'pending' | 'drained' | 'reported' = 'none';
   #failure: Error | undefined;
   #last: { step: number; onReached: () => void } | undefined;
   #isSealed = false;
@@ -210,6 +216,7 @@ export class ThreadSession implements Writer {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
     const checkpoint_id = this.storedId(checkpoint);
+    if (ns === '' && this.#progress === 'none' && this.#isWork(writes, task_id)) this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
@@ -331,6 +338,7 @@ export class ThreadSession implements Writer {
 
   drain(): BatchItems {
     const items = this.#items;
+    if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
     for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
       const expected = this.#storedHeads.get(checkpoint_ns) ?? null;
       if (expected === checkpoint_id) continue;
@@ -342,6 +350,24 @@ export class ThreadSession implements Writer {
     this.#pendingBlobs.clear();
     this.#pendingBytes = 0;
     return items;
+  }
+
+  /** True once in an attempt. A flush that ends the run need not be marked. */
+  takeProgress(): boolean {
+    if (this.#progress !== 'drained') return false;
+    this.#progress = 'reported';
+    return true;
+  }
+
+  /**
+   * Whether these are the writes of a node that has finished: the next attempt does not execute it again. Not the run's
+   * input, nor an error or an interrupt, which the engine keeps under negative indexes.
+   */
+  #isWork(writes: PendingWrite[], task_id: string): boolean {
+    if (task_id === inputTask || writes.every(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) < 0))
+      return false;
+    const task = this.#shapes.get('')?.shape.tasks.find(({ id }) => id === task_id);
+    return task?.name !== START;
   }
 
   /** Throws an error that names the place within the channel when the value cannot be stored. */

@@ -352,8 +352,7 @@ export class RunExecution {
   #lost(error: unknown): void {
     const { run_id, lease_token } = this.#order;
     const message = error instanceof Error ? error.message : String(error);
-    // A database that is away is no fault of the run.
-    this.#tools.send({ kind: 'lost', run_id, lease_token, message, charge: !isAway(error) });
+    this.#tools.send({ kind: 'lost', run_id, lease_token, message, isOutage: isAway(error) });
     this.#tracer?.abandon();
   }
 }

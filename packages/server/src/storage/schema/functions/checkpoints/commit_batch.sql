@@ -75,6 +75,13 @@ begin
     end if;
   end loop;
 
+  -- At most once in an attempt. The text is searched first, since most flushes carry no progress.
+  if position('"progress"' in p_owners::text) > 0 then
+    update runs r set progress_token = r.lease_token
+    from json_to_recordset(p_owners) as o(owner uuid, progress boolean)
+    where o.progress and r.run_id = o.owner and r.run_id = any (v_held);
+  end if;
+
   insert into blobs (space, hash, refs, payload)
   select b.space, b.hash, b.refs, b.payload
   from json_to_recordset(p_blobs) as b(owner uuid, space uuid, hash uuid, refs uuid[], payload text)

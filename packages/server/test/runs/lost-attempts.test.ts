@@ -1,0 +1,245 @@
+// Which lost attempts are charged to a run, and what the run says of them.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Client } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkpointStorage } from '../../src/storage/checkpoints.ts';
+import { everyRow } from '../../src/storage/row-filter.ts';
+import { runLeaseStorage } from '../../src/storage/run-leases.ts';
+import { runStorage, type RunRow } from '../../src/storage/runs.ts';
+import { workerStorage } from '../../src/storage/workers.ts';
+import { eventually } from '../eventually.ts';
+import { lockWaiters } from '../lock-waiters.ts';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { QueueWorker } from './queue-worker.ts';
+import { newAssistant, newRun } from './run-rows.ts';
+
+describe('a run whose executors die', () => {
+  let server: TestServer;
+  let client: Client;
+  let dir: string;
+  beforeAll(async () => {
+    server = await startTestServer({ settings: { executors: '1' } });
+    client = createClient({ apiUrl: server.url });
+    dir = await mkdtemp(join(tmpdir(), 'svc-stubborn-'));
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(dir, { recursive: true });
+  });
+
+  const run = async (deaths: number[]) => {
+    const folder = await mkdtemp(join(dir, 'run-'));
+    const { thread_id } = await client.threads.create();
+    // Stored before the next step begins: what a step has done is there when the next one kills.
+    const { run_id } = await client.runs.create(thread_id, 'stubborn', {
+      input: { dir: folder, deaths },
+      durability: 'sync',
+    });
+    await client.runs.join(thread_id, run_id).catch(() => undefined);
+    const executions = await Promise.all(
+      deaths.map(async (_, at) => (await readFile(join(folder, String(at)), 'utf8').catch(() => '')).length),
+    );
+    return { run: await client.runs.get(thread_id, run_id), executions };
+  };
+
+  it('ends well when every attempt commits the work of a node, however many are lost', async () => {
+    const ended = await run([1, 1, 1]);
+    expect(ended.run).toMatchObject({ status: 'success', attempt: 2 });
+    expect(ended.executions).toEqual([2, 2, 2]);
+    // The first one had stored nothing.
+    expect(ended.run.lost_attempts?.map(({ charged }) => charged)).toEqual([true, false, false]);
+  });
+
+  it('ends after its attempts when a node kills each of them, whatever was committed before', async () => {
+    const ended = await run([0, 9]);
+    expect(ended.run).toMatchObject({ status: 'error', attempt: 3, error: { error: 'AttemptsExhausted' } });
+    expect(ended.executions).toEqual([1, 4]);
+    expect(ended.run.lost_attempts?.map(({ charged }) => charged)).toEqual([false, true, true, true]);
+  });
+});
+
+describe('a run whose graph cannot reach the database', () => {
+  let server: TestServer;
+  let client: Client;
+  beforeAll(async () => {
+    server = await startTestServer({ settings: { executors: '1' } });
+    client = createClient({ apiUrl: server.url });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  /** Starts a run that writes to the store, and breaks its connection in the middle of the write `breaks` times. */
+  const run = async (breaks: number) => {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await server.database.transact(async (tx) => {
+      await tx.script('lock table store_items in exclusive mode');
+      const started = await client.runs.create(thread_id, 'probe', { input: { do: 'remember' } });
+      const broken = new Set<number>();
+      while (broken.size < breaks)
+        await eventually(async () => {
+          const waiting = (await lockWaiters(server.database)).find(({ pid }) => !broken.has(pid));
+          expect(waiting).toBeDefined();
+          const end = { name: 'end', text: 'select pg_terminate_backend($1, 1000)' };
+          await server.database.query(end, [waiting!.pid]);
+          broken.add(waiting!.pid);
+        });
+      return started;
+    });
+    await client.runs.join(thread_id, run_id).catch(() => undefined);
+    return client.runs.get(thread_id, run_id);
+  };
+
+  it('is executed again, and not charged', async () => {
+    const ended = await run(2);
+    expect(ended).toMatchObject({ status: 'success', attempt: 1 });
+    const loss = { charged: false, message: 'The database cannot be reached at the moment' };
+    expect(ended.lost_attempts).toMatchObject([loss, loss]);
+  });
+
+  it('is charged in the end when that happens in every attempt', async () => {
+    const ended = await run(8);
+    expect(ended).toMatchObject({ status: 'error', attempt: 3, error: { error: 'AttemptsExhausted' } });
+    expect(ended.lost_attempts?.map(({ charged }) => charged)).toEqual([
+      ...Array.from({ length: 5 }, () => false),
+      ...Array.from({ length: 3 }, () => true),
+    ]);
+    // Most attempts start an executor of their own.
+  }, 180_000);
+});
+
+describe('the loss of a lease', () => {
+  let db: TestDatabase;
+  let assistant_id: string;
+  beforeAll(async () => {
+    db = await testDatabase();
+    assistant_id = await newAssistant(db);
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+
+  /** Runs one attempt until its lease ends; with `progress` it stores the work of a node before. */
+  const lose = async (run: { run_id: string }, worker: QueueWorker, progress: boolean): Promise<RunRow> => {
+    const [claimed] = await worker.claim(1);
+    expect(claimed?.run_id).toBe(run.run_id);
+    const nothing = {
+      heads: [],
+      blobs: [],
+      checkpoints: [],
+      writes: [],
+      shapes: [],
+      events: [],
+      endings: [],
+    };
+    const owner = { owner: run.run_id, lease_token: claimed!.lease_token, ...(progress ? { progress } : {}) };
+    expect(await checkpointStorage(db).commit({ ...nothing, owners: [owner] })).toEqual([]);
+    await db.query(
+      { name: 'end', text: `update runs set lease_until = now() - interval '5 s' where run_id = $1` },
+      [run.run_id],
+    );
+    const [recovered] = await runLeaseStorage(db).recover(3);
+    expect(recovered?.run_id).toBe(run.run_id);
+    return recovered!;
+  };
+
+  const create = async () => {
+    const run = newRun(assistant_id, randomUUID());
+    await runStorage(db).create(run);
+    return run;
+  };
+
+  it('is never the end of a run that gets on in every attempt', async () => {
+    const run = await create();
+    const worker = new QueueWorker(db);
+    for (let count = 0; count < 30; count++)
+      expect(await lose(run, worker, true)).toMatchObject({ status: 'pending', attempt: 0 });
+    const [claimed] = await worker.claim(1);
+    expect(claimed).toMatchObject({ status: 'running', attempt: 1, lease_token: 31 });
+    expect(claimed?.lost_attempts).toHaveLength(20);
+    await worker.end(claimed!);
+  });
+
+  it('is the end of a run after three attempts that did not', async () => {
+    const run = await create();
+    const worker = new QueueWorker(db);
+    expect(await lose(run, worker, false)).toMatchObject({ status: 'pending', attempt: 1 });
+    expect(await lose(run, worker, true)).toMatchObject({ status: 'pending', attempt: 1 });
+    expect(await lose(run, worker, false)).toMatchObject({ status: 'pending', attempt: 2 });
+    const ended = await lose(run, worker, false);
+    expect(ended).toMatchObject({ status: 'error', attempt: 3 });
+    expect(ended.lost_attempts.map(({ charged }) => charged)).toEqual([true, false, true, true]);
+    expect(JSON.parse(ended.error ?? '')).toMatchObject({
+      error: 'AttemptsExhausted',
+      message: expect.stringMatching(
+        /after 3 attempts.*Lease 4 ended 5\.\d s ago and was not renewed/,
+      ) as string,
+    });
+  });
+
+  it('says what is known of the worker', async () => {
+    const worker = new QueueWorker(db);
+    const report = {
+      worker_id: worker.worker_id,
+      name: 'host:7',
+      slots: 1,
+      running: 1,
+      draining: false,
+      graphs: [],
+    };
+    const matching = (text: string) =>
+      expect.stringMatching(`^Lease 1 ended 5\\.\\d s ago and was not renewed: ${text}`) as string;
+    const last = async (state: string) => {
+      const run = await create();
+      if (state !== 'gone') await workerStorage(db).report(report);
+      if (state === 'silent') await db.script(`update workers set seen_at = now() - interval '9 s'`);
+      const { lost_attempts } = await lose(run, worker, false);
+      await worker.end((await worker.claim(1))[0]!);
+      return lost_attempts.at(-1);
+    };
+    expect(await last('gone')).toMatchObject({
+      worker: 'gone',
+      lease_token: 1,
+      message: matching(`worker ${worker.worker_id} has gone$`),
+    });
+    expect(await last('alive')).toMatchObject({
+      worker: 'alive',
+      message: matching('worker host:7 lives, and was too slow$'),
+    });
+    expect(await last('silent')).toMatchObject({
+      worker: 'silent',
+      message: matching('worker host:7 was last heard of 9\\.\\d s ago$'),
+    });
+  });
+
+  it('gets the reason that the worker itself knows, when that comes back', async () => {
+    const run = await create();
+    const worker = new QueueWorker(db);
+    await lose(run, worker, false);
+    const [again] = await worker.claim(1);
+    const late = { charge: false, lost: true, reason: 'this process stood still for 40.0 s' };
+    for (let sent = 0; sent < 2; sent++)
+      await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], late);
+    const found = await runStorage(db).find(run.run_id, run.thread_id ?? '', everyRow);
+    expect(found).toMatchObject({ status: 'running', attempt: 2, lease_token: 2 });
+    expect(found?.lost_attempts).toMatchObject([
+      {
+        attempt: 1,
+        message: expect.stringMatching(/has gone\. It says: this process stood still for 40\.0 s$/) as string,
+      },
+    ]);
+    await worker.end(again!);
+  });
+
+  it('that the worker itself gives up in time is listed and not charged', async () => {
+    const run = await create();
+    const worker = new QueueWorker(db);
+    const [claimed] = await worker.claim(1);
+    const how = { charge: false, lost: true, reason: 'the database has not answered for 25.0 s' };
+    await runLeaseStorage(db).release([{ id: run.run_id, lease_token: claimed!.lease_token }], how);
+    const [again] = await worker.claim(1);
+    expect(again).toMatchObject({ run_id: run.run_id, attempt: 1, lease_token: 2 });
+    expect(again?.lost_attempts).toMatchObject([{ attempt: 1, charged: false, message: how.reason }]);
+    await worker.end(again!);
+  });
+});
