@@ -65,6 +65,7 @@ export function createProgram(): Command {
       showConfig(toSources(values), values['json'] === true);
     });
 
+  addAssistantCommands(program.command('assistants').description('assistants of the deployment'));
   addKeyCommands(program.command('keys').description('API keys of the platform'));
   addWorkspaceCommands(program.command('workspaces').description('workspaces of the platform'));
   addExportCommands(program.command('exports').description('traces as Parquet files, by a server that runs'));
@@ -73,6 +74,19 @@ export function createProgram(): Command {
 }
 
 const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
+
+function addAssistantCommands(assistants: Command): void {
+  addFlags(assistants.command('prune'), databaseFlags)
+    .description('list default assistants of graphs that no server executes; with --delete, delete them')
+    .option('--delete', 'delete them, with their crons and runs')
+    .option('--graph <id...>', 'only those of these graphs')
+    .addHelpText('after', examples('svc assistants prune', 'svc assistants prune --graph old --delete'))
+    .action(async (values: FlagValues) => {
+      const { pruneAssistants } = await import('./assistants.ts');
+      const graphs = values['graph'] as string[] | undefined;
+      await pruneAssistants(toSources(values), { delete: values['delete'] === true, graphs });
+    });
+}
 
 function addKeyCommands(keys: Command): void {
   addFlags(keys.command('create'), databaseFlags)

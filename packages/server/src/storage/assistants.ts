@@ -17,6 +17,19 @@ export interface AssistantFilter {
   graph_id?: string | undefined;
   /** A part of the name, in any case. */
   name?: string | undefined;
+  /** Leaves out default assistants of graphs that are not among these and that no worker executed within this time. */
+  served?: { graphs: readonly string[]; withinMs: number } | undefined;
+}
+
+/** A default assistant of a graph that no worker executes, and what would be deleted with it. */
+export interface UnservedDefault {
+  assistant_id: string;
+  graph_id: string;
+  crons: number;
+  /** Ended runs; above 10,000 not counted exactly. */
+  runs: number;
+  /** Runs that are pending or running. */
+  in_flight: number;
 }
 
 export interface AssistantPage {
@@ -26,16 +39,30 @@ export interface AssistantPage {
   sort_order: 'asc' | 'desc';
 }
 
-const columns =
-  'assistant_id, graph_id, name, description, config, context, metadata, version, created_at, updated_at';
+const columnList = [
+  'assistant_id',
+  'graph_id',
+  'name',
+  'description',
+  'config',
+  'context',
+  'metadata',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+const columns = columnList.join(', ');
 const versioned = 'assistant_id, version, graph_id, name, description, config, context, metadata';
+
+/** A default assistant is deleted by a command; one with runs in flight, when they are over. */
+export type DeletionObstacle = 'default' | 'in_flight';
 
 const statements = {
   create: {
     name: 'assistants_create',
     text: `with created as (
-        insert into assistants (assistant_id, graph_id, name, description, config, context, metadata)
-        values ($1, $2, $3, $4, $5, $6, $7) on conflict (assistant_id) do nothing returning ${columns}
+        insert into assistants (assistant_id, graph_id, name, description, config, context, metadata, is_default)
+        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (assistant_id) do nothing returning ${columns}
       ), version as (
         insert into assistant_versions (${versioned}) select ${versioned} from created
       )
@@ -48,7 +75,7 @@ const statements = {
   },
   lock: {
     name: 'assistants_lock',
-    text: 'select description from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
+    text: 'select description, is_default from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
   },
   // Null keeps what is there; metadata is merged.
   update: {
@@ -81,7 +108,7 @@ const statements = {
         context = v.context, metadata = v.metadata, version = v.version, updated_at = now()
       from assistant_versions v
       where a.assistant_id = $1 and a.metadata @@ $3::jsonpath and v.assistant_id = $1 and v.version = $2
-        and v.metadata @@ $3::jsonpath returning a.*`,
+        and v.metadata @@ $3::jsonpath returning ${columnList.map((column) => `a.${column}`).join(', ')}`,
   },
   versions: {
     name: 'assistants_versions',
@@ -98,16 +125,40 @@ const statements = {
       and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
       returning assistant_id`,
   },
-  inFlight: {
-    name: 'assistants_in_flight',
+  obstacle: {
+    name: 'assistants_deletion_obstacle',
     reads: true,
-    text: `select 1 from runs where assistant_id = $1 and status in ('pending', 'running') limit 1`,
+    text: `select case when a.is_default then 'default'
+        when exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running')) then 'in_flight' end as obstacle
+      from assistants a where a.assistant_id = $1`,
   },
-  leftovers: {
-    name: 'assistants_leftovers',
+  mark: {
+    name: 'assistants_mark_default',
+    text: 'update assistants set is_default = true where assistant_id = any ($1::uuid[]) and not is_default',
+  },
+  unmarked: {
+    name: 'assistants_unmarked',
+    reads: true,
     text: `select assistant_id, graph_id from assistants
-      where metadata @> '{"created_by":"system"}' and not (graph_id = any ($1::text[]))
-      order by created_at, assistant_id limit $2`,
+      where metadata @> '{"created_by":"system"}' and not is_default
+      order by created_at, assistant_id limit $1`,
+  },
+  unserved: {
+    name: 'assistants_unserved',
+    reads: true,
+    text: `select a.assistant_id, a.graph_id,
+        (select count(*)::integer from crons c where c.assistant_id = a.assistant_id) as crons,
+        (select count(*)::integer from (
+          select 1 from runs r where r.assistant_id = a.assistant_id and r.status not in ('pending', 'running') limit 10001) s) as runs,
+        (select count(*)::integer from (
+          select 1 from runs r where r.assistant_id = a.assistant_id and r.status in ('pending', 'running') limit 10001) s) as in_flight
+      from assistants a
+      where a.is_default and not is_graph_served(a.graph_id, $1 * interval '1 ms', false)
+      order by a.graph_id, a.assistant_id limit $2`,
+  },
+  prune: {
+    name: 'assistants_prune',
+    text: `select prune_default_assistant($1, $2 * interval '1 ms') as outcome`,
   },
 };
 
@@ -117,12 +168,18 @@ export type AssistantStorage = ReturnType<typeof assistantStorage>;
 const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 const conditions = (
-  { metadata, graph_id, name }: AssistantFilter,
+  { metadata, graph_id, name, served }: AssistantFilter,
   access: RowFilter,
 ): Expression<SqlBool>[] => [
   ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
   ...(metadata && Object.keys(metadata).length > 0
     ? [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]
+    : []),
+  ...(served
+    ? [
+        sql<SqlBool>`(not is_default or graph_id = any (${[...served.graphs]}::text[])
+          or is_graph_served(graph_id, ${served.withinMs} * interval '1 ms'))`,
+      ]
     : []),
   ...(graph_id === undefined ? [] : [sql<SqlBool>`graph_id = ${graph_id}`]),
   ...(name === undefined || name === '' ? [] : [sql<SqlBool>`name ilike ${`%${literal(name)}%`}`]),
@@ -169,10 +226,39 @@ const update = (
     return rows[0];
   });
 
+const defaults = (db: Database) => ({
+  /** Marks assistants as the default ones of their graphs. */
+  async markDefaults(assistant_ids: readonly string[]): Promise<void> {
+    await db.query(statements.mark, [assistant_ids]);
+  },
+
+  /** Assistants whose metadata says that the system made them, and that are not marked as default; oldest first. */
+  unmarked: (limit: number): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
+    db.query(statements.unmarked, [limit]),
+
+  /** Default assistants of graphs that no worker has executed within this time. */
+  unserved: (withinMs: number, limit: number): Promise<UnservedDefault[]> =>
+    db.query<UnservedDefault>(statements.unserved, [withinMs, limit]),
+
+  /** Deletes a default assistant with its crons and runs, unless it is in use. */
+  async prune(
+    assistant_id: string,
+    withinMs: number,
+  ): Promise<'deleted' | 'missing' | 'served' | 'in_flight'> {
+    const [row] = await db.query<{ outcome: 'deleted' | 'missing' | 'served' | 'in_flight' }>(
+      statements.prune,
+      [assistant_id, withinMs],
+    );
+    return row?.outcome ?? 'missing';
+  },
+});
+
 export const assistantStorage = (db: Database) => ({
-  /** The new row, or undefined when the id is taken. */
-  async create(assistant: NewAssistant): Promise<AssistantRow | undefined> {
-    return (await db.query<AssistantRow>(statements.create, fieldsOf(assistant)))[0];
+  ...defaults(db),
+
+  /** The new row, or undefined when the id is taken. `isDefault`: the default assistant of its graph. */
+  async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.create, [...fieldsOf(assistant), isDefault]))[0];
   },
 
   async find(assistant_id: string, access: RowFilter): Promise<AssistantRow | undefined> {
@@ -221,23 +307,23 @@ export const assistantStorage = (db: Database) => ({
   },
 
   /** Locks first: a statement that waits for a run to be made still sees the runs as they were when it began. */
-  delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | 'in_flight'> =>
+  delete: (
+    assistant_id: string,
+    access: RowFilter,
+  ): Promise<'deleted' | 'missing' | DeletionObstacle> =>
     db.transact(async (tx) => {
       const values = [assistant_id, access.jsonpath];
-      if ((await tx.query(statements.lock, values)).length === 0) return 'missing';
+      const [locked] = await tx.query<{ is_default: boolean }>(statements.lock, values);
+      if (!locked) return 'missing';
+      if (locked.is_default) return 'default';
       return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';
     }),
 
-  async hasRunsInFlight(assistant_id: string): Promise<boolean> {
-    return (await db.query(statements.inFlight, [assistant_id])).length > 0;
+  /** Why the assistant cannot be deleted now; undefined when it can. The caller has found it. */
+  async deletionObstacle(assistant_id: string): Promise<DeletionObstacle | undefined> {
+    const [row] = await db.query<{ obstacle: DeletionObstacle | null }>(statements.obstacle, [assistant_id]);
+    return row?.obstacle ?? undefined;
   },
-
-  /** Assistants, oldest first, that say of themselves that the system made them, of none of these graphs. */
-  leftovers: (
-    graph_ids: string[],
-    limit: number,
-  ): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
-    db.query(statements.leftovers, [graph_ids, limit]),
 
   search(
     filter: AssistantFilter,
@@ -246,7 +332,7 @@ export const assistantStorage = (db: Database) => ({
   ): Promise<AssistantRow[]> {
     return db.kysely
       .selectFrom('assistants')
-      .selectAll()
+      .select(columnList)
       .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('assistant_id', sort_order)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
+import { AssistantPruner } from '../../src/deployment/assistants/assistant-pruner.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
 import type { AssistantRow } from '../../src/storage/assistants.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await database.script('truncate assistants, threads, runs cascade');
+  await database.script('truncate assistants, threads, runs, workers cascade');
   assistants = new AssistantService(storage, graphs);
 });
 
@@ -35,6 +36,17 @@ const make = (fields: Partial<AssistantRow> = {}): Promise<AssistantRow> =>
 
 const startRun = (assistant_id: string) =>
   storage.runs.create({ ...newRun(assistant_id, crypto.randomUUID()), keyed: false });
+
+const worker_id = crypto.randomUUID();
+const reportWorker = (executed: string[]) =>
+  storage.workers.report({
+    worker_id,
+    name: 'host:7',
+    slots: 1,
+    running: 0,
+    draining: false,
+    graphs: executed,
+  });
 
 const names = async (name: string): Promise<string[]> =>
   (await assistants.search({ name }, firstPage, everyRow)).assistants.map((row) => row.name);
@@ -235,19 +247,89 @@ describe('default assistants', () => {
     expect(await assistants.get('two', everyRow)).toMatchObject({ description: null, version: 2 });
   });
 
-  it('go with their graph, and nothing that a client made goes with them', async () => {
+  const withoutTwo = () => new AssistantService(storage, new Map([['one', {}]]));
+  const ids = async (service: AssistantService): Promise<string[]> =>
+    (await service.search({}, firstPage, everyRow)).assistants.map((row) => row.assistant_id);
+
+  it('stay when a server starts without their graph, with their crons and runs', async () => {
+    await assistants.syncDefaults();
+    const assistant_id = defaultAssistantId('two');
+    const run = newRun(assistant_id, crypto.randomUUID());
+    await storage.runs.create(run);
+    const cron_id = crypto.randomUUID();
+    await database.script(`insert into crons (cron_id, assistant_id, schedule, payload)
+      values ('${cron_id}', '${assistant_id}', '0 0 1 1 *', '{}')`);
+    await database.script(`update runs set status = 'success'`);
+    await withoutTwo().syncDefaults();
+    expect(await withoutTwo().get('two', everyRow)).toMatchObject({ assistant_id, graph_id: 'two' });
+    expect(await storage.crons.find(cron_id, everyRow)).toMatchObject({ assistant_id, enabled: true });
+    expect(await storage.runs.find(run.run_id, undefined, everyRow)).toMatchObject({ assistant_id });
+  });
+
+  it('are not listed while no node executes their graph, and are again when one does', async () => {
     await assistants.syncDefaults();
     const { metadata } = await assistants.get('two', everyRow);
     const copy = await make({ graph_id: 'two', metadata });
-    await new AssistantService(storage, new Map([['one', {}]])).syncDefaults();
-    const left = (await assistants.search({}, firstPage, everyRow)).assistants.map((row) => row.assistant_id);
-    expect(left.toSorted()).toEqual([defaultAssistantId('one'), copy.assistant_id].toSorted());
+    const listed = [defaultAssistantId('one'), copy.assistant_id];
+    expect(new Set(await ids(withoutTwo()))).toEqual(new Set(listed));
+    expect(await withoutTwo().count({ graph_id: 'two' }, everyRow)).toBe(1);
+    await reportWorker(['two']);
+    expect(new Set(await ids(withoutTwo()))).toEqual(new Set([...listed, defaultAssistantId('two')]));
+    await database.script(`update workers set seen_at = now() - interval '11 minutes'`);
+    expect(new Set(await ids(withoutTwo()))).toEqual(new Set(listed));
+    expect(await ids(assistants)).toHaveLength(3);
   });
 
-  it('outlive their graph while runs of theirs are in flight', async () => {
+  it('are kept from servers of an earlier release, which delete those of graphs that they do not have', async () => {
     await assistants.syncDefaults();
-    await startRun(defaultAssistantId('two'));
-    await new AssistantService(storage, new Map([['one', {}]])).syncDefaults();
+    const remove = { name: 'earlier', text: 'delete from assistants where assistant_id = $1' };
+    await database.query(remove, [defaultAssistantId('two')]);
     expect(await assistants.get('two', everyRow)).toMatchObject({ graph_id: 'two' });
+  });
+
+  it('that an earlier release made are marked, and copies of them are not', async () => {
+    await assistants.syncDefaults();
+    const copy = await make({ graph_id: 'two', metadata: { created_by: 'system' } });
+    await database.script('update assistants set is_default = false');
+    await withoutTwo().syncDefaults();
+    await expect(assistants.delete('two', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
+    await assistants.delete(copy.assistant_id, everyRow, undefined);
+  });
+});
+
+describe('the deletion of default assistants that nothing executes', () => {
+  it('lists what goes with them first, and deletes only those', async () => {
+    await assistants.syncDefaults();
+    const assistant_id = defaultAssistantId('two');
+    await startRun(assistant_id);
+    const pruner = new AssistantPruner(storage, ['one']);
+    const row = { assistant_id, graph_id: 'two', crons: 0, runs: 0, in_flight: 1 };
+    expect(await pruner.preview()).toEqual([row]);
+    expect(await pruner.preview(['one'])).toEqual([]);
+    expect(await pruner.prune(assistant_id)).toBe('in_flight');
+    await database.script(`update runs set status = 'success'`);
+    expect(await pruner.preview(['two'])).toEqual([{ ...row, runs: 1, in_flight: 0 }]);
+    expect(await pruner.prune(assistant_id)).toBe('deleted');
+    expect(await pruner.prune(assistant_id)).toBe('missing');
+    await expect(assistants.get('two', everyRow)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await assistants.get('one', everyRow)).toMatchObject({ graph_id: 'one' });
+  });
+
+  it('is refused while a worker executes the graph, and of one that only changed its graph', async () => {
+    await assistants.syncDefaults();
+    await reportWorker(['one', 'two']);
+    const pruner = new AssistantPruner(storage, []);
+    expect(await pruner.hasWorkers()).toBe(true);
+    expect(await pruner.preview()).toEqual([]);
+    expect(await pruner.prune(defaultAssistantId('two'))).toBe('served');
+    await reportWorker(['two']);
+    await assistants.update('two', { graph_id: 'one' }, everyRow);
+    expect((await pruner.preview()).map((row) => row.assistant_id)).toEqual([defaultAssistantId('one')]);
+  });
+
+  it('is refused over the API on a node without the graph', async () => {
+    await assistants.syncDefaults();
+    const other = new AssistantService(storage, new Map([['one', {}]]));
+    await expect(other.delete('two', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
   });
 });

@@ -8,6 +8,7 @@ import type {
   AssistantPage,
   AssistantPatch,
   AssistantRow,
+  DeletionObstacle,
   NewAssistant,
 } from '../../storage/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
@@ -26,8 +27,11 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
 /** What default assistants say of themselves. */
 const madeBySystem = { created_by: 'system' };
 
-/** How many assistants of graphs that left the configuration are looked at on one start. */
-const leftoversMax = 1_000;
+/** How many assistants that an earlier release made are looked at on one start. */
+const unmarkedMax = 1_000;
+
+/** For how long after its last worker the default assistant of a graph is listed. */
+const servedWithinMs = 10 * 60_000;
 
 /** How often an assistant that is in the way of a new one is looked for. */
 const findTries = 2;
@@ -43,7 +47,10 @@ export class AssistantService {
     this.defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));
   }
 
-  /** Gives every graph its default assistant. Servers that start at once do no harm to each other. */
+  /**
+   * Creates the default assistant of every graph. Those of other graphs stay, with their crons and runs: another node may
+   * execute them, or this one again after its next start.
+   */
   async syncDefaults(): Promise<void> {
     const { assistants } = this.#storage;
     for (const [graph_id, { description = null }] of this.#graphs) {
@@ -57,19 +64,18 @@ export class AssistantService {
         context: {},
         metadata: madeBySystem,
       };
-      if (await assistants.create(assistant)) continue;
+      if (await assistants.create(assistant, true)) continue;
       // The id can be told beforehand. Who took it before there was the graph shall not say what everybody runs.
       await assistants.reset(assistant, ownerKey);
       const present = await assistants.find(assistant_id, everyRow);
       if (present && present.description !== description)
         await assistants.describe(assistant_id, description);
     }
-    // Metadata alone proves nothing, since clients copy it. Those with runs in flight stay for another start.
-    for (const { assistant_id, graph_id } of await assistants.leftovers(
-      [...this.#graphs.keys()],
-      leftoversMax,
-    ))
-      if (assistant_id === defaultAssistantId(graph_id)) await assistants.delete(assistant_id, everyRow);
+    // An earlier release marked none. Metadata alone proves nothing, since clients copy it.
+    const unmarked = (await assistants.unmarked(unmarkedMax)).filter(
+      ({ assistant_id, graph_id }) => assistant_id === defaultAssistantId(graph_id),
+    );
+    await assistants.markDefaults([...this.defaultIds, ...unmarked.map(({ assistant_id }) => assistant_id)]);
   }
 
   /** One that is there already is shown to who may create it and may read it. */
@@ -146,19 +152,14 @@ export class AssistantService {
    */
   async delete(idOrGraphId: string, access: RowFilter, threads: RowFilter | undefined): Promise<void> {
     const { assistant_id } = await this.get(idOrGraphId, access);
-    if (this.defaultIds.has(assistant_id)) {
-      throw new Problem(
-        'conflict',
-        'A default assistant belongs to its graph: remove the graph from the configuration instead',
-      );
-    }
+    const { assistants } = this.#storage;
     if (threads) {
-      if (await this.#storage.assistants.hasRunsInFlight(assistant_id)) throw inFlight(assistant_id);
+      assertDeletable(assistant_id, await assistants.deletionObstacle(assistant_id));
       await new ThreadDeletion(this.#storage).deleteOfAssistant(assistant_id, threads);
     }
-    const outcome = await this.#storage.assistants.delete(assistant_id, access);
+    const outcome = await assistants.delete(assistant_id, access);
     if (outcome === 'missing') throw notFound('Assistant', idOrGraphId);
-    if (outcome === 'in_flight') throw inFlight(assistant_id);
+    if (outcome !== 'deleted') assertDeletable(assistant_id, outcome);
   }
 
   async search(
@@ -166,15 +167,21 @@ export class AssistantService {
     page: AssistantPage,
     access: RowFilter,
   ): Promise<{ assistants: AssistantRow[]; total: number }> {
+    const shown = this.#shown(filter);
     const [assistants, total] = await Promise.all([
-      this.#storage.assistants.search(filter, page, access),
-      this.#storage.assistants.count(filter, access),
+      this.#storage.assistants.search(shown, page, access),
+      this.#storage.assistants.count(shown, access),
     ]);
     return { assistants, total };
   }
 
   count(filter: AssistantFilter, access: RowFilter): Promise<number> {
-    return this.#storage.assistants.count(filter, access);
+    return this.#storage.assistants.count(this.#shown(filter), access);
+  }
+
+  /** Lists leave out the default assistants of graphs that no node executes. */
+  #shown(filter: AssistantFilter): AssistantFilter {
+    return { ...filter, served: { graphs: [...this.#graphs.keys()], withinMs: servedWithinMs } };
   }
 
   #assertGraph(graph_id: string): void {
@@ -184,5 +191,13 @@ export class AssistantService {
   }
 }
 
-const inFlight = (assistant_id: string): Problem =>
-  new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
+/** Throws `conflict` with what to do. */
+const assertDeletable = (assistant_id: string, obstacle: DeletionObstacle | undefined): void => {
+  if (obstacle === 'default')
+    throw new Problem(
+      'conflict',
+      'A default assistant cannot be deleted over the API: remove its graph from the configuration, then run "svc assistants prune"',
+    );
+  if (obstacle === 'in_flight')
+    throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
+};
