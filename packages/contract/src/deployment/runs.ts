@@ -165,7 +165,7 @@ export const runRoutes = {
   createRunBatch: route({
     method: 'post',
     path: '/runs/batch',
-    summary: 'Create stateless background runs',
+    summary: 'Create stateless background runs: all of them, or none',
     tag,
     access: create,
     body: z.array(StatelessRunCreate).min(1).max(100),

@@ -306,37 +306,78 @@ const runReads = (db: Database) => ({
   },
 });
 
+/** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
+const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs: number }> => {
+  let sinceMs = performance.now();
+  const statement = { ...statements.create, onSend: () => (sinceMs = performance.now()) };
+  const [row] = await db.query<CreatedRun>(statement, [
+    run.run_id,
+    run.thread_id,
+    run.assistant_id,
+    JSON.stringify(run.metadata),
+    run.kwargs,
+    run.multitask_strategy,
+    run.create_thread,
+    run.claim,
+    run.leaseMs,
+    run.delayMs,
+    run.worker_id,
+    run.log,
+    run.resumable,
+    run.webhook,
+    run.keyed,
+    run.access.jsonpath,
+    run.assistantAccess.jsonpath,
+    run.sealed_user,
+    run.graphs,
+    run.workerTtlMs,
+  ]);
+  return { ...(row as CreatedRun), sinceMs };
+};
+
+/** Rolls back a batch, and carries its outcomes out of the transaction. */
+class BatchRefused extends Error {
+  readonly outcomes: CreatedRun[];
+
+  constructor(outcomes: CreatedRun[]) {
+    super('The batch was rolled back');
+    this.outcomes = outcomes;
+  }
+}
+
+/**
+ * Creates all runs in one transaction. When one is refused, or when only some of them exist, nothing is stored; the list of
+ * outcomes ends with the first refused run. `sinceMs`: the monotonic time from which their leases count.
+ */
+const createAll = async (
+  db: Database,
+  runs: NewRun[],
+): Promise<{ outcomes: CreatedRun[]; isStored: boolean; sinceMs: number }> => {
+  const sinceMs = performance.now();
+  try {
+    const outcomes = await db.transact(async (tx) => {
+      const made: CreatedRun[] = [];
+      for (const run of runs) {
+        const { sinceMs: _, ...one } = await create(tx, run);
+        made.push(one);
+        if (one.outcome !== 'created' && one.outcome !== 'exists') throw new BatchRefused(made);
+      }
+      if (new Set(made.map(({ outcome }) => outcome)).size > 1) throw new BatchRefused(made);
+      return made;
+    });
+    return { outcomes, isStored: true, sinceMs };
+  } catch (error) {
+    if (error instanceof BatchRefused) return { outcomes: error.outcomes, isStored: false, sinceMs };
+    throw error;
+  }
+};
+
 export const runStorage = (db: Database) => ({
   ...runReads(db),
 
-  /** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
-  async create(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
-    let sinceMs = performance.now();
-    const create = { ...statements.create, onSend: () => (sinceMs = performance.now()) };
-    const [row] = await db.query<CreatedRun>(create, [
-      run.run_id,
-      run.thread_id,
-      run.assistant_id,
-      JSON.stringify(run.metadata),
-      run.kwargs,
-      run.multitask_strategy,
-      run.create_thread,
-      run.claim,
-      run.leaseMs,
-      run.delayMs,
-      run.worker_id,
-      run.log,
-      run.resumable,
-      run.webhook,
-      run.keyed,
-      run.access.jsonpath,
-      run.assistantAccess.jsonpath,
-      run.sealed_user,
-      run.graphs,
-      run.workerTtlMs,
-    ]);
-    return { ...(row as CreatedRun), sinceMs };
-  },
+  create: (run: NewRun) => create(db, run),
+
+  createAll: (runs: NewRun[]) => createAll(db, runs),
 
   /** All runs in flight on the thread, or those named; nothing is cancelled, and nothing returned, when one is missing. */
   cancel: (

@@ -81,9 +81,7 @@ export const creationHandlers = ({
           granter.grant(call.access, null, one, key === undefined ? key : `${key} ${at}`),
         ),
       );
-      const created = await Promise.all(granted.map((one) => runs.create(null, one)));
-      for (const { release } of created) release();
-      return created.map(({ run }) => run);
+      return runs.createAll(granted);
     },
   };
 };

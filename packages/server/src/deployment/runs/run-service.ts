@@ -126,6 +126,30 @@ export class RunService {
     }
   }
 
+  /** Creates stateless background runs in one transaction: all of them, or none. */
+  async createAll(granted: GrantedRun[]): Promise<Run[]> {
+    const runs: NewRun[] = [];
+    const releases: (() => void)[] = [];
+    try {
+      for (const { request, grant } of granted) runs.push(this.#newRun(null, request, grant, {}));
+      const { outcomes, sinceMs } = await this.#insertAll(runs, granted);
+      const records: Run[] = [];
+      for (const [at, run] of runs.entries()) {
+        const created = outcomes[at];
+        const stream = this.#streams.open(run.run_id);
+        releases.push(stream.retain());
+        if (created?.outcome === 'exists')
+          records.push(await this.#existing(run, created.thread_id, stream, sinceMs));
+        else if (created?.outcome === 'created')
+          records.push(this.#begin(run, created, stream, granted[at]?.grant.user, sinceMs));
+      }
+      return records;
+    } finally {
+      for (const release of releases) release();
+      for (const { claim } of runs) if (claim) this.#dispatcher.unreserve();
+    }
+  }
+
   /** With what it waits for, while it is pending. Throws not_found. */
   async get(thread_id: string, run_id: string, access: RowFilter): Promise<Run> {
     const row = await this.#storage.runs.find(run_id, thread_id, access);
@@ -234,29 +258,56 @@ export class RunService {
   }
 
   async #insert(run: NewRun, request: RunRequest) {
-    const created = await this.#store(run);
-    switch (created.outcome) {
-      case 'created':
-      case 'exists':
-        return created;
+    const created = await retried(run.keyed, async (keyed) => {
+      const tried = await this.#storage.runs.create({ ...run, keyed });
+      return { ...tried, isOld: tried.outcome === 'exists' };
+    });
+    if (created.outcome === 'created' || created.outcome === 'exists') return created;
+    throw await this.#refusal(created, run, request);
+  }
+
+  async #insertAll(runs: NewRun[], granted: GrantedRun[]) {
+    const isKeyed = runs.some(({ keyed }) => keyed);
+    const stored = await retried(isKeyed, async (keyed) => {
+      const tried = await this.#storage.runs.createAll(runs.map((run) => ({ ...run, keyed })));
+      return { ...tried, isOld: tried.outcomes.some(({ outcome }) => outcome === 'exists') };
+    });
+    if (stored.isStored) return stored;
+    const at = stored.outcomes.length - 1;
+    const [last, run, one] = [stored.outcomes[at], runs[at], granted[at]];
+    if (!last || !run || !one || last.outcome === 'created' || last.outcome === 'exists')
+      throw new Problem(
+        'conflict',
+        'This batch was accepted before, and some of its runs have ended since; nothing was created now',
+      );
+    const { code, message } = await this.#refusal(last, run, one.request);
+    throw new Problem(code, `No run was created. Run ${at} of the batch: ${message}`);
+  }
+
+  async #refusal(
+    refused: Exclude<CreatedRun, { outcome: 'created' | 'exists' }>,
+    run: NewRun,
+    request: RunRequest,
+  ): Promise<Problem> {
+    switch (refused.outcome) {
       case 'no_assistant':
-        throw this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
+        return this.#graphs.has(request.assistant_id) || !isGraphId(request.assistant_id)
           ? notFound('Assistant', request.assistant_id)
           : new Problem(
               'not_found',
               `There is no assistant and no graph ${JSON.stringify(request.assistant_id)}; graphs here: ${[...this.#graphs].join(', ')}`,
             );
       case 'no_graph':
-        throw await this.#graphMissing(created.graph_id);
+        return this.#graphMissing(refused.graph_id);
       case 'no_thread':
-        throw notFound('Thread', run.thread_id ?? '');
+        return notFound('Thread', run.thread_id ?? '');
       case 'outside':
-        throw new Problem(
+        return new Problem(
           'forbidden',
           'The auth handler for threads:create_run returned a filter that what the run would make does not pass: it must set the metadata that it filters by.',
         );
       case 'busy':
-        throw new Problem(
+        return new Problem(
           'conflict',
           'The thread is busy with another run. Wait for it, or choose another multitask_strategy',
         );
@@ -270,23 +321,29 @@ export class RunService {
       ? new Problem('unavailable', `No live worker executes graph ${name} at the moment`)
       : new Problem('not_found', `No server has graph ${name}; graphs here: ${[...this.#graphs].join(', ')}`);
   }
+}
 
-  /** A connection that broke leaves open whether the run is there: asked again under the same id, it is made once. */
-  async #store(run: NewRun): Promise<CreatedRun & { sinceMs: number }> {
-    const askedMs = performance.now();
-    const untilMs = askedMs + insertMs.max;
-    for (let keyed = run.keyed; ; keyed = true) {
-      try {
-        const created = await this.#storage.runs.create({ ...run, keyed });
-        // Its lease, if it is ours, began with an earlier try; which one, nobody can say.
-        return created.outcome === 'exists' ? { ...created, sinceMs: askedMs } : created;
-      } catch (error) {
-        const isAway = error instanceof Problem && error.code === 'unavailable';
-        if (!isAway || isRefused(error) || performance.now() > untilMs) throw error;
-        await sleep(insertMs.pause);
-      }
+/**
+ * Stores runs, again when the connection breaks. A lost answer leaves open whether they are stored, so later tries look for
+ * their ids (`keyed`): they are stored once.
+ */
+const retried = async <T extends { isOld: boolean; sinceMs: number }>(
+  isKeyed: boolean,
+  store: (keyed: boolean) => Promise<T>,
+): Promise<T> => {
+  const askedMs = performance.now();
+  const untilMs = askedMs + insertMs.max;
+  for (let keyed = isKeyed; ; keyed = true) {
+    try {
+      const stored = await store(keyed);
+      // A lease, if it is ours, began with an earlier try; which one is unknown.
+      return stored.isOld ? { ...stored, sinceMs: askedMs } : stored;
+    } catch (error) {
+      const isAway = error instanceof Problem && error.code === 'unavailable';
+      if (!isAway || isRefused(error) || performance.now() > untilMs) throw error;
+      await sleep(insertMs.pause);
     }
   }
-}
+};
 
 const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);

@@ -33,6 +33,7 @@ assistants.metadata jsonb not null default '{}'::jsonb
 assistants.version integer not null default 1
 assistants.created_at timestamp with time zone not null default now()
 assistants.updated_at timestamp with time zone not null default now()
+assistants.is_default boolean not null default false
 blob_garbage.blob_space uuid not null
 blob_garbage.since timestamp with time zone not null default now()
 blob_garbage.due_at timestamp with time zone not null default (now() + '00:01:00'::interval)
@@ -234,6 +235,9 @@ run_events.last_id integer not null
 run_events.events text not null
 run_events.outcome text
 run_events.created_at timestamp with time zone not null default now()
+run_queue_size.only_row boolean not null default true
+run_queue_size.pending bigint not null default 0
+run_queue_size.counted_at timestamp with time zone not null default now()
 run_users.run_id uuid not null
 run_users.sealed text not null
 runs.run_id uuid not null
@@ -262,6 +266,10 @@ runs.found_status text
 runs.found_interrupts text
 runs.found_error text
 runs.found_by uuid
+runs.graph_id text
+runs.owner_hash integer not null default 0
+runs.waits_for text
+runs.progress_token bigint not null default 0
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null
@@ -437,6 +445,7 @@ workers.running integer not null
 workers.draining boolean not null default false
 workers.started_at timestamp with time zone not null default now()
 workers.seen_at timestamp with time zone not null default now()
+workers.graphs text[]
 workers.connections integer
 workspaces.id uuid not null
 workspaces.display_name text not null
@@ -503,6 +512,8 @@ replaced_writes PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, i
 run_cancels CHECK ((action = ANY (ARRAY['interrupt'::text, 'rollback'::text])))
 run_cancels PRIMARY KEY (run_id)
 run_events PRIMARY KEY (run_id, first_id, last_id)
+run_queue_size CHECK (only_row)
+run_queue_size PRIMARY KEY (only_row)
 run_users PRIMARY KEY (run_id)
 runs CHECK ((log = ANY (ARRAY['nothing'::text, 'outcome'::text, 'events'::text])))
 runs CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))
@@ -543,6 +554,7 @@ CREATE UNIQUE INDEX api_keys_key_hash_key ON svc.api_keys USING btree (key_hash)
 CREATE UNIQUE INDEX api_keys_pkey ON svc.api_keys USING btree (id)
 CREATE UNIQUE INDEX assistant_versions_pkey ON svc.assistant_versions USING btree (assistant_id, version)
 CREATE INDEX assistants_created ON svc.assistants USING btree (created_at, assistant_id)
+CREATE INDEX assistants_default ON svc.assistants USING btree (graph_id) WHERE is_default
 CREATE INDEX assistants_graph ON svc.assistants USING btree (graph_id, created_at)
 CREATE INDEX assistants_metadata ON svc.assistants USING gin (metadata jsonb_path_ops) WITH (fastupdate=off)
 CREATE UNIQUE INDEX assistants_pkey ON svc.assistants USING btree (assistant_id)
@@ -601,12 +613,19 @@ CREATE UNIQUE INDEX replaced_writes_pkey ON svc.replaced_writes USING btree (thr
 CREATE UNIQUE INDEX run_cancels_pkey ON svc.run_cancels USING btree (run_id)
 CREATE INDEX run_events_ended ON svc.run_events USING btree (created_at) WHERE (outcome IS NOT NULL)
 CREATE UNIQUE INDEX run_events_pkey ON svc.run_events USING btree (run_id, first_id, last_id)
+CREATE UNIQUE INDEX run_queue_size_pkey ON svc.run_queue_size USING btree (only_row)
 CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
+CREATE INDEX runs_behind ON svc.runs USING btree (thread_id, created_at, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'thread'::text))
+CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND ((waits_for IS NULL) OR (waits_for = 'time'::text)))
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
+CREATE INDEX runs_of_owner ON svc.runs USING btree (assistant_id, owner_hash) WHERE (status = 'running'::text)
 CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
 CREATE INDEX runs_pending ON svc.runs USING btree (not_before, created_at) WHERE (status = 'pending'::text)
 CREATE UNIQUE INDEX runs_pkey ON svc.runs USING btree (run_id)
+CREATE INDEX runs_ready ON svc.runs USING btree (graph_id, assistant_id, owner_hash, not_before, run_id) WHERE ((status = 'pending'::text) AND (waits_for = 'slot'::text))
+CREATE INDEX runs_ready_on_thread ON svc.runs USING btree (thread_id, run_id) WHERE ((status = 'pending'::text) AND (waits_for = 'slot'::text))
+CREATE INDEX runs_ready_since ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'slot'::text))
 CREATE INDEX runs_thread ON svc.runs USING btree (thread_id, created_at, run_id)
 CREATE UNIQUE INDEX schema_functions_pkey ON svc.schema_functions USING btree (only_row)
 CREATE UNIQUE INDEX schema_migrations_pkey ON svc.schema_migrations USING btree (version)
@@ -683,6 +702,7 @@ add_export_event(p_tenant uuid, p_export uuid, p_type text, p_run uuid, p_messag
 add_trace_days(p_days date[]) returns void
 adopt_late_orphans(p_limit integer) returns integer
 adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
+advance_thread(p_thread_id uuid) returns void
 begin_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_pending jsonb) returns boolean
 blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
@@ -690,7 +710,7 @@ cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_
 claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
 claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
-claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer) returns SETOF runs
+claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[], p_assistants uuid[], p_owners integer[]) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer
 commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json, p_shapes json, p_events json, p_endings json) returns uuid[]
@@ -698,8 +718,9 @@ commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) return
 complete_export(p_tenant uuid, p_export uuid, p_token bigint, p_manifest text) returns boolean
 complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath, p_max integer) returns text
+count_queued_runs() returns void
 count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
-create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+create_run(p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text, p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval, p_worker_id uuid, p_log text, p_resumable boolean, p_webhook text, p_keyed boolean, p_access jsonpath, p_assistant_access jsonpath, p_sealed_user text, p_graphs text[], p_served_within interval) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
@@ -716,6 +737,7 @@ drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
 end_lost_traces(p_quiet interval, p_limit integer) returns integer
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
+end_spent_run(p_run_id uuid, p_attempts integer, OUT status text, OUT error text) returns record
 enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean
 export_cursor_time(p_cursor text) returns timestamp with time zone
@@ -725,31 +747,48 @@ fail_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_cause text,
 find_heir(p_run runs) returns TABLE(rests boolean, heir uuid)
 find_settled(p_thread_id uuid) returns TABLE(head uuid, status text, interrupts text, error text, settled_by uuid)
 fold_trace_hours(p_quiet interval, p_limit integer) returns integer
+follow_assistant_graph() returns trigger
 follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 forget_garbage() returns trigger
 hand_over_run(p_run_id uuid, p_thread_id uuid) returns boolean
 heads_mark(p_thread_id uuid) returns text
 ingest_runs(p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[], p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[], p_run_type text[], p_dotted_order text[], p_end_time text[], p_error text[], p_inputs text[], p_outputs text[], p_events text[], p_serialized text[], p_extra text[], p_tags text[], p_reference_example_id text[], p_prompt_tokens text[], p_completion_tokens text[], p_total_tokens text[], p_prompt_cost text[], p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[], p_ranks text[]) returns date[]
 is_being_deleted(p_thread_id uuid, p_space uuid) returns boolean
+is_graph_served(p_graph_id text, p_within interval, p_leaving boolean) returns boolean
 is_of_lone_run(p_thread_id uuid) returns boolean
+is_run_ready(p_graphs text[]) returns boolean
+is_thread_taken(p_thread_id uuid) returns boolean
 items_refresh_on_read() returns boolean
+keep_default_assistant() returns trigger
 keep_replaced_write() returns trigger
 lock_export_runs(p_tenant uuid, p_export uuid) returns void
+lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns SETOF runs
+lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
+move_ready_runs(p_assistant_id uuid, p_from text, p_to text, p_limit integer) returns integer
+next_run_queue(p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[], OUT graph_id text, OUT assistant_id uuid, OUT owner_hash integer) returns record
 note_moved_run() returns trigger
 note_removals(p_thread_ids uuid[]) returns void
 note_removed_checkpoints() returns trigger
 price_runs(p_tenant uuid, p_id uuid[], p_model text[], p_prompt_tokens bigint[], p_completion_tokens bigint[], p_total_tokens bigint[], p_usage_details text[], p_prompt_cost numeric[], p_completion_cost numeric[], p_total_cost numeric[], p_priced_details text[]) returns integer
+promote_due_runs(p_limit integer) returns integer
+prune_default_assistant(p_assistant_id uuid, p_within interval) returns text
 prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 queue_webhook(p_run_id uuid, p_values text, p_status text, p_error text) returns void
+ready_assistants(p_graph_id text, p_after uuid, p_limit integer) returns SETOF uuid
+ready_graphs() returns text[]
+recover_lost_runs(p_limit integer, p_attempts integer) returns SETOF runs
 refuse_deleted_thread() returns trigger
-release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text) returns void
+release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text, p_lost boolean) returns void
 remove_run(p_run_id uuid, p_thread_id uuid) returns void
 remove_runs(p_thread_id uuid) returns void
+repair_ready_graphs(p_graph_id text, p_after uuid, OUT last uuid, OUT repaired integer) returns record
+repair_waiting_threads(p_after uuid, p_limit integer, OUT last uuid, OUT repaired integer) returns record
 requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 requeue_export_run(p_tenant uuid, p_run uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval) returns boolean
 restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid) returns void
 restore_thread(p_thread_id uuid) returns void
 run_error_message(p_error text) returns text
+run_owner(p_metadata jsonb, p_thread_metadata jsonb) returns integer
 sent_usage_details(p_patched integer, p_details jsonb) returns jsonb
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
