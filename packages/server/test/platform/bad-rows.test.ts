@@ -157,6 +157,10 @@ describe('exports', () => {
 describe('a run', () => {
   it('is given back for a reason that holds NUL', async () => {
     const leases = runLeaseStorage(db);
-    await leases.release([{ id: randomUUID(), lease_token: 1 }], { charge: true, reason: 'a\0b' });
+    await leases.release([{ id: randomUUID(), lease_token: 1 }], {
+      charge: true,
+      lost: true,
+      reason: 'a\0b',
+    });
   });
 });

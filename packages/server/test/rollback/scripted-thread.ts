@@ -6,7 +6,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { everyRow } from '../../src/storage/row-filter.ts';
 import { runLeaseStorage } from '../../src/storage/run-leases.ts';
 import { type CancelAction, runStorage } from '../../src/storage/runs.ts';
-import { newRun } from '../runs/run-rows.ts';
+import { claimOf, newRun } from '../runs/run-rows.ts';
 import { threadRows, type ThreadRows } from './thread-rows.ts';
 
 /** A checkpoint id; a later one need not be greater, as with clocks that disagree. */
@@ -53,7 +53,7 @@ export class ScriptedThread {
 
   /** Claims whatever may run. Returns the lease token of the run. */
   async claim(run_id: string): Promise<number> {
-    const { runs } = await runLeaseStorage(this.#db).claim(100, randomUUID(), 600_000, 3);
+    const { runs } = await runLeaseStorage(this.#db).claim(claimOf(100, { leaseMs: 600_000 }));
     await this.readHeads();
     return runs.find((run) => run.run_id === run_id)?.lease_token ?? 0;
   }
@@ -61,6 +61,7 @@ export class ScriptedThread {
   release(run_id: string, lease_token: number, charge: boolean): Promise<void> {
     return runLeaseStorage(this.#db).release([{ id: run_id, lease_token }], {
       charge,
+      lost: charge,
       reason: 'as the test says',
     });
   }

@@ -5,7 +5,7 @@ import type { Lease } from '../../src/storage/lease.ts';
 import type { RunRow } from '../../src/storage/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { newAssistant, newRun } from './run-rows.ts';
+import { claimOf, newAssistant, newRun } from './run-rows.ts';
 
 let db: TestDatabase;
 let storage: Storage;
@@ -16,13 +16,17 @@ beforeEach(async () => {
 afterEach(() => db[Symbol.asyncDispose]());
 
 const claim = async (): Promise<RunRow> => {
-  const { runs } = await storage.runLeases.claim(1, randomUUID(), 600_000, 3);
+  const { runs } = await storage.runLeases.claim(claimOf(1, { leaseMs: 600_000 }));
   const [run] = runs;
   if (!run) throw new Error('nothing was claimed');
   return run;
 };
 const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });
-const expire = () => db.script(`update runs set lease_until = now() - interval '1 second'`);
+/** Its lease ends, and another worker puts it back. */
+const expire = async (): Promise<void> => {
+  await db.script(`update runs set lease_until = now() - interval '1 second'`);
+  await storage.runLeases.recover(3);
+};
 const stored = async () => {
   const [row] = await db.query<{ status: string; attempt: number; lost_attempts: unknown[] }>(
     { name: 'stored', text: 'select status, attempt, lost_attempts from runs' },
@@ -40,13 +44,17 @@ const claimedTwice = async (): Promise<Lease> => {
   return leaseOf(first);
 };
 
-const away = { charge: false, reason: 'the database could not be reached' };
+const away = { charge: false, lost: true, reason: 'the database could not be reached' };
 
 describe('a run that is given back when it has been claimed again', () => {
   it('is not charged for the attempt that was no fault of its', async () => {
     const first = await claimedTwice();
     await storage.runLeases.release([first], away);
-    expect(await stored()).toEqual({ status: 'running', attempt: 1, lost_attempts: [] });
+    expect(await stored()).toMatchObject({
+      status: 'running',
+      attempt: 1,
+      lost_attempts: [{ charged: false }],
+    });
     // Once.
     await storage.runLeases.release([first], away);
     expect(await stored()).toMatchObject({ attempt: 1 });
@@ -54,8 +62,12 @@ describe('a run that is given back when it has been claimed again', () => {
 
   it('is charged when the attempt ended its executor', async () => {
     const first = await claimedTwice();
-    await storage.runLeases.release([first], { charge: true, reason: 'its executor ended' });
-    expect(await stored()).toMatchObject({ status: 'running', attempt: 2, lost_attempts: [{ attempt: 1 }] });
+    await storage.runLeases.release([first], { charge: true, lost: true, reason: 'its executor ended' });
+    expect(await stored()).toMatchObject({
+      status: 'running',
+      attempt: 2,
+      lost_attempts: [{ attempt: 1, charged: true }],
+    });
   });
 
   it('keeps what later attempts are charged', async () => {
@@ -63,6 +75,10 @@ describe('a run that is given back when it has been claimed again', () => {
     await expire();
     await claim();
     await storage.runLeases.release([first], away);
-    expect(await stored()).toMatchObject({ attempt: 3, lost_attempts: [{ attempt: 1 }, { attempt: 2 }] });
+    const lost_attempts = [
+      { attempt: 1, charged: false },
+      { attempt: 2, charged: true },
+    ];
+    expect(await stored()).toMatchObject({ attempt: 2, lost_attempts });
   });
 });

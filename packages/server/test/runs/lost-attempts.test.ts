@@ -184,6 +184,7 @@ describe('the loss of a lease', () => {
       name: 'host:7',
       slots: 1,
       running: 1,
+      connections: 0,
       draining: false,
       graphs: [],
     };
@@ -212,7 +213,7 @@ describe('the loss of a lease', () => {
     });
   });
 
-  it('gets the reason that the worker itself knows, when that comes back', async () => {
+  it('gets the reason that the worker itself knows when that comes back, and is not charged if it was no fault of the run', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
     await lose(run, worker, false);
@@ -221,10 +222,11 @@ describe('the loss of a lease', () => {
     for (let sent = 0; sent < 2; sent++)
       await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], late);
     const found = await runStorage(db).find(run.run_id, run.thread_id ?? '', everyRow);
-    expect(found).toMatchObject({ status: 'running', attempt: 2, lease_token: 2 });
+    expect(found).toMatchObject({ status: 'running', attempt: 1, lease_token: 2 });
     expect(found?.lost_attempts).toMatchObject([
       {
         attempt: 1,
+        charged: false,
         message: expect.stringMatching(/has gone\. It says: this process stood still for 40\.0 s$/) as string,
       },
     ]);

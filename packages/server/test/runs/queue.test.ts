@@ -221,7 +221,14 @@ describe('a pending run', () => {
 
   it('says whether a worker executes its graph', async () => {
     const run = await create('alice');
-    const report = { worker_id: randomUUID(), name: 'a worker', slots: 10, running: 0, draining: false };
+    const report = {
+      worker_id: randomUUID(),
+      name: 'a worker',
+      slots: 10,
+      running: 0,
+      connections: 0,
+      draining: false,
+    };
     await workerStorage(db).report({ ...report, graphs: ['other'] });
     expect(await reason(run)).toMatchObject({ workers: 1, workers_of_graph: 0 });
     await workerStorage(db).report({ ...report, graphs: ['other', 'agent'] });
