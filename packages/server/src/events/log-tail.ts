@@ -22,6 +22,8 @@ export interface LogTailOptions {
 
 /** Runs asked for in one statement. */
 const batchMax = 500;
+/** Bytes of events that are read of one log at a time. Less than what is buffered for a client. */
+const pageBytes = 256 * 1024;
 
 export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
 
@@ -29,6 +31,8 @@ export class LogTail implements AsyncDisposable {
   readonly #options: LogTailOptions;
   readonly #poll: NodeJS.Timeout;
   readonly #rung = new Set<string>();
+  /** Runs whose readers are behind: their logs are read again when these have taken what they got, or had time to. */
+  readonly #behind = new Set<string>();
   readonly #reads: AskedWork;
   readonly #polls: AskedWork;
   #closing = false;
@@ -82,7 +86,7 @@ export class LogTail implements AsyncDisposable {
       for (const run_id of asked) this.#rung.delete(run_id);
       const streams = asked.flatMap((run_id) => {
         const stream = this.#options.streams.find(run_id);
-        return stream?.isFollowed ? [stream] : [];
+        return stream?.isFollowed && !this.#behind.has(run_id) ? [stream] : [];
       });
       await this.#read(streams);
     }
@@ -94,11 +98,24 @@ export class LogTail implements AsyncDisposable {
     if (streams.length === 0) return unread;
     const rows = await this.#options.log.news(
       streams.map(({ run_id, nextId }) => ({ run_id, next_id: nextId })),
+      pageBytes,
     );
     // A log may have more than one statement returns of it.
     for (const row of rows) if (this.#tell(row)) unread.add(row.run_id);
-    for (const run_id of unread) this.#ring(run_id);
+    for (const run_id of unread) this.#goOn(run_id);
     return unread;
+  }
+
+  /** Reads on as soon as the readers of the run can take more; at once when somebody waits for its outcome. */
+  #goOn(run_id: string): void {
+    const stream = this.#options.streams.find(run_id);
+    const taken = stream?.hasWaiters ? undefined : stream?.untilTaken();
+    if (!taken) return this.#ring(run_id);
+    this.#behind.add(run_id);
+    void taken.then(() => {
+      this.#behind.delete(run_id);
+      this.#ring(run_id);
+    });
   }
 
   /** Whether the stream goes on. */
@@ -113,7 +130,7 @@ export class LogTail implements AsyncDisposable {
   }
 
   async #pollAll(): Promise<void> {
-    const followed = [...this.#options.streams.followed()];
+    const followed = [...this.#options.streams.followed()].filter(({ run_id }) => !this.#behind.has(run_id));
     for (let at = 0; at < followed.length; at += batchMax) {
       const batch = followed.slice(at, at + batchMax);
       // States first: a log that is read after a run has ended is whole.

@@ -1,6 +1,5 @@
 // What happens in a run, told to everyone on this node who listens. Ids count from 0 in each run, over all of its
 // attempts; every reader sees every event after the place where it came in, in order, and then the end.
-import { onAbort } from '../abort.ts';
 
 export interface RunEvent {
   id: number;
@@ -24,6 +23,8 @@ export interface RunReader {
   end(): void;
 }
 
+/** How long the events of a run wait for a reader that takes nothing. */
+const takeMs = 5_000;
 /** Characters of events that wait for a reader; with more it has missed some. */
 const waitingMax = 4 * 1024 * 1024;
 
@@ -72,21 +73,16 @@ export class Subscription {
     return true;
   }
 
-  /** Resolves when the reader has taken what it got, or `late` is aborted; undefined when it is not waited for. */
-  untilTaken(late: AbortSignal): Promise<void> | undefined {
+  /** Resolves when the reader has taken what it got, or with `late`; undefined when it is not waited for. */
+  untilTaken(late: Promise<void>): Promise<void> | undefined {
     const taken = this.#isStalled ? undefined : this.#reader?.taken?.();
     if (!taken) return undefined;
-    return new Promise((resolve) => {
-      const stopWaiting = onAbort(late, () => {
-        this.#isStalled = true;
-        resolve();
-      });
-      void taken.then(() => {
-        stopWaiting();
-        this.#isStalled = false;
-        resolve();
-      });
+    let isTaken = false;
+    const inTime = taken.then(() => {
+      isTaken = true;
+      this.#isStalled = false;
     });
+    return Promise.race([inTime, late.then(() => void (this.#isStalled ||= !isTaken))]);
   }
 
   /** The reader has gone. */
@@ -121,6 +117,11 @@ export class RunStream {
     return this.#readers.size > 0;
   }
 
+  /** True while somebody waits for the outcome. */
+  get hasWaiters(): boolean {
+    return this.#waiters > 0;
+  }
+
   /** Events with ids from `first_id` on. Those that were told before are left out. */
   push(first_id: number, events: readonly [event: string, data: string][]): void {
     if (this.isEnded) return;
@@ -149,14 +150,14 @@ export class RunStream {
     return subscription;
   }
 
-  /** Resolves when every reader has taken what it got, or has had this long. */
-  async untilTaken(ms: number): Promise<void> {
-    const late = new AbortController();
-    const waits = [...this.#readers].flatMap((reader) => reader.untilTaken(late.signal) ?? []);
-    if (waits.length === 0) return;
-    const timer = setTimeout(() => late.abort(), ms);
-    await Promise.all(waits);
-    clearTimeout(timer);
+  /** Resolves when every reader has taken what it got, or has had `takeMs`; undefined when none is waited for. */
+  untilTaken(): Promise<void> | undefined {
+    let timeOver!: () => void;
+    const late = new Promise<void>((resolve) => (timeOver = resolve));
+    const waits = [...this.#readers].flatMap((reader) => reader.untilTaken(late) ?? []);
+    if (waits.length === 0) return undefined;
+    const timer = setTimeout(timeOver, takeMs);
+    return Promise.all(waits).then(() => clearTimeout(timer));
   }
 
   /** Keeps the stream here until the function that this returns is called, whether anyone reads or not. */

@@ -45,8 +45,6 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   logger: Logger;
 }
 
-/** How long the events of a run wait for a reader that takes nothing. */
-const takeMs = 5_000;
 /** Lost attempts after which a run is charged for outages of the database too. */
 const outagesMax = 5;
 
@@ -160,6 +158,12 @@ export class Dispatcher {
     return true;
   }
 
+  /** True when readers here have not been sent all that earlier attempts have logged: they go on reading the log. */
+  #isLogAhead({ run_id, logged, first_event_id }: RunOrder): boolean {
+    const stream = this.#options.streams.find(run_id);
+    return logged && stream !== undefined && stream.isFollowed && stream.nextId < first_event_id;
+  }
+
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
@@ -180,8 +184,9 @@ export class Dispatcher {
       const lease = { id: order.run_id, lease_token: order.lease_token };
       return this.#giveBack([lease], { charge: false, lost: false, reason: (error as Error).message });
     }
-    this.#options.tail.unfollow(order.run_id);
     const attempt = new Attempt(order, executor, this.#options.limits, losses);
+    attempt.isLogOnly = this.#isLogAhead(order);
+    if (!attempt.isLogOnly) this.#options.tail.unfollow(order.run_id);
     this.#attempts.keep(attempt, sinceMs);
     for (const tell of this.#starting.get(order.run_id) ?? []) tell(attempt);
     this.#starting.delete(order.run_id);
@@ -335,7 +340,7 @@ export class Dispatcher {
     const stream = streams.find(run_id);
     if (message.kind === 'events') {
       if (!stream?.hasReaders) attempt.unlisten();
-      stream?.push(message.first_id, message.events);
+      if (!attempt.isLogOnly) stream?.push(message.first_id, message.events);
       if (message.ack !== undefined) this.#acknowledge(attempt, stream, message.ack);
       return;
     }
@@ -365,8 +370,9 @@ export class Dispatcher {
 
   /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
   #acknowledge(attempt: Attempt, stream: RunStream | undefined, bytes: number): void {
-    if (!stream?.hasReaders) return attempt.acknowledge(bytes);
-    void stream.untilTaken(takeMs).then(() => attempt.acknowledge(bytes));
+    const taken = stream?.untilTaken();
+    if (taken) void taken.then(() => attempt.acknowledge(bytes));
+    else attempt.acknowledge(bytes);
   }
 
   /** What an attempt says that has lost its lease counts for nothing, save that it has ended. */

@@ -45,9 +45,10 @@ const statements = {
     reads: true,
     text: `select ${columns} from unnest($1::uuid[], $2::integer[]) as p(run_id, next_id)
       cross join lateral (
-        select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
-        order by l.first_id, l.last_id limit 200
-      ) e`,
+        select l.*, sum(octet_length(l.events)) over (order by l.first_id, l.last_id) - octet_length(l.events) as before
+        from (select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
+              order by l.first_id, l.last_id limit 200) l
+      ) e where e.before < $3 order by e.run_id, e.first_id, e.last_id`,
   },
   end: {
     name: 'run_log_end',
@@ -76,11 +77,12 @@ export const runLogStorage = (db: Database) => ({
   page: (run_id: string, next_id: number, bytes: number): Promise<LogRow[]> =>
     db.query<LogRow>(statements.page, [run_id, next_id, bytes]),
 
-  /** What came in several logs since these positions. */
-  news: (positions: LogPosition[]): Promise<LogRow[]> =>
+  /** Rows from these positions on, about `bytes` of each log. */
+  news: (positions: LogPosition[], bytes: number): Promise<LogRow[]> =>
     db.query<LogRow>(statements.news, [
       positions.map(({ run_id }) => run_id),
       positions.map(({ next_id }) => next_id),
+      bytes,
     ]),
 
   /** The id that the next event will have; undefined when there is no log. */

@@ -38,7 +38,7 @@ const startRun = async (): Promise<Run> => {
 };
 
 /** Its last flush: so many events, each in a row of its own, and how it ended. */
-const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promise<void> => {
+const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes = 0): Promise<void> => {
   const success: Ending = {
     thread_id,
     status: 'success',
@@ -59,7 +59,7 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promis
       owner,
       first_id: at,
       last_id: at,
-      events: `custom\n{"at":${at}}\n`,
+      events: `custom\n{"at":${at},"text":"${'x'.repeat(bytes)}"}\n`,
       keep_from: null,
     })),
     endings: [{ owner, ...success }],
@@ -68,13 +68,13 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promis
 };
 
 /** A follower of the run that has read its log to the end once, and hears no bell after that. */
-const follow = async (run_id: string) => {
+const follow = async (run_id: string, taken?: () => Promise<void>) => {
   const streams = new RunStreams();
   const log = runLogStorage(db);
   let reads = 0;
   const tail = new LogTail({
     streams,
-    log: { ...log, news: (positions) => log.news(positions).finally(() => reads++) },
+    log: { ...log, news: (...asked) => log.news(...asked).finally(() => reads++) },
     runs: runStorage(db),
     bell: new Bell(),
     pollMs: 20,
@@ -83,10 +83,12 @@ const follow = async (run_id: string) => {
   });
   const stream: RunStream = streams.open(run_id, { streamed: true });
   const ids: number[] = [];
-  stream.subscribe().attach({ event: ({ id }) => ids.push(id), end: () => undefined });
+  stream
+    .subscribe()
+    .attach({ event: ({ id }) => ids.push(id), end: () => undefined, ...(taken && { taken }) });
   tail.follow(stream);
   await eventually(() => expect(reads).toBeGreaterThan(0));
-  return { stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
+  return { streams, tail, stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
 };
 
 describe('a follower that hears no bell', () => {
@@ -109,5 +111,36 @@ describe('a follower that hears no bell', () => {
     await endRun(run, length);
     expect(await follower.stream.outcome).toMatchObject({ status: 'success', error: null });
     expect(follower.ids).toEqual(all);
+  });
+});
+
+describe('a follower whose reader takes nothing', () => {
+  it('reads a part of the log and goes on when the reader does, and other runs do not wait', async () => {
+    const [slow, other] = [await startRun(), await startRun()];
+    let take!: () => void;
+    const taken = new Promise<void>((resolve) => (take = resolve));
+    await using follower = await follow(slow.run_id, () => taken);
+    await endRun(slow, 300, 10_000);
+    await eventually(() => expect(follower.ids.length).toBeGreaterThan(0));
+    const stream = follower.streams.open(other.run_id, { streamed: true });
+    const ids: number[] = [];
+    stream.subscribe().attach({ event: ({ id }) => ids.push(id), end: () => undefined });
+    follower.tail.follow(stream);
+    await endRun(other, 700);
+    await stream.outcome;
+    expect(ids).toHaveLength(700);
+    expect(follower.ids.length).toBeLessThan(40);
+    take();
+    await follower.stream.outcome;
+    expect(follower.ids).toEqual(Array.from({ length: 300 }, (_, at) => at));
+  });
+
+  it('reads the whole log when somebody else waits for the outcome', async () => {
+    const run = await startRun();
+    await using follower = await follow(run.run_id, () => new Promise(() => undefined));
+    follower.stream.retain();
+    await endRun(run, 300, 10_000);
+    await follower.stream.outcome;
+    expect(follower.ids).toHaveLength(300);
   });
 });

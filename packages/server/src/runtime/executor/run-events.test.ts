@@ -65,7 +65,7 @@ describe('a run whose events the server process does not take', () => {
     expect(budget.peakBytes).toBeLessThanOrEqual(4 * mb);
     expect(budget.bytes).toBeGreaterThan(3 * mb);
     run.takeAll();
-    await run.events.flush();
+    await run.events.deliver(new AbortController().signal);
     expect(budget.bytes).toBe(0);
     const ids = run.ids();
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
@@ -79,8 +79,17 @@ describe('a run whose events the server process does not take', () => {
     run.emit(3_000);
     await nextTurn();
     run.takeAll();
-    await run.events.flush();
+    await run.events.deliver(new AbortController().signal);
     expect(run.ids()).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
+  });
+
+  it('sends the rest when its readers have had their time', async () => {
+    const budget = new EventBudget(4 * mb);
+    const run = openRun(budget);
+    run.emit(3_000);
+    await run.events.deliver(AbortSignal.abort());
+    expect(run.ids()).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
+    expect(budget.bytes).toBe(0);
   });
 
   it('costs no other run an event', async () => {
@@ -95,7 +104,7 @@ describe('a run whose events the server process does not take', () => {
     }
     expect(budget.peakBytes).toBeLessThanOrEqual(4 * mb);
     quiet.takeAll();
-    await quiet.events.flush();
+    await quiet.events.deliver(new AbortController().signal);
     expect(quiet.ids()).toEqual(Array.from({ length: 120 }, (_, at) => at));
   });
 
@@ -105,7 +114,7 @@ describe('a run whose events the server process does not take', () => {
     run.emit(1, 2 * mb);
     await nextTurn();
     run.takeAll();
-    await run.events.flush();
+    await run.events.deliver(new AbortController().signal);
     expect(run.ids().at(-1)).toBe(10);
   });
 
@@ -178,6 +187,29 @@ describe('a logged run', () => {
       expect(run.events.goesAhead).toBe(true);
     },
   );
+
+  it('leaves what is stored and not sent to its log when its end is stored', async () => {
+    const budget = new EventBudget(4 * mb);
+    const run = openLogged(budget);
+    run.emit(1_000);
+    await run.events.deliver(new AbortController().signal);
+    run.events.drain();
+    run.events.settled(true);
+    run.events.leaveRest();
+    expect(run.bytes()).toBeLessThanOrEqual(384 * kb);
+    expect(run.messages.at(-1)?.kind).toBe('log_only');
+    expect(budget.bytes).toBe(0);
+  });
+
+  it('sends everything when all of it fits', async () => {
+    const run = openLogged(new EventBudget());
+    run.emit(10);
+    run.events.drain();
+    run.events.settled(true);
+    run.events.leaveRest();
+    expect(run.ids()).toHaveLength(10);
+    expect(run.messages.map(({ kind }) => kind)).not.toContain('log_only');
+  });
 
   it('gives its bytes back when it is closed before its last flush is answered', () => {
     const budget = new EventBudget(64 * mb);

@@ -9,6 +9,7 @@
 // wait here. A graph does not wait when it emits, so `EventBudget` bounds the waiting and the stored events of all runs of the
 // executor. Beyond the bound, stored events are not sent (the server process reads them in the log), and of waiting events
 // the oldest are dropped, which leaves a gap in the ids.
+import { onAbort } from '../../abort.ts';
 import type { Owner } from '../../storage/checkpoints.ts';
 import { noItems, type BatchItems, type Writer } from '../checkpoints/commit-queue.ts';
 import type { FromExecutor } from '../protocol.ts';
@@ -128,10 +129,24 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#sendSome();
   }
 
-  /** Resolves when all events have been sent, of a logged run those that are stored. */
-  flush(): Promise<void> {
+  /**
+   * Sends the last events of a run that is not logged, before its end is stored: after that it has no lease, and its
+   * messages are ignored. Waits for readers until `late` is aborted, then sends the rest at once.
+   */
+  async deliver(late: AbortSignal): Promise<void> {
+    if (this.#isLogged) return;
     this.#sendSome();
-    return this.#isEmpty() ? Promise.resolve() : new Promise((resolve) => this.#onEmpty.push(resolve));
+    if (!this.#isEmpty()) await this.#untilEmpty(late);
+    if (this.#isLogged) return;
+    for (let batch = this.#take(messageBytesMax); batch; batch = this.#take(messageBytesMax))
+      this.#send(batch);
+  }
+
+  /** The end of a logged run is stored. The server process reads events that are not sent yet in the log. */
+  leaveRest(): void {
+    if (this.#stored.length === 0) return;
+    this.#options.budget.remove(this.#storedBytes);
+    this.#leaveToLog();
   }
 
   drain(): BatchItems {
@@ -216,6 +231,16 @@ export class RunEvents implements Writer, WaitingEvents {
 
   #isEmpty(): boolean {
     return (this.#isLogged ? this.#stored : this.#waiting).length === 0;
+  }
+
+  #untilEmpty(late: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const stopWaiting = onAbort(late, resolve);
+      this.#onEmpty.push(() => {
+        stopWaiting();
+        resolve();
+      });
+    });
   }
 
   #reportEmpty(): void {

@@ -1,6 +1,7 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
 import { Problem } from '@svc/contract/problem';
+import { onAbort } from '../../abort.ts';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/checkpoints.ts';
 import { isAway } from '../../storage/sql-state.ts';
@@ -44,6 +45,9 @@ interface CallbackEvent {
   tags?: string[];
   data: { chunk?: unknown };
 }
+
+/** How long the end of a run waits for readers that are behind and go on taking events. */
+const deliverMs = 60_000;
 
 export class RunExecution {
   readonly #order: RunOrder;
@@ -311,8 +315,19 @@ export class RunExecution {
     const text = error && JSON.stringify(error);
     const interrupts = this.#session?.interrupts() ?? null;
     if (text) this.#events.emit('error', text);
+    await this.#deliver();
     await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
-    await this.#events.flush();
+    this.#events.leaveRest();
+  }
+
+  /** Sends the last events. A run that is stopped does not wait for its readers: its executor would be killed. */
+  async #deliver(): Promise<void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), deliverMs);
+    const stopWaiting = onAbort(this.#abort.signal, () => late.abort());
+    await this.#events.deliver(late.signal);
+    clearTimeout(timer);
+    stopWaiting();
   }
 
   /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
