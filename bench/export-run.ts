@@ -120,6 +120,7 @@ const measure = async (
       window_end: window.end,
       filter: null,
       format_version: 'v1',
+      layout_version: 2,
       compression: 'zstandard',
       export_fields: null,
       interval_hours: null,

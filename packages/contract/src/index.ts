@@ -83,6 +83,7 @@ export {
   ExportProgress,
   ExportStatus,
   FormatVersion,
+  LayoutVersion,
 } from './platform/bulk-export.ts';
 export { ExportManifest } from './platform/export-manifest.ts';
 export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export-run.ts';

@@ -25,9 +25,16 @@ export type Compression = z.output<typeof Compression>;
 
 export const FormatVersion = z.enum(['v1', 'v2_beta']).meta({
   id: 'FormatVersion',
-  description: 'v2_beta: times with a time zone, lists as lists, and paths that Hive partitioning reads',
+  description: 'v2_beta: times with a time zone, and lists as lists',
 });
 export type FormatVersion = z.output<typeof FormatVersion>;
+
+export const LayoutVersion = z.union([z.literal(1), z.literal(2)]).meta({
+  id: 'LayoutVersion',
+  description:
+    'The folders of an export. 2: no folder key has the name of a column, so Hive partitioning reads them',
+});
+export type LayoutVersion = z.output<typeof LayoutVersion>;
 
 export const ExportTime = z.iso.datetime({ offset: true }).meta({ description: 'ISO 8601 with time zone' });
 
@@ -41,6 +48,7 @@ export const ExportCreate = z
     filter: nullish(z.string().min(1).max(16_384)).describe('In the language of /runs/query'),
     format: nullish(z.literal('Parquet')),
     format_version: nullish(FormatVersion),
+    layout_version: nullish(LayoutVersion).describe('2 when absent'),
     compression: nullish(Compression),
     interval_hours: nullish(z.int().min(1).max(168)).describe('Makes it a schedule'),
     export_fields: nullish(
@@ -83,6 +91,7 @@ export const BulkExport = z
     filter: z.string().nullable(),
     format: z.literal('Parquet'),
     format_version: FormatVersion,
+    layout_version: LayoutVersion,
     compression: Compression,
     interval_hours: z.int().nullable(),
     export_fields: z.array(z.string()).nullable().describe('Null for the usual ones'),

@@ -1,7 +1,7 @@
 // The last file of an export: what all the others are.
 import { z } from 'zod';
 import { Time } from '../json.ts';
-import { Compression, FormatVersion } from './bulk-export.ts';
+import { Compression, FormatVersion, LayoutVersion } from './bulk-export.ts';
 
 export const ExportManifest = z
   .object({
@@ -13,6 +13,7 @@ export const ExportManifest = z
     end_time: Time,
     filter: z.string().nullable(),
     format_version: FormatVersion,
+    layout_version: LayoutVersion,
     compression: Compression,
     fields: z.array(z.string()),
     created_at: Time,

@@ -41,9 +41,7 @@ export function addExportCommands(exports: Command): void {
     .option('--every <hours>', 'a schedule: an export of every so many hours from --from on')
     .option('--filter <filter>', 'only runs that match, in the language of /runs/query')
     .option('--fields <names>', 'columns, with commas between (default: the usual 29)')
-    .addOption(
-      new Option('--format-version <version>', 'of the files and their paths').choices(['v1', 'v2_beta']),
-    )
+    .addOption(new Option('--format-version <version>', 'of the files').choices(['v1', 'v2_beta']))
     .addOption(
       new Option('--compression <kind>', 'of the files').choices(['none', 'gzip', 'snappy', 'zstandard']),
     )

@@ -19,6 +19,7 @@ export type NewExport = Pick<
   | 'window_end'
   | 'filter'
   | 'format_version'
+  | 'layout_version'
   | 'compression'
   | 'export_fields'
   | 'interval_hours'
@@ -29,8 +30,8 @@ const statements = {
   insert: {
     name: 'exports_insert',
     text: `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, filter, format_version, compression,
-        export_fields, interval_hours, source_export_id, status, next_window)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, case when $6::timestamptz is null then 'INTERVALSCHEDULED' else 'CREATED' end,
+        export_fields, interval_hours, source_export_id, layout_version, status, next_window)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $6::timestamptz is null then 'INTERVALSCHEDULED' else 'CREATED' end,
         case when $6::timestamptz is null then $5::timestamptz end)
       on conflict (tenant_id, source_export_id, window_start) where source_export_id is not null do nothing returning id`,
   },
@@ -69,6 +70,7 @@ export const insertExport = async (
     made.export_fields,
     interval_hours,
     made.source_export_id,
+    made.layout_version,
   ]);
   if (inserted.length === 0) return false;
   if (partitions.length > 0)

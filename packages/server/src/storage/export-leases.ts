@@ -51,6 +51,9 @@ export interface ExportTimes {
   runTimeoutMs: number;
 }
 
+/** The newest layout of files that this release writes. */
+const layoutNewest = 2;
+
 const ms = (place: string): string => `${place} * interval '1 ms'`;
 
 /** An exporter that does not begin is waited for no longer than this. */
@@ -62,7 +65,7 @@ const statements = {
     text: `select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
         (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
-      from claim_export_runs($1, ${ms('$2')}, $3, $4) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
+      from claim_export_runs($1, ${ms('$2')}, $3, $4, ${layoutNewest}) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
   },
   claimManifests: {
     name: 'export_manifests_claim',

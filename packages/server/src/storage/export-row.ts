@@ -1,6 +1,6 @@
 // How exports and their runs leave PostgreSQL. Times are ISO 8601 in UTC with microseconds: JavaScript's dates have none, and
 // partitions must meet to the last of them.
-import type { Compression, ExportRunStatus, ExportStatus, FormatVersion } from '@svc/contract';
+import type { Compression, ExportRunStatus, ExportStatus, FormatVersion, LayoutVersion } from '@svc/contract';
 import { exactTime } from './exact-time.ts';
 
 export interface ExportRow {
@@ -13,6 +13,7 @@ export interface ExportRow {
   window_end: string | null;
   filter: string | null;
   format_version: FormatVersion;
+  layout_version: LayoutVersion;
   compression: Compression;
   export_fields: string[] | null;
   interval_hours: number | null;
@@ -55,6 +56,7 @@ export interface ExportRunRow {
   tenant_id: string;
   session_id: string;
   format_version: FormatVersion;
+  layout_version: LayoutVersion;
   destination_type: string;
   /** JSON text. */
   destination_config: string;
@@ -94,7 +96,7 @@ const written = `case when r.status = 'COMPLETED' then r.window_end - r.window_s
   else greatest(interval '0', coalesce(export_cursor_time(r.cursor) - r.window_start, interval '0')) end`;
 
 /** Of `e`. */
-export const exportColumns = `e.tenant_id, e.id, e.destination_id, e.session_id, e.filter, e.format_version, e.compression,
+export const exportColumns = `e.tenant_id, e.id, e.destination_id, e.session_id, e.filter, e.format_version, e.layout_version, e.compression,
   e.export_fields, e.interval_hours, e.source_export_id, e.status, e.error,
   ${times('e', ['window_start', 'window_end', 'next_window', 'created_at', 'updated_at', 'started_at', 'finished_at'])},
   ${seconds(`coalesce(e.finished_at, now()) - e.started_at`)} as seconds`;
@@ -118,7 +120,7 @@ export const exportSums = `cross join lateral (
   cross join lateral (select count(*) as files from export_files f where f.tenant_id = $1 and f.export_id = e.id) f`;
 
 /** Of `r`, its export `e` and the destination `d`. The tenant is $1. */
-export const exportRunColumns = `r.id, r.export_id, r.tenant_id, e.session_id, e.format_version, d.destination_type,
+export const exportRunColumns = `r.id, r.export_id, r.tenant_id, e.session_id, e.format_version, e.layout_version, d.destination_type,
   d.config as destination_config, r.status, r.retry_number, r.errors, r.cursor, r.rows_written, r.bytes_written, r.raw_bytes,
   r.pending_upload, r.attempt_rows,
   ${times('r', ['window_start', 'window_end', 'created_at', 'updated_at', 'started_at', 'finished_at', 'heartbeat_at'])},

@@ -1,5 +1,6 @@
 // What exports refer to, put into the database directly, and looks at the tables.
 import { randomUUID } from 'node:crypto';
+import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import type { Database } from '../../src/storage/database.ts';
 import { exportStorage } from '../../src/storage/exports.ts';
 import { partitionsOf } from '../../src/platform/exports/partitions.ts';
@@ -42,7 +43,16 @@ export const newExport = async (
     hours = days * 24,
     interval_hours = null,
     start = firstDay,
-  }: { days?: number; hours?: number; interval_hours?: number | null; start?: string } = {},
+    format_version = 'v1',
+    layout_version = 2,
+  }: {
+    days?: number;
+    hours?: number;
+    interval_hours?: number | null;
+    start?: string;
+    format_version?: FormatVersion;
+    layout_version?: LayoutVersion;
+  } = {},
 ): Promise<string> => {
   const id = randomUUID();
   const end = new Date(Date.parse(start) + hours * 3_600_000).toISOString().replace('Z', '000Z');
@@ -53,7 +63,8 @@ export const newExport = async (
       window_start: start,
       window_end: interval_hours === null ? end : null,
       filter: null,
-      format_version: 'v1',
+      format_version,
+      layout_version,
       compression: 'zstandard',
       export_fields: null,
       interval_hours,

@@ -47,6 +47,7 @@ describe('an export', () => {
       filter: null,
       format: 'Parquet',
       format_version: 'v1',
+      layout_version: 2,
       compression: 'zstandard',
       interval_hours: null,
       export_fields: null,
@@ -190,7 +191,7 @@ describe('progress', () => {
         result: {
           rows_written: 40,
           exported_files: [`traces/deep/er/export_id=${id}/part-0`, `traces/deep/er/export_id=${id}/part-1`],
-          export_path: `traces/deep/er/export_id=${id}/tenant_id=${platform.workspace_id}/session_id=${project}/runs/year=2026/month=3/day=1`,
+          export_path: `traces/deep/er/export_id=${id}/workspace=${platform.workspace_id}/project=${project}/resource=runs/year=2026/month=3/day=1`,
           pending_upload: null,
         },
       },
@@ -251,7 +252,7 @@ describe('progress', () => {
       const [run] = await runsOf(platform, id);
       await claimed(platform, run?.id ?? '');
       const { prefix, result } = (await runsOf(platform, id))[0]?.metadata ?? {};
-      const below = `/export_id=${id}/tenant_id=${platform.workspace_id}/session_id=${project}/resource=runs/year=2026/month=3/day=1`;
+      const below = `/export_id=${id}/workspace=${platform.workspace_id}/project=${project}/resource=runs/year=2026/month=3/day=1`;
       expect(prefix).toBe('');
       expect(result?.export_path.endsWith(below)).toBe(true);
       expect(result?.export_path.slice(0, -below.length)).toMatch(root);

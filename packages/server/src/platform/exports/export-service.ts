@@ -76,6 +76,7 @@ export class ExportService {
         window_end: isSchedule ? null : window.end,
         filter: body.filter ?? null,
         format_version: body.format_version ?? 'v1',
+        layout_version: body.layout_version ?? 2,
         compression: body.compression ?? this.#rules.compression,
         export_fields: body.export_fields ?? null,
         interval_hours: body.interval_hours ?? null,

@@ -45,6 +45,7 @@ export const toWireExport = (row: FoundExport, rules: WireRules): BulkExport => 
   filter: row.filter,
   format: 'Parquet',
   format_version: row.format_version,
+  layout_version: row.layout_version,
   compression: row.compression,
   interval_hours: row.interval_hours,
   export_fields: row.export_fields,
@@ -79,14 +80,21 @@ const nextExportAt = (row: FoundExport, { scheduleLagMs }: WireRules): string | 
 };
 
 export const toWireRun = (row: ExportRunRow, { compat, fileRoot }: WireRules): ExportRun => {
-  const { id, export_id, tenant_id, session_id, format_version, window_start } = row;
+  const { id, export_id, tenant_id, session_id, format_version, layout_version, window_start } = row;
   const place = {
     destination_type: row.destination_type,
     config: JSON.parse(row.destination_config) as Record<string, unknown>,
   };
   const inPlace = (key: string): string => `${rootOf(place, fileRoot)}/${key}`;
   const { pending_upload: pending } = row;
-  const folder = partitionFolder({ export_id, tenant_id, session_id, format_version, start: window_start });
+  const folder = partitionFolder({
+    export_id,
+    tenant_id,
+    session_id,
+    format_version,
+    layout_version,
+    start: window_start,
+  });
   return {
     id,
     bulk_export_id: export_id,

@@ -1,5 +1,5 @@
 // What the server process and its exporter processes say to each other.
-import type { FormatVersion } from '@svc/contract';
+import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import type { DatabaseOptions } from '../../storage/database.ts';
 import type { ExportLease } from '../../storage/export-lease.ts';
 import type { FailureCause } from '../../storage/export-leases.ts';
@@ -27,6 +27,7 @@ export interface RunOrder extends Order {
   kind: 'run';
   scope: RowScope;
   shape: FileShape;
+  layout_version: LayoutVersion;
   limits: FileLimits;
   cursor: string | null;
   /** Files that are written. */
@@ -46,6 +47,7 @@ export interface ManifestOrder extends Order {
     end_time: string;
     filter: string | null;
     format_version: FormatVersion;
+    layout_version: LayoutVersion;
     compression: string;
     fields: readonly string[];
     created_at: string;

@@ -156,6 +156,7 @@ export class CommitProtocol {
       tenant_id,
       session_id,
       format_version: order.shape.format_version,
+      layout_version: order.layout_version,
       start: since,
     });
     return {

@@ -27,4 +27,6 @@ end $$;
 
 -- Transactions that were writing traces when the export was made: it starts once they are over. Null until that was looked up.
 alter table exports add column writers text[];
+-- The folders of an export's files (platform/exports/layout.ts). Servers of earlier releases know only 1, and create exports with it.
+alter table exports add column layout_version integer not null default 1 check (layout_version in (1, 2));
 create index exports_unseen on exports (tenant_id) where status = 'CREATED' and writers is null;

@@ -33,9 +33,10 @@ begin
       v_child := null;
       v_end := v_schedule.next_window + v_schedule.interval_hours * interval '1 hour';
       insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, filter, format_version, compression,
-        export_fields, source_export_id, status)
+        export_fields, source_export_id, status, layout_version)
       values (v_schedule.tenant_id, gen_random_uuid(), v_schedule.destination_id, v_schedule.session_id, v_schedule.next_window, v_end,
-        v_schedule.filter, v_schedule.format_version, v_schedule.compression, v_schedule.export_fields, v_schedule.id, 'CREATED')
+        v_schedule.filter, v_schedule.format_version, v_schedule.compression, v_schedule.export_fields, v_schedule.id, 'CREATED',
+        v_schedule.layout_version)
       on conflict (tenant_id, source_export_id, window_start) where source_export_id is not null do nothing
       returning id into v_child;
       if found then

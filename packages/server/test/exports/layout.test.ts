@@ -1,0 +1,132 @@
+// The folder of an export as readers with Hive partitioning see it: a column for every folder `key=value`, beside those of the files.
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import type { FormatVersion, LayoutVersion } from '@svc/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testDatabase, type TestDatabase } from '../database.ts';
+import { eventually } from '../eventually.ts';
+import { type ExportNode, startExportNode } from './export-node.ts';
+import { firstDay, newExport, newPlace, type Place, sql, statusOf } from './export-tables.ts';
+import { addRuns } from './stored-runs.ts';
+
+let db: TestDatabase;
+let folder: string;
+let place: Place;
+beforeAll(async () => {
+  db = await testDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
+  place = await newPlace(db, folder);
+  await addRuns(db, place, { start: firstDay, count: 30 });
+  await addRuns(db, place, { start: '2026-03-02T00:00:00Z', count: 20 });
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Executes an export of two days. Returns its folder, and the files in it. */
+const written = async (how: {
+  format_version: FormatVersion;
+  layout_version?: LayoutVersion;
+}): Promise<{ root: string; files: string[] }> => {
+  const id = await newExport(db, place, { days: 2, ...how });
+  // The first exporter process has to start.
+  await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 50_000);
+  const root = join(folder, `export_id=${id}`);
+  const names = await readdir(root, { recursive: true });
+  return { root, files: names.filter((name) => name.endsWith('.parquet')) };
+};
+
+const namesOf = (columns: Record<string, unknown>[]): unknown[] =>
+  columns.map(({ column_name }) => column_name);
+
+describe('the folder of an export', () => {
+  let node: ExportNode;
+  beforeAll(async () => {
+    node = await startExportNode(db);
+  });
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  it.each(['v1', 'v2_beta'] as const)(
+    'of %s has no folder key with the name of a column, and DuckDB reads it by Hive partitions',
+    async (format_version) => {
+      const { root, files } = await written({ format_version });
+      const instance = await DuckDBInstance.create(':memory:');
+      const duckdb = await instance.connect();
+      const query = async (text: string): Promise<Record<string, unknown>[]> =>
+        (await duckdb.runAndReadAll(text)).getRowObjectsJson();
+      const all = `read_parquet('${root}/**/*.parquet', hive_partitioning = true)`;
+      const plain = `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`;
+
+      const folders = dirname(files[0] ?? '').split('/');
+      const keys = folders.map((name) => name.slice(0, name.indexOf('=')));
+      expect(keys).toEqual(['workspace', 'project', 'resource', 'year', 'month', 'day']);
+      const columns = namesOf(await query(`describe select * from ${plain}`));
+      expect(columns).toEqual(expect.arrayContaining(['tenant_id', 'session_id']));
+      // Arrow refuses a folder where a key is also a column.
+      expect(['export_id', ...keys].filter((key) => columns.includes(key))).toEqual([]);
+      const withKeys = namesOf(await query(`describe select * from ${all}`));
+      expect(withKeys).toHaveLength(columns.length + 1 + keys.length);
+      expect(withKeys).toEqual(expect.arrayContaining([...columns, 'export_id', ...keys]));
+
+      expect(await query(`select count(*)::integer as rows from ${all}`)).toEqual([{ rows: 50 }]);
+      expect(
+        await query(`select year, month, day, count(*)::integer as rows from ${all}
+          where workspace = tenant_id and project = session_id and day = extract(day from start_time) group by all order by day`),
+      ).toEqual([
+        { year: '2026', month: '3', day: '1', rows: 30 },
+        { year: '2026', month: '3', day: '2', rows: 20 },
+      ]);
+      duckdb.closeSync();
+      instance.closeSync();
+    },
+  );
+
+  it.each([
+    ['v1', 'runs'],
+    ['v2_beta', 'resource=runs'],
+  ] as const)('of %s with layout 1 is where it was in earlier releases', async (format_version, resource) => {
+    const { files } = await written({ format_version, layout_version: 1 });
+    const { tenant_id, session_id } = place;
+    expect(files[0]).toMatch(
+      `tenant_id=${tenant_id}/session_id=${session_id}/${resource}/year=2026/month=3/day=`,
+    );
+  });
+});
+
+describe('a server of an earlier release', () => {
+  it('claims no export whose layout it does not know', async () => {
+    const claim = 'select export_id from claim_export_runs(10, $1, 10, 10';
+    const exported = async (text: string): Promise<unknown[]> =>
+      (await sql<{ export_id: string }>(db, text, ['1 minute'])).map(({ export_id }) => export_id);
+    const newer = await newExport(db, place);
+    const older = await newExport(db, place, { layout_version: 1 });
+    expect(await exported(`${claim})`)).toEqual([older]);
+    expect(await exported(`${claim}, 2)`)).toEqual([newer]);
+  });
+
+  it('makes exports and schedules with layout 1, and the exports of a schedule have its layout', async () => {
+    const [made] = await sql<{ layout_version: number }>(
+      db,
+      `insert into exports (tenant_id, id, destination_id, session_id, window_start, next_window, interval_hours, format_version, compression, status)
+        values ($1, gen_random_uuid(), $2, $3, $4, $4, 1000, 'v1', 'none', 'INTERVALSCHEDULED') returning layout_version`,
+      [place.tenant_id, place.destination_id, place.session_id, firstDay],
+    );
+    expect(made?.layout_version).toBe(1);
+    const schedules = [
+      await newExport(db, place, { interval_hours: 24, layout_version: 1 }),
+      await newExport(db, place, { interval_hours: 24 }),
+    ];
+    await sql(db, `select spawn_exports('0', 1, 10)`);
+    const spawned = await sql<{ layout_version: number }>(
+      db,
+      `select layout_version from exports where source_export_id = any ($1) order by array_position($1, source_export_id)`,
+      [schedules],
+    );
+    expect(spawned.map(({ layout_version }) => layout_version)).toEqual([1, 2]);
+  });
+});
