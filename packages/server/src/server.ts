@@ -17,6 +17,8 @@ import { announce } from './http/address-file.ts';
 import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
+import { createParsing } from './parsing/parsing.ts';
+import { requestLimits } from './parsing/json-limits.ts';
 import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { createServices } from './services.ts';
 import { openConnection } from './storage/connection.ts';
@@ -61,6 +63,8 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
     const connection = keep(await openConnection(settings.storage));
     const database = keep(await openDatabase(connection.options));
     await migrate(database);
+    const parsing = createParsing(settings.http.memoryBytes, logger);
+    keep(parsing.parser);
     const services = keep(
       await createServices({
         database,
@@ -68,10 +72,11 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
         settings,
         project,
         authDefinition,
+        parsing,
         logger,
       }),
     );
-    const { host, port, bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
+    const { host, port, bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
     const addressOf = createAddressOf(trustedProxies);
     const limits = new CallerLimits({ ...settings.limits, addressOf });
     const app = createApp<Routes>({
@@ -93,10 +98,11 @@ export const startServer = async ({ settings, project, logger }: ServerOptions):
             },
       limits: {
         bodyBytes: bodyLimitBytes,
-        jsonDepth: jsonDepthMax,
+        json: { ...requestLimits, ...json },
         uploadBytes: settings.platform.ingestLimitBytes,
       },
       heartbeatMs,
+      parsing,
     });
     const isAnonymous = mode.kind === 'anonymous';
     const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;

@@ -45,6 +45,8 @@ import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
 import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
+import { ingestLimits } from './parsing/json-limits.ts';
+import type { Parsing } from './parsing/parsing.ts';
 import { exportDuties } from './platform/exports/export-duties.ts';
 import type { ExportWorker } from './platform/exports/export-worker.ts';
 import { startExports } from './platform/exports/start-exports.ts';
@@ -84,6 +86,7 @@ export interface ServiceParts {
   project: SvcJson;
   /** The project's auth object; undefined when it has none. */
   authDefinition: AuthDefinition | undefined;
+  parsing: Parsing;
   logger: Logger;
 }
 
@@ -195,7 +198,7 @@ const updaterOf =
 const workerTtlMs = ({ leaseMs }: Dispatcher): number => leaseMs * 2;
 
 const openPlatform = async (
-  { settings, project }: ServiceParts,
+  { settings, project, parsing }: ServiceParts,
   storage: Storage,
   { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
@@ -216,6 +219,14 @@ const openPlatform = async (
     poolMax: settings.storage.poolMax,
     daysKept,
     observer: metrics,
+    reading: {
+      limits: {
+        ...ingestLimits,
+        ...settings.platform.ingestJson,
+        madeBytesMax: settings.platform.ingestLimitBytes,
+      },
+      ...parsing,
+    },
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
     sealer,
     stores: { guard, fileRoots, lendsCredentials },

@@ -128,6 +128,8 @@ const located = {
   'Content-Location': 'Path of the run',
   Location: 'Path to go on from when the connection breaks',
 };
+/** What only the graph reads. */
+const textFields = ['input', 'context'] as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
 const cancelAction = z
   .enum(['interrupt', 'rollback'])
@@ -183,6 +185,7 @@ export const runRoutes = {
     access: create,
     kind: 'sse',
     body: StatelessRunCreate,
+    textFields,
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -196,6 +199,7 @@ export const runRoutes = {
     access: create,
     kind: 'late',
     body: StatelessRunCreate,
+    textFields,
     response: Json,
     headers: located,
     requestHeaders,
@@ -208,6 +212,7 @@ export const runRoutes = {
     tag,
     access: create,
     body: StatelessRunCreate,
+    textFields,
     response: Run,
     headers: located,
     requestHeaders,
@@ -234,6 +239,7 @@ export const runRoutes = {
     kind: 'sse',
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -248,6 +254,7 @@ export const runRoutes = {
     kind: 'late',
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: Json,
     headers: located,
     requestHeaders,
@@ -261,6 +268,7 @@ export const runRoutes = {
     access: create,
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: Run,
     headers: located,
     requestHeaders,

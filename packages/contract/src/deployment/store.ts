@@ -42,6 +42,7 @@ export const storeRoutes = {
         'Minutes that the item lives; null for ever; by default as svc.json says',
       ),
     }),
+    textFields: ['value'],
     status: 204,
     response: Empty,
   }),

@@ -284,6 +284,7 @@ export const threadRoutes = {
       checkpoint: nullish(CheckpointSelector),
       checkpoint_id: nullish(Id),
     }),
+    textFields: ['values'],
     response: z.object({ checkpoint: Checkpoint }),
     errors: ['not_found', 'conflict', 'bad_request'],
   }),

@@ -16,7 +16,9 @@ describe('settings', () => {
         host: '127.0.0.1',
         port: 2024,
         bodyLimitBytes: 20_971_520,
-        jsonDepthMax: 100,
+        json: { valuesMax: 200_000, keysMax: 50_000, depthMax: 100 },
+        memoryBytes: 67_108_864,
+        answerLimitBytes: 16_777_216,
         heartbeatMs: 5_000,
         corsOrigins: undefined,
         trustedProxies: [],
@@ -37,6 +39,7 @@ describe('settings', () => {
         bootstrapApiKey: undefined,
         bootstrapWorkspaceId: undefined,
         ingestLimitBytes: 104_857_600,
+        ingestJson: { valuesMax: 1_000_000, keysMax: 500_000, depthMax: 512 },
         traceDaysKept: 400,
       },
       exports: {

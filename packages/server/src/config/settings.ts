@@ -17,7 +17,11 @@ export interface Settings {
     readonly host: string;
     readonly port: number;
     readonly bodyLimitBytes: number;
-    readonly jsonDepthMax: number;
+    readonly json: JsonCounts;
+    /** Of large bodies and answers in this process. */
+    readonly memoryBytes: number;
+    /** Of a page of a list. */
+    readonly answerLimitBytes: number;
     readonly heartbeatMs: number;
     /** Undefined: what svc.json says. */
     readonly corsOrigins: readonly string[] | undefined;
@@ -51,6 +55,7 @@ export interface Settings {
   readonly platform: {
     readonly traceDaysKept: number;
     readonly ingestLimitBytes: number;
+    readonly ingestJson: JsonCounts;
     /** The project of the runs of this server; undefined when they are not traced. */
     readonly tracingProject: string | undefined;
     /** Undefined: made at the first start. */
@@ -93,6 +98,13 @@ export interface Settings {
   };
   /** For `svc config`: each value as text fit to be shown, and where it came from. */
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
+}
+
+/** What the JSON of one body may hold. */
+export interface JsonCounts {
+  readonly valuesMax: number;
+  readonly keysMax: number;
+  readonly depthMax: number;
 }
 
 export interface SettingOrigin {
@@ -231,7 +243,9 @@ function group(
       host: values.host,
       port: values.port,
       bodyLimitBytes: values.bodyLimit,
-      jsonDepthMax: values.jsonDepth,
+      json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
+      memoryBytes: values.requestMemory,
+      answerLimitBytes: values.answerLimit,
       heartbeatMs: values.heartbeat,
       corsOrigins: values.corsOrigins,
       trustedProxies: values.trustedProxies ?? [],
@@ -259,6 +273,11 @@ function group(
     platform: Object.freeze({
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
       ingestLimitBytes: values.ingestLimit,
+      ingestJson: {
+        valuesMax: values.ingestValues,
+        keysMax: values.ingestKeys,
+        depthMax: values.ingestDepth,
+      },
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,

@@ -95,7 +95,8 @@ describe('Zstandard that is meant to exhaust the server', () => {
     let most = 0;
     const bomb = repeating(16_000, 131_072, 17);
     const read = async (): Promise<void> => {
-      for await (const chunk of unzstd(inChunks(bomb, 65_536), 1_000_000)) most = Math.max(most, chunk.length);
+      for await (const chunk of unzstd(inChunks(bomb, 65_536), 1_000_000))
+        most = Math.max(most, chunk.length);
     };
     const before = process.memoryUsage().arrayBuffers;
     await expect(read()).rejects.toThrow(/over the limit of 1000000 bytes/);

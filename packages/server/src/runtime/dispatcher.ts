@@ -22,7 +22,7 @@ import { Attempt, type AttemptLimits } from './attempt.ts';
 import { claimedOrder, type UserKeys } from './claimed-order.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
-import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
+import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   worker_id: string;
@@ -142,7 +142,7 @@ export class Dispatcher {
   }
 
   /** Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. */
-  start(order: RunOrder, sinceMs: number): void {
+  start(order: RunCommand, sinceMs: number): void {
     const isLast = order.attempt > 1 && order.attempt >= this.#options.attemptsMax;
     let executor: ExecutorProcess;
     try {

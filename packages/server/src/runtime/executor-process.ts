@@ -9,7 +9,7 @@ import type {
   ExecutorSetup,
   FromExecutor,
   IntrospectOrder,
-  RunOrder,
+  RunCommand,
   StopReason,
   ToExecutor,
   UpdateOrder,
@@ -94,7 +94,7 @@ export class ExecutorProcess {
     return !this.#gone;
   }
 
-  run(order: RunOrder): void {
+  run(order: RunCommand): void {
     const { run_id, lease_token } = order;
     this.attempts.set(keyOf(order), { run_id, lease_token });
     this.#send({ kind: 'run', order });

@@ -2,7 +2,7 @@ import type { runRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
-import { EventFeed, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { mayRead } from '../threads/may-read.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
@@ -47,10 +47,12 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   };
   return {
     ...creationHandlers(parts),
-    listRuns: async ({ params, query }, { access }) =>
-      runs.list(params.thread_id, query, await mayRead(access, params)),
+    listRuns: async ({ params, query }, { access }) => {
+      const texts = await runs.list(params.thread_id, query, await mayRead(access, params));
+      return new RawJson(`[${texts.join(',')}]`);
+    },
     getRun: async ({ params }, { access }) =>
-      runs.get(params.thread_id, params.run_id, await mayRead(access, params)),
+      new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(access, params))),
     deleteRun: async ({ params }, { access }) => {
       const { filter } = await access.ask('threads:delete', params);
       await runs.delete(params.thread_id, params.run_id, filter);

@@ -1,12 +1,16 @@
-// A run as clients see it.
+// A run as clients see it, as JSON text: its input may be large, and is text already.
 import type { Run } from '@svc/contract';
+import { JsonText, objectText } from '../../api/json-text.ts';
 import type { RunRow, Waiting } from '../../storage/runs.ts';
 
-type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
+export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 
-export const toRun = (row: RunFields, waiting?: Waiting): Run => {
-  const { kwargs, error, attempt, lost_attempts } = row;
-  return {
+/** The fields of a run in a list; all of them when there is no selection. */
+export type RunSelection = readonly string[] | undefined;
+
+export const runText = (row: Partial<RunFields>, waiting?: Waiting, select?: RunSelection): string => {
+  const { kwargs, error, lost_attempts } = row;
+  const fields = {
     run_id: row.run_id,
     thread_id: row.thread_id,
     assistant_id: row.assistant_id,
@@ -15,13 +19,18 @@ export const toRun = (row: RunFields, waiting?: Waiting): Run => {
     status: row.status,
     metadata: row.metadata,
     multitask_strategy: row.multitask_strategy,
-    kwargs: JSON.parse(kwargs),
-    attempt,
-    ...(lost_attempts.length === 0 ? {} : { lost_attempts }),
-    ...(error === null ? {} : { error: JSON.parse(error) }),
-    ...(waiting === undefined ? {} : { waiting_for: waitingFor(waiting) }),
-  } as Run;
+    kwargs: asText(kwargs),
+    attempt: row.attempt,
+    lost_attempts: lost_attempts?.length === 0 ? undefined : lost_attempts,
+    error: asText(error),
+    waiting_for: waiting && waitingFor(waiting),
+  } satisfies Record<keyof Run, unknown>;
+  if (select === undefined) return objectText(fields);
+  return objectText(Object.fromEntries(Object.entries(fields).filter(([name]) => select.includes(name))));
 };
+
+const asText = (text: string | null | undefined): JsonText | undefined =>
+  text === null || text === undefined ? undefined : new JsonText(text);
 
 /** What a pending run waits for. */
 const waitingFor = ({ not_before, behind, workers }: Waiting): NonNullable<Run['waiting_for']> => {

@@ -1,6 +1,7 @@
 import type { threadRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
 import type { Handlers } from '../../api/handlers.ts';
+import { JsonText } from '../../api/json-text.ts';
 import { mayRead } from './may-read.ts';
 import type { StateService, Updater } from './state-service.ts';
 
@@ -42,7 +43,8 @@ export const stateHandlers = (
       action: undefined,
     });
     const { values, as_node, checkpoint, checkpoint_id } = body;
-    const update = { values, ...(as_node ? { as_node } : {}) };
+    const sent = values instanceof JsonText ? { values_text: values.text } : { values };
+    const update = { ...sent, ...(as_node ? { as_node } : {}) };
     const at = {
       checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
       checkpoint_ns: checkpoint?.checkpoint_ns,

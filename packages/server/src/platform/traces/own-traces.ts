@@ -9,7 +9,9 @@ import { PriceService } from '../prices/price-service.ts';
 import { ProjectService } from '../projects/project-service.ts';
 import { defaultWorkspace } from '../workspaces/default-workspace.ts';
 import { Admission } from './admission.ts';
-import { IngestService } from './ingest-service.ts';
+import { RunStore } from './ingest-service.ts';
+import { toRunBatch } from './ingest-task.ts';
+import { Rejections } from './rejections.ts';
 import type { SentRun } from './sent-run.ts';
 
 /** Stores runs in the workspace that the first start made; what of them cannot be stored is told to `warn`. */
@@ -22,14 +24,16 @@ export const ownTraces = (
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(db));
   const prices = new PriceService(modelPriceStorage(db));
-  const ingest = new IngestService({ traces: traceStorage(db), projects, prices, admission, daysKept });
+  const store = new RunStore({ traces: traceStorage(db), projects, prices, admission, daysKept });
   const workspaces = workspaceStorage(db);
   let tenant_id: string | undefined;
   return async (runs) => {
     tenant_id ??= (await workspaces.oldestNamed(defaultWorkspace))?.id;
     if (tenant_id === undefined)
       throw new Problem('unavailable', `There is no workspace ${defaultWorkspace} yet`);
-    const { rejections } = await ingest.takeBatch(tenant_id, { runs, attachments: [], rejections: [] });
-    for (const { id, message } of rejections) warn(`run ${id} is missing from traces: ${message}`);
+    const batch = toRunBatch({ runs, attachments: [], rejections: new Rejections() });
+    await store.store(tenant_id, batch);
+    for (const { id, message } of batch.rejections.named)
+      warn(`run ${id} is missing from traces: ${message}`);
   };
 };

@@ -1,6 +1,7 @@
 // What an executor process does with the messages it gets.
 import { Problem } from '@svc/contract/problem';
 import type { IntrospectOrder, ToExecutor } from '../protocol.ts';
+import { toRunOrder } from '../run-order.ts';
 import { introspect } from './introspection.ts';
 import { RunExecution, type RunTools } from './run-execution.ts';
 import { updateState } from './state-update.ts';
@@ -16,7 +17,7 @@ export class Executor {
   receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
     switch (message.kind) {
       case 'run':
-        return this.#run(new RunExecution(message.order, this.#tools), keyOf(message.order));
+        return this.#run(new RunExecution(toRunOrder(message.order), this.#tools), keyOf(message.order));
       case 'cancel':
         return this.#running.get(keyOf(message))?.stop(message.why);
       case 'listen':
