@@ -158,7 +158,7 @@ export const runRoutes = {
   cancelRuns: route({
     method: 'post',
     path: '/runs/cancel',
-    summary: 'Cancel many runs: named ones of a thread, or all with a status',
+    summary: 'Cancel many runs: named ones of a thread (404 when none is in flight), or all with a status',
     tag,
     access: { resource: 'threads', action: 'update' },
     query: z.object({ action: cancelAction.optional() }),
@@ -173,8 +173,20 @@ export const runRoutes = {
           status === undefined ? Boolean(thread_id && run_ids) : !thread_id && !run_ids,
         'needs either thread_id and run_ids, or status',
       ),
-    status: 204,
-    response: Empty,
+    response: z
+      .object({
+        runs: z.array(
+          z.object({
+            run_id: Id,
+            outcome: z
+              .enum(['cancelled', 'stopping', 'over', 'not_found'])
+              .describe('stopping: it executes, and has been told to stop'),
+          }),
+        ),
+      })
+      .describe(
+        'For named runs, what became of each; runs with a status are cancelled with 204 and no content',
+      ),
     errors: ['not_found'],
   }),
   streamStatelessRun: route({

@@ -278,7 +278,7 @@ export const runStorage = (db: Database) => ({
     return { ...(row as CreatedRun), sinceMs };
   },
 
-  /** All runs in flight on the thread, or those named; nothing is cancelled, and nothing returned, when one is missing. */
+  /** All runs in flight on the thread, or those named; of those that are there, what became of each. */
   cancel: (
     thread_id: string,
     run_ids: string[] | null,

@@ -70,9 +70,10 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       const access = await mayCancel(asked, { thread_id }, action);
       const statuses: ('pending' | 'running')[] =
         status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
-      if (thread_id && run_ids) await canceller.cancelNamed(thread_id, run_ids, { action, access });
-      else await canceller.cancelAll(statuses, { action, access });
-      return undefined;
+      if (thread_id && run_ids)
+        return { runs: await canceller.cancelNamed(thread_id, run_ids, { action, access }) };
+      await canceller.cancelAll(statuses, { action, access });
+      return new Reply({ runs: [] }, {}, 204);
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;
