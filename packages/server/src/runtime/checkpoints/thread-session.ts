@@ -3,6 +3,7 @@
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { BlobRow, Ending, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import { boundedError } from '../values/bounded-text.ts';
 import type { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
@@ -185,7 +186,7 @@ export class ThreadSession implements Writer {
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     for (const [position, [channel, value]] of writes.entries()) {
-      const ref = this.#encode(value, channel);
+      const ref = this.#encode(channel === '__error__' ? boundedError(value) : value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
       this.#items.writes.push({

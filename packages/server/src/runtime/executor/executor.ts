@@ -2,6 +2,7 @@
 import { Problem } from '@svc/contract/problem';
 import type { IntrospectOrder, ToExecutor } from '../protocol.ts';
 import { toRunOrder } from '../run-order.ts';
+import { boundedText, messageOf } from '../values/bounded-text.ts';
 import { introspect } from './introspection.ts';
 import { RunExecution, type RunTools } from './run-execution.ts';
 import { updateState } from './state-update.ts';
@@ -56,5 +57,5 @@ const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number })
 /** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
 const problemOf = (thrown: unknown): { code: string; message: string } =>
   thrown instanceof Problem
-    ? { code: thrown.code, message: thrown.message }
-    : { code: 'invalid', message: thrown instanceof Error ? thrown.message : String(thrown) };
+    ? { code: thrown.code, message: boundedText(thrown.message) }
+    : { code: 'invalid', message: messageOf(thrown) };
