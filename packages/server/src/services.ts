@@ -55,6 +55,7 @@ import { traceDuties } from './platform/traces/trace-duties.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
+import type { AnswerLimits } from './storage/answer-limits.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
 import { checkSchema } from './storage/schema/migrate.ts';
 import { readSchemaFiles } from './storage/schema/sql-files.ts';
@@ -282,9 +283,14 @@ const startChores = (
   stack.push(sender);
 };
 
+const answerLimits = ({ http: { answerLimitBytes } }: Settings): AnswerLimits => ({
+  pageBytes: answerLimitBytes,
+  valueBytes: answerLimitBytes * 4,
+});
+
 export const createServices = async (parts: ServiceParts): Promise<Services> => {
   const { database, settings, project, logger } = parts;
-  const storage = createStorage(database);
+  const storage = createStorage(database, answerLimits(settings));
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
@@ -300,7 +306,7 @@ export const createServices = async (parts: ServiceParts): Promise<Services> => 
   const runtime = await createRuntime(parts, storage, users, metrics, stack);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const reader = new StateReader(storage);
+  const reader = new StateReader(storage, parts.parsing.parser, answerLimits(settings));
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const guard = new EgressGuard(settings.egress.allow);

@@ -12,7 +12,7 @@ import {
   queryList,
   Time,
 } from '../json.ts';
-import { offsetMax } from '../page.ts';
+import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
@@ -301,9 +301,10 @@ export const runRoutes = {
         .optional()
         .transform((value) => value ?? 0),
       status: RunStatus.optional(),
-      select: queryList(z.string().max(64)),
+      select: queryList(z.string().max(64)).describe('The fields that are wanted; all of them by default'),
     }),
     response: z.array(Run),
+    headers: pageHeaders,
     errors: ['not_found'],
   }),
   getRun: route({

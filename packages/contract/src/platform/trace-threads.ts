@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
+import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { TraceRun } from './traces.ts';
 
@@ -50,6 +51,7 @@ const threadRuns = {
     runs: z.array(TraceRun),
     cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
   }),
+  headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
 export const traceThreadRoutes = {
@@ -81,6 +83,7 @@ export const traceThreadRoutes = {
     access: { permission: 'read' },
     query: threadRuns.query.extend({ thread_id: ThreadId }),
     response: threadRuns.response,
+    headers: threadRuns.headers,
   }),
   listTraceThreadRuns: route({
     method: 'get',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
-import { SortOrder } from '../page.ts';
+import { limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
 const tag = 'Traces';
@@ -231,5 +231,6 @@ export const traceRoutes = {
       runs: z.array(TraceRun),
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
     }),
+    headers: { 'X-Pagination-Limited-By': limitedBy },
   }),
 };

@@ -25,6 +25,19 @@ export const objectText = (members: object): string => {
   return `{${parts.join(',')}}`;
 };
 
+/** JSON text of a row of the database. `texts`: its columns that are JSON text. `fields`: those that are wanted. */
+export const rowText = (row: object, texts: readonly string[], fields?: readonly string[]): string =>
+  objectText(
+    Object.fromEntries(
+      (Object.entries(row) as [string, unknown][])
+        .filter(([name]) => fields?.includes(name) ?? true)
+        .map(([name, value]) => [
+          name,
+          typeof value === 'string' && texts.includes(name) ? new JsonText(value) : value,
+        ]),
+    ),
+  );
+
 /** The same with values in place of texts, for code that looks into them. */
 export const withValues = <T extends object>(members: T): T => {
   const entries = Object.entries(members) as [string, unknown][];

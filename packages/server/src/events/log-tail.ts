@@ -20,8 +20,9 @@ export interface LogTailOptions {
   logger: Logger;
 }
 
-/** Runs asked for in one statement. */
+/** Runs asked for in one statement, and bytes of their events. */
 const batchMax = 500;
+const bytesMax = 4_194_304;
 
 export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
 
@@ -92,11 +93,17 @@ export class LogTail implements AsyncDisposable {
   async #read(streams: RunStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
-    const rows = await this.#options.log.news(
+    const { rows, isCut } = await this.#options.log.news(
       streams.map(({ run_id, nextId }) => ({ run_id, next_id: nextId })),
+      bytesMax,
     );
-    // A log may have more than one statement returns of it.
-    for (const row of rows) if (this.#tell(row)) unread.add(row.run_id);
+    // A log may have more than one statement returns of it. Logs of which nothing was returned are read first next time.
+    const read = new Set(rows.map(({ run_id }) => run_id));
+    if (isCut) for (const { run_id } of streams) if (!read.has(run_id)) unread.add(run_id);
+    for (const row of rows) {
+      if (this.#tell(row)) unread.add(row.run_id);
+      else unread.delete(row.run_id);
+    }
     for (const run_id of unread) this.#ring(run_id);
     return unread;
   }

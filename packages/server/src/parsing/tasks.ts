@@ -1,5 +1,6 @@
 // What parser threads do. Inputs and outputs are structured clones: plain data, texts and bytes.
 import type { Fault, ProblemCode } from '@svc/contract/problem';
+import type { MatchInput, RenderInput } from '../deployment/threads/state-rendering.ts';
 import type { BatchSlice, IngestInput, IngestQuestion } from '../platform/traces/ingest-task.ts';
 import type { JsonLimits } from './json-limits.ts';
 
@@ -22,6 +23,10 @@ export interface ParserTasks {
     question: never;
     output: ParsedBody;
   };
+  /** States of threads as JSON texts. */
+  states: { input: RenderInput; question: never; output: string[] };
+  /** Which values of threads contain what is wanted. */
+  match: { input: MatchInput; question: never; output: boolean[] };
   /** A batch of traces. */
   ingest: { input: IngestInput; question: IngestQuestion; output: BatchSlice };
 }

@@ -1,5 +1,6 @@
 // A parser thread: does one task after the other for the main thread.
 import { parentPort } from 'node:worker_threads';
+import { match, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../platform/traces/ingest-task.ts';
 import { readJsonBody } from './json-task.ts';
 import { fromProblemData, toProblemData } from './problem-data.ts';
@@ -15,6 +16,8 @@ interface Done {
 
 const tasks: { [N in TaskName]: (input: ParserTasks[N]['input'], ask: Ask) => Promise<Done> | Done } = {
   json: (input) => ({ output: readJsonBody(input), transfer: [] }),
+  states: (input) => ({ output: render(input), transfer: [] }),
+  match: (input) => ({ output: match(input), transfer: [] }),
   ingest: ingestTask,
 };
 

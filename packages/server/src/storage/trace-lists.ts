@@ -1,8 +1,9 @@
 // Runs by time. A project's runs are looked for in the days nearest to the list's beginning first, in steps that grow, until
 // there are enough: a page of what is recent opens one or two partitions, however many there are.
+import type { AnswerLimits } from './answer-limits.ts';
 import type { Database, Statement } from './database.ts';
 import { asTenant } from './tenant.ts';
-import { runColumns, type RunColumn, type TraceRow } from './trace-row.ts';
+import { payloadBytes, payloadColumns, runColumns, type RunColumn, type TraceRow } from './trace-row.ts';
 import { type RunScope, scopeSql } from './trace-scope.ts';
 
 export interface RunListFilter extends RunScope {
@@ -14,20 +15,50 @@ export interface RunListFilter extends RunScope {
   columns: ReadonlySet<RunColumn> | null;
 }
 
-const statements = {
-  byIds: {
-    name: 'traces_by_ids',
-    text: `select ${runColumns(null)} from unnest($2::uuid[]) wanted
+/** Rows with their place, the bytes of the payloads up to there, and their number. */
+const bounded = (rows: string, order: string, columns: RunListFilter['columns']): string =>
+  `select r.*, row_number() over w as page_n, sum(${payloadBytes(columns)}) over w as page_bytes, count(*) over () as page_found
+    from (${rows}) r window w as (order by ${order})`;
+
+export interface RunListPage {
+  rows: TraceRow[];
+  /** It ended early, since more payloads would exceed its bytes. */
+  isCut: boolean;
+}
+
+type PageRow = TraceRow & { page_found?: number };
+
+const toPage = (found: PageRow[]): RunListPage => {
+  const isCut = found.length < (found[0]?.page_found ?? 0);
+  for (const row of found) delete row.page_found;
+  return { rows: found, isCut };
+};
+
+const byIds = (columns: RunListFilter['columns']): Statement => ({
+  name: columns === null ? 'traces_by_ids' : '',
+  text: `select ${runColumns(columns)}, r.page_found from (${bounded(
+    `select r.* from unnest($2::uuid[]) wanted
       cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
       cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
       order by r.start_time desc, r.id desc limit $3`,
-  },
+    'r.start_time desc, r.id desc',
+    columns,
+  )}) r where r.page_n = 1 or r.page_bytes <= $4 order by r.page_n`,
+});
+
+const treeColumns: ReadonlySet<RunColumn> = new Set(['error']);
+
+const statements = {
   tree: {
     name: 'traces_tree',
-    text: `select ${runColumns(new Set(['error']))} from tenant_runs r
+    text: `select ${runColumns(treeColumns)}, r.page_found from (${bounded(
+      `select r.* from tenant_runs r
       where r.tenant_id = $1 and r.trace_id = $2 and (r.day = '-infinity' or r.day >= coalesce(
         (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2 and isfinite(d.day)), '1000-01-01') - 1)
       order by r.start_time, r.id limit $3`,
+      'r.start_time, r.id',
+      treeColumns,
+    )}) r where r.page_n = 1 or r.page_bytes <= $4 order by r.page_n`,
   },
   days: {
     name: 'traces_days',
@@ -47,7 +78,11 @@ interface Step {
 }
 
 /** The far partition takes part in every step, with what belongs between its ends. */
-const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Statement, unknown[]] => {
+const toStep = (
+  filter: RunListFilter,
+  { from, to }: Step,
+  { limit, bytesMax }: { limit: number; bytesMax: number },
+): [Statement, unknown[]] => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const isUp = filter.order === 'asc';
@@ -57,7 +92,9 @@ const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Stat
       `(r.start_time, r.id) ${isUp ? '>' : '<'} (${bind(filter.after.start_time)}::timestamptz, ${bind(filter.after.id)}::uuid)`,
     );
   const all = conditions.join(' and ');
-  const order = `order by r.start_time ${filter.order}, r.id ${filter.order} limit ${bind(limit)}`;
+  const sorting = `r.start_time ${filter.order}, r.id ${filter.order}`;
+  const order = `order by ${sorting} limit ${bind(limit)}`;
+  const bytes = bind(bytesMax);
   const [first, end] = [from === null ? '' : bind(from), to === null ? '' : bind(to)];
   const near = [
     first === '' ? `r.day >= '1000-01-01'` : `r.day >= ${first}::date`,
@@ -82,7 +119,9 @@ const toStep = (filter: RunListFilter, { from, to }: Step, limit: number): [Stat
     return `(select r.* from ${found('r.id, r.day')} found cross join lateral (
       select * from tenant_runs r where r.tenant_id = ${tenant} and r.id = found.id and r.day = found.day and ${days.join(' and ')} limit 1) r)`;
   };
-  const text = `select ${runColumns(filter.columns)} from (${part(near)} union all ${part(far)}) r ${order}`;
+  const found = `select * from (${part(near)} union all ${part(far)}) r ${order}`;
+  const text = `select ${runColumns(filter.columns)}, r.page_found from (${bounded(found, sorting, filter.columns)}) r
+    where r.page_n = 1 or r.page_bytes <= ${bytes} order by r.page_n`;
   // Only a few shapes are worth a plan that is kept; a filter's comes once.
   const isPlain = shape !== undefined && filter.columns === null;
   const ends = `${first === '' ? '' : 'f'}${end === '' ? '' : 't'}`;
@@ -107,16 +146,24 @@ const stepsOf = (days: readonly string[], order: RunListFilter['order']): Step[]
   return steps;
 };
 
-export const traceLists = (db: Database) => ({
-  listByIds: (tenant_id: string, ids: string[], limit: number): Promise<TraceRow[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.byIds, [tenant_id, ids, limit])),
+/** Of its payloads. */
+const charsOf = (row: TraceRow): number =>
+  payloadColumns.reduce((sum, column) => sum + (row[column]?.length ?? 0), 0);
 
-  /** All of a trace without payloads, in the order of their starts. */
-  tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRow[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<TraceRow>(statements.tree, [tenant_id, trace_id, limit])),
+export const traceLists = (db: Database, { pageBytes }: AnswerLimits) => ({
+  listByIds: (tenant_id: string, ids: string[], columns: RunListFilter['columns']): Promise<RunListPage> =>
+    asTenant(db, tenant_id, async (tx) =>
+      toPage(await tx.query<PageRow>(byIds(columns), [tenant_id, ids, ids.length, pageBytes])),
+    ),
+
+  /** All of a trace without payloads but errors, in the order of their starts. */
+  tree: (tenant_id: string, trace_id: string, limit: number): Promise<RunListPage> =>
+    asTenant(db, tenant_id, async (tx) =>
+      toPage(await tx.query<PageRow>(statements.tree, [tenant_id, trace_id, limit, pageBytes])),
+    ),
 
   /** In the order of their starts. Runs whose start is not known are in no list. */
-  list: (filter: RunListFilter): Promise<TraceRow[]> =>
+  list: (filter: RunListFilter): Promise<RunListPage> =>
     asTenant(db, filter.tenant_id, async (tx) => {
       const { since, until, after, limit, order } = filter;
       const [oldest, newest] =
@@ -124,11 +171,17 @@ export const traceLists = (db: Database) => ({
       const found = await tx.query<{ day: string }>(statements.days, [oldest, newest]);
       const days = found.map((row) => row.day);
       const rows: TraceRow[] = [];
+      let left = pageBytes;
       for (const step of stepsOf(order === 'desc' ? days : days.toReversed(), order)) {
-        const [statement, values] = toStep(filter, step, limit - rows.length);
-        rows.push(...(await tx.query<TraceRow>(statement, values)));
+        const [statement, values] = toStep(filter, step, { limit: limit - rows.length, bytesMax: left });
+        const page = toPage(await tx.query<PageRow>(statement, values));
+        const bytes = page.rows.reduce((sum, row) => sum + charsOf(row), 0);
+        if (rows.length > 0 && bytes > left) return { rows, isCut: true };
+        rows.push(...page.rows);
+        left -= bytes;
+        if (page.isCut) return { rows, isCut: true };
         if (rows.length >= limit) break;
       }
-      return rows;
+      return { rows, isCut: false };
     }),
 });

@@ -233,7 +233,7 @@ const { filter } = fc.letrec<{ filter: string }>((tie) => ({
 }));
 
 const found = async (tenant_id: string, condition: RunCondition): Promise<string[]> => {
-  const rows = await traces.list({
+  const { rows } = await traces.list({
     tenant_id,
     session_ids: null,
     trace_id: null,

@@ -93,7 +93,7 @@ describe('a list of runs', () => {
             .toSorted((a, b) => (asked.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
           const found: string[] = [];
           for (let after: RunListFilter['after'] = null; ;) {
-            const rows = await traces.list({
+            const { rows } = await traces.list({
               tenant_id,
               session_ids: asked.project,
               trace_id: asked.trace,

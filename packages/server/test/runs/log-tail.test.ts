@@ -38,7 +38,7 @@ const startRun = async (): Promise<Run> => {
 };
 
 /** Its last flush: so many events, each in a row of its own, and how it ended. */
-const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promise<void> => {
+const endRun = async ({ run_id: owner, thread_id }: Run, length: number, filler = ''): Promise<void> => {
   const success: Ending = {
     thread_id,
     status: 'success',
@@ -59,7 +59,7 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number): Promis
       owner,
       first_id: at,
       last_id: at,
-      events: `custom\n{"at":${at}}\n`,
+      events: `custom\n{"at":${at},"filler":"${filler}"}\n`,
       keep_from: null,
     })),
     endings: [{ owner, ...success }],
@@ -74,7 +74,7 @@ const follow = async (run_id: string) => {
   let reads = 0;
   const tail = new LogTail({
     streams,
-    log: { ...log, news: (positions) => log.news(positions).finally(() => reads++) },
+    log: { ...log, news: (positions, bytesMax) => log.news(positions, bytesMax).finally(() => reads++) },
     runs: runStorage(db),
     bell: new Bell(),
     pollMs: 20,
@@ -109,5 +109,44 @@ describe('a follower that hears no bell', () => {
     await endRun(run, length);
     expect(await follower.stream.outcome).toMatchObject({ status: 'success', error: null });
     expect(follower.ids).toEqual(all);
+  });
+
+  it('reads large logs in parts, each of them in turn', async () => {
+    const runs = [await startRun(), await startRun(), await startRun()];
+    const followers = await Promise.all(runs.map(({ run_id }) => follow(run_id)));
+    await using _ = {
+      [Symbol.asyncDispose]: async () =>
+        void (await Promise.all(followers.map((one) => one[Symbol.asyncDispose]()))),
+    };
+    for (const run of runs) await endRun(run, 4, 'x'.repeat(1_500_000));
+    for (const { stream, ids } of followers) {
+      expect(await stream.outcome).toMatchObject({ status: 'success' });
+      expect(ids).toEqual([0, 1, 2, 3]);
+    }
+  });
+});
+
+describe('new rows of logs', () => {
+  it('end at a bound of bytes, one of each log before a second of any', async () => {
+    const runs = [await startRun(), await startRun()];
+    for (const run of runs) await endRun(run, 3, 'x'.repeat(1_000));
+    const positions = runs.map(({ run_id }) => ({ run_id, next_id: 0 }));
+    const news = async (bytesMax: number) => {
+      const { rows, isCut } = await runLogStorage(db).news(positions, bytesMax);
+      return {
+        first: rows.map(({ run_id, first_id }) => [runs.findIndex((run) => run.run_id === run_id), first_id]),
+        isCut,
+      };
+    };
+    expect(await news(1)).toEqual({ first: [[0, 0]], isCut: true });
+    expect(await news(3_500)).toEqual({
+      first: [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+      ],
+      isCut: true,
+    });
+    expect((await news(1_000_000)).isCut).toBe(false);
   });
 });

@@ -73,7 +73,7 @@ describe('a value that a graph makes', () => {
       ),
       { numRuns: 40 },
     );
-    expect([...statuses].toSorted()).toContain('error');
+    expect([...statuses]).toContain('error');
     expect(statuses.size).toBeGreaterThan(1);
   });
 

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { StreamEvent } from '../../src/api/handlers.ts';
 import { RunFollower } from '../../src/deployment/runs/run-follower.ts';
+import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { ThreadWatch } from '../../src/deployment/threads/thread-watch.ts';
 import { Bell } from '../../src/events/bell.ts';
@@ -44,7 +45,7 @@ it('the stream of a thread goes on when a run is rolled back just before it is r
     logger,
   });
   const nothingRuns = { has: () => false, listen: () => undefined };
-  const reader = new StateReader(storage);
+  const reader = new StateReader(storage, createParsing(1_000_000, { warn: () => undefined }).parser);
   const follower = new RunFollower({ storage, dispatcher: nothingRuns, streams, tail, reader });
   const findNext: typeof runs.findNext = async (...asked) => {
     const next = await runs.findNext(...asked);

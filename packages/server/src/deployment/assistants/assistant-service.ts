@@ -3,12 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import { ownerKey } from '../../access/access.ts';
 import type { Filter } from '../../access/filter.ts';
-import type {
-  AssistantFilter,
-  AssistantPage,
-  AssistantPatch,
-  AssistantRow,
-  NewAssistant,
+import { rowText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
+import {
+  assistantTexts,
+  type AssistantFilter,
+  type AssistantPage,
+  type AssistantPatch,
+  type AssistantRow,
+  type ListedAssistant,
+  type NewAssistant,
 } from '../../storage/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
@@ -134,9 +138,9 @@ export class AssistantService {
     idOrGraphId: string,
     page: { metadata?: object | undefined; limit: number; offset: number },
     access: RowFilter,
-  ): Promise<AssistantRow[]> {
+  ): Promise<PageOf<string>> {
     const { assistant_id } = await this.get(idOrGraphId, access);
-    return this.#storage.assistants.versions(assistant_id, page, access);
+    return toPage(await this.#storage.assistants.versions(assistant_id, page, access));
   }
 
   /** `threads`: which of its threads go with it; undefined for none. */
@@ -156,16 +160,18 @@ export class AssistantService {
     if (threads) await this.#storage.threads.deleteOfAssistant(assistant_id, threads);
   }
 
+  /** JSON texts. `select`: the fields that are wanted. */
   async search(
     filter: AssistantFilter,
     page: AssistantPage,
     access: RowFilter,
-  ): Promise<{ assistants: AssistantRow[]; total: number }> {
-    const [assistants, total] = await Promise.all([
-      this.#storage.assistants.search(filter, page, access),
+    select?: readonly string[],
+  ): Promise<{ page: PageOf<string>; total: number }> {
+    const [found, total] = await Promise.all([
+      this.#storage.assistants.search(filter, page, access, select),
       this.#storage.assistants.count(filter, access),
     ]);
-    return { assistants, total };
+    return { page: toPage(found, select), total };
   }
 
   count(filter: AssistantFilter, access: RowFilter): Promise<number> {
@@ -178,3 +184,8 @@ export class AssistantService {
     throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} was not found; graphs here: ${known}`);
   }
 }
+
+const toPage = ({ rows, ...more }: PageOf<ListedAssistant>, select?: readonly string[]): PageOf<string> => ({
+  rows: rows.map((row) => rowText(row, assistantTexts, select)),
+  ...more,
+});

@@ -3,6 +3,7 @@ import type { Access } from '../../access/access.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
 import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { textPage } from '../../api/pagination.ts';
 import { mayRead } from '../threads/may-read.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
@@ -47,10 +48,8 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   };
   return {
     ...creationHandlers(parts),
-    listRuns: async ({ params, query }, { access }) => {
-      const texts = await runs.list(params.thread_id, query, await mayRead(access, params));
-      return new RawJson(`[${texts.join(',')}]`);
-    },
+    listRuns: async ({ params, query }, { access }) =>
+      textPage(await runs.list(params.thread_id, query, await mayRead(access, params)), query.offset),
     getRun: async ({ params }, { access }) =>
       new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(access, params))),
     deleteRun: async ({ params }, { access }) => {

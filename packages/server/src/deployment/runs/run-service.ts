@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../access/caller.ts';
 import { objectText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import type { Filter } from '../../access/filter.ts';
 import type { RunUsers } from '../../access/run-users.ts';
 import type { LogTail } from '../../events/log-tail.ts';
@@ -131,13 +132,20 @@ export class RunService {
     return runText(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
   }
 
+  /** JSON texts, newest first. `select`: the fields that are wanted. */
   async list(
     thread_id: string,
-    page: { status?: string | undefined; limit: number; offset: number },
+    page: {
+      status?: string | undefined;
+      select?: string[] | undefined;
+      limit: number;
+      offset: number;
+    },
     access: RowFilter,
-  ): Promise<string[]> {
+  ): Promise<PageOf<string>> {
     if (!(await this.#storage.threads.find(thread_id, access))) throw notFound('Thread', thread_id);
-    return (await this.#storage.runs.list(thread_id, page, access)).map((row) => runText(row));
+    const { rows, ...more } = await this.#storage.runs.list(thread_id, page, access);
+    return { rows: rows.map((row) => runText(row)), ...more };
   }
 
   async delete(thread_id: string, run_id: string, access: RowFilter): Promise<void> {

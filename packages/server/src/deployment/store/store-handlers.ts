@@ -1,6 +1,7 @@
 import type { storeRoutes } from '@svc/contract';
-import type { Handlers } from '../../api/handlers.ts';
+import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
+import { pageHeaders } from '../../api/pagination.ts';
 import { assertStorableSize } from '../../storage/storable.ts';
 import type { StoreService } from './store-service.ts';
 
@@ -35,7 +36,11 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
     const { value, filter: access_filter } = await access.ask('store:search', { ...asked, namespace });
     const { namespace: prefix, filter, limit, offset } = value;
-    return { items: await store.search({ prefix, filter, refresh, limit, offset }, access_filter) };
+    const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
+    return new Reply(
+      new RawJson(`{"items":[${page.rows.join(',')}]}`),
+      pageHeaders(page, offset + page.rows.length),
+    );
   },
   listNamespaces: async ({ body }, { access }) => {
     const { prefix, ...asked } = body;

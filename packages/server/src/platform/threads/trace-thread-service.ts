@@ -75,7 +75,8 @@ export class TraceThreadService {
     const listed = new Set<string>();
     let after = start;
     for (let count = 0; count < batchesMax; count++) {
-      const rows = await this.#traces.list({ ...list, after });
+      // Without payloads no page ends early.
+      const { rows } = await this.#traces.list({ ...list, after });
       const named = rows.map((row) => fromExactText(row.thread_id ?? ''));
       if (start) {
         const unknown = [...new Set(named)].filter((id) => !ids.has(id) && !listed.has(id));

@@ -4,6 +4,7 @@ import { grantOf } from '../grant-of.ts';
 import type { IngestService } from './ingest-service.ts';
 import { boundaryOf } from './multipart.ts';
 import { toOtlpAnswer, toProtobuf } from './otlp/otlp-answer.ts';
+import { toRunPage } from './run-page.ts';
 import type { TraceService } from './trace-service.ts';
 
 export interface TraceParts {
@@ -82,5 +83,5 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   getRunStats: ({ body }, call) => traces.stats(grantOf(call).tenant_id, body),
 
-  queryTraceRuns: async ({ body }, call) => new RawJson(await traces.query(grantOf(call).tenant_id, body)),
+  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(grantOf(call).tenant_id, body)),
 });

@@ -6,6 +6,7 @@ import type { RunListFilter } from '../../storage/trace-lists.ts';
 import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/trace-row.ts';
 import type { TraceTotals } from '../../storage/trace-totals.ts';
 import { type FeedbackStats, toRunText } from './run-text.ts';
+import type { RunPage } from './run-page.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from './time.ts';
@@ -56,33 +57,41 @@ export class TraceService {
 
   /** JSON text. */
   async tree(tenant_id: string, trace_id: string): Promise<string> {
-    const rows = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
+    const { rows, isCut } = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
     if (rows.length === 0) throw notFound('Trace', trace_id);
     const shown = rows.slice(0, treeRunsMax);
     return treeText(
       trace_id,
       await this.#withTotals(tenant_id, shown, undefined),
-      rows.length <= treeRunsMax,
+      !isCut && rows.length <= treeRunsMax,
     );
   }
 
-  /** JSON text of a page. */
-  async query(tenant_id: string, query: RunQuery): Promise<string> {
+  /** JSON text of a page, and whether it ended early. A page by ids has no cursor: those that are missing are asked for again. */
+  async query(tenant_id: string, query: RunQuery): Promise<RunPage> {
     const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
     if (query.id) {
-      const rows = await this.#traces.listByIds(tenant_id, query.id, query.id.length);
-      return toPage(await this.#texts(tenant_id, rows, select), undefined);
+      const { rows, isCut } = await this.#traces.listByIds(
+        tenant_id,
+        query.id,
+        select ? columnsOf(select) : null,
+      );
+      return { text: toPage(await this.#texts(tenant_id, rows, select), undefined), isCut };
     }
-    const rows = await this.#traces.list({
+    const { rows, isCut } = await this.#traces.list({
       ...toScope(tenant_id, query),
       order: query.order,
       after: query.cursor === undefined ? null : parseCursor(query.cursor),
       limit: limit + 1,
       columns: select ? columnsOf(select) : null,
     });
-    const texts = await this.#texts(tenant_id, rows.slice(0, limit), select);
-    return toPage(texts, rows.length > limit ? rows[limit - 1] : undefined);
+    const shown = rows.slice(0, limit);
+    const texts = await this.#texts(tenant_id, shown, select);
+    return {
+      text: toPage(texts, isCut || rows.length > limit ? shown.at(-1) : undefined),
+      isCut: isCut && rows.length < limit,
+    };
   }
 
   async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {

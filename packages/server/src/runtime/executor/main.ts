@@ -7,6 +7,7 @@ import { ownTraces } from '../../platform/traces/own-traces.ts';
 import { createCodec } from '../values/value-codec.ts';
 import { openDatabase, type Database } from '../../storage/database.ts';
 import { checkpointStorage } from '../../storage/checkpoints.ts';
+import { noAnswerLimits } from '../../storage/answer-limits.ts';
 import { storeItemStorage } from '../../storage/store-items.ts';
 import { CommitQueue } from '../checkpoints/commit-queue.ts';
 import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../protocol.ts';
@@ -29,7 +30,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     checkpoints,
     queue: new CommitQueue(checkpoints),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
-    store: new SvcStore(storeItemStorage(database)),
+    store: new SvcStore(storeItemStorage(database, noAnswerLimits)),
     send,
     tracing: setup.tracing && openTracing(setup.tracing, database),
   });
