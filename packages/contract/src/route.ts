@@ -26,6 +26,8 @@ export interface RouteShape {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** Members of a large body that the handler takes as JSON text: it only stores them, or passes them on. */
+  textFields?: readonly string[];
   /** The body is read by the handler, as a stream of bytes: of these content types, compressed or not. In place of `body`. */
   upload?: readonly string[];
   /** True where a request without a body means an empty object. */

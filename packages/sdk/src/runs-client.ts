@@ -1,4 +1,12 @@
-import type { CallInput, Run, RunStatus, StreamMode, WebhookDelivery, runRoutes } from '@svc/contract';
+import type {
+  CallInput,
+  RouteOutput,
+  Run,
+  RunStatus,
+  StreamMode,
+  WebhookDelivery,
+  runRoutes,
+} from '@svc/contract';
 import { RunError } from './api-error.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
 import { path, pause, type CallOptions, type Transport } from './transport.ts';
@@ -24,6 +32,9 @@ export interface RunStreamEvent {
 }
 
 const reconnectsMax = 5;
+
+/** What became of each run that was to be cancelled. */
+export type CancelledRuns = RouteOutput<typeof runRoutes.cancelRuns>;
 
 export class RunsClient {
   readonly #transport: Transport;
@@ -145,13 +156,14 @@ export class RunsClient {
     await this.#transport.send({ method: 'POST', path: where, query, unbounded: wait, ...options });
   }
 
-  /** Stops named runs of a thread (all, or none when one is not there), or every run with a status. */
+  /** Stops named runs of a thread, and returns what became of each; or every run with a status. */
   async cancelMany(
     which: { threadId: string; runIds: string[] } | { status: 'pending' | 'running' | 'all' },
     { action, ...options }: { action?: 'interrupt' | 'rollback' } & CallOptions = {},
-  ): Promise<void> {
+  ): Promise<CancelledRuns | undefined> {
     const body = 'status' in which ? which : { thread_id: which.threadId, run_ids: which.runIds };
-    await this.#transport.send({ method: 'POST', path: '/runs/cancel', query: { action }, body, ...options });
+    const query = { action };
+    return this.#transport.json({ method: 'POST', path: '/runs/cancel', query, body, ...options });
   }
 
   /** Deletes a run that is over, with the checkpoints it made. */

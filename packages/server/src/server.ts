@@ -18,6 +18,8 @@ import { createApp } from './http/app.ts';
 import { localHosts } from './http/gate.ts';
 import { listen } from './http/listen.ts';
 import { siteRules } from './http/request-site.ts';
+import { createParsing, type Parsing } from './parsing/parsing.ts';
+import { requestLimits } from './parsing/json-limits.ts';
 import type { FirstKey } from './platform/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
 import { createServices, type Services } from './services.ts';
@@ -76,8 +78,10 @@ const build = async (
   const exposure = exposureOf(settings, project);
   const { mode, cors, warnings } = exposure;
   for (const warning of warnings) logger.warn(warning);
-  const services = await openServices(options, owned);
-  const app = createServerApp(options, services, exposure);
+  const parsing = createParsing(settings.http.memoryBytes, logger);
+  owned.keep(parsing.parser);
+  const services = await openServices(options, owned, parsing);
+  const app = createServerApp(options, services, exposure, parsing);
   const { host, port } = settings.http;
   const isAnonymous = mode.kind === 'anonymous';
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
@@ -93,7 +97,7 @@ const build = async (
   };
 };
 
-const openServices = async (options: ServerOptions, owned: Owned): Promise<Services> => {
+const openServices = async (options: ServerOptions, owned: Owned, parsing: Parsing): Promise<Services> => {
   const { settings, project, logger, signal } = options;
   // First: with an auth object that does not work nothing is served.
   if (project.auth) exposeEnvironment(project.env);
@@ -117,6 +121,7 @@ const openServices = async (options: ServerOptions, owned: Owned): Promise<Servi
     settings,
     project,
     authDefinition,
+    parsing,
     logger,
   };
   return owned.keep(await createServices(parts));
@@ -151,8 +156,9 @@ const createServerApp = (
   { settings, logger }: ServerOptions,
   services: Services,
   { mode, cors }: Exposure,
+  parsing: Parsing,
 ) => {
-  const { bodyLimitBytes, jsonDepthMax, heartbeatMs, trustedProxies } = settings.http;
+  const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
   return createApp<Routes>({
@@ -175,10 +181,11 @@ const createServerApp = (
           },
     limits: {
       bodyBytes: bodyLimitBytes,
-      jsonDepth: jsonDepthMax,
+      json: { ...requestLimits, ...json },
       uploadBytes: settings.platform.ingestLimitBytes,
     },
     heartbeatMs,
+    parsing,
   });
 };
 

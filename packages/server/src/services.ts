@@ -47,6 +47,8 @@ import { LogTail } from './events/log-tail.ts';
 import { RunStreams } from './events/run-streams.ts';
 import { Duties } from './leases/duties.ts';
 import { bootstrap, type FirstKey } from './platform/keys/bootstrap.ts';
+import { ingestLimits } from './parsing/json-limits.ts';
+import type { Parsing } from './parsing/parsing.ts';
 import { exportDuties } from './platform/exports/export-duties.ts';
 import type { ExportWorker } from './platform/exports/export-worker.ts';
 import { startExports } from './platform/exports/start-exports.ts';
@@ -56,6 +58,7 @@ import { type Owned, owning } from './owned.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
 import { WorkerReporter } from './runtime/worker-reporter.ts';
+import type { AnswerLimits } from './storage/answer-limits.ts';
 import type { ConnectionPlan } from './storage/connection-plan.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
 import { checkSchema } from './storage/schema/migrate.ts';
@@ -92,6 +95,7 @@ export interface ServiceParts {
   project: SvcJson;
   /** The project's auth object; undefined when it has none. */
   authDefinition: AuthDefinition | undefined;
+  parsing: Parsing;
   logger: Logger;
 }
 
@@ -204,7 +208,7 @@ const updaterOf =
   });
 
 const openPlatform = async (
-  { settings, project, plan, logger }: ServiceParts,
+  { settings, project, parsing, plan, logger }: ServiceParts,
   storage: Storage,
   { bell, guard, sealer, metrics }: { bell: Bell; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
 ) => {
@@ -227,6 +231,14 @@ const openPlatform = async (
     daysKept,
     queryMs: traceQueryMs,
     observer: metrics,
+    reading: {
+      limits: {
+        ...ingestLimits,
+        ...settings.platform.ingestJson,
+        madeBytesMax: settings.platform.ingestLimitBytes,
+      },
+      ...parsing,
+    },
     exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
     sealer,
     stores: { guard, fileRoots, folderRules, lendsCredentials },
@@ -285,6 +297,11 @@ const startChores = (
   bell.on('w', () => sender.wake());
 };
 
+const answerLimits = ({ http: { answerLimitBytes } }: Settings): AnswerLimits => ({
+  pageBytes: answerLimitBytes,
+  valueBytes: answerLimitBytes * 4,
+});
+
 const createReadiness = async (
   { database, databaseFailure }: ServiceParts,
   storage: Storage,
@@ -316,7 +333,7 @@ const buildServices = async (
   owned: Owned,
 ): Promise<Omit<Services, keyof AsyncDisposable>> => {
   const { settings, project, logger } = parts;
-  const storage = createStorage(parts.database);
+  const storage = createStorage(parts.database, answerLimits(settings));
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
@@ -331,7 +348,7 @@ const buildServices = async (
   const runtime = await createRuntime(parts, storage, users, metrics, owned);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const reader = new StateReader(storage);
+  const reader = new StateReader(storage, parts.parsing.parser, answerLimits(settings));
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const guard = new EgressGuard(settings.egress.allow);

@@ -347,7 +347,7 @@ describe('a graph', () => {
 
   it('whose output JSON cannot hold ends its run as an error that says where', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const deed of ['bigint', 'circle', 'function']) {
+    for (const deed of ['circle', 'function']) {
       const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
         assistant_id: 'probe',
         input: { do: deed },

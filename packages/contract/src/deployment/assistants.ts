@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AssistantRef, Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, Time } from '../json.ts';
-import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import { limit, offset, pageHeaders, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
 export const Config = z
@@ -219,6 +219,7 @@ export const assistantRoutes = {
     bodyOptional: true,
     body: z.object({ limit: limit(10), offset, metadata: nullish(Metadata) }),
     response: z.array(Assistant),
+    headers: pageHeaders,
     errors: ['not_found'],
   }),
   setLatestAssistant: route({

@@ -12,7 +12,7 @@ import {
   queryList,
   Time,
 } from '../json.ts';
-import { offsetMax } from '../page.ts';
+import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
@@ -148,6 +148,8 @@ const located = {
   'Content-Location': 'Path of the run',
   Location: 'Path to go on from when the connection breaks',
 };
+/** What only the graph reads. */
+const textFields = ['input', 'context'] as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
 const cancelAction = z
   .enum(['interrupt', 'rollback'])
@@ -176,7 +178,7 @@ export const runRoutes = {
   cancelRuns: route({
     method: 'post',
     path: '/runs/cancel',
-    summary: 'Cancel many runs: named ones of a thread, or all with a status',
+    summary: 'Cancel many runs: named ones of a thread (404 when none is in flight), or all with a status',
     tag,
     access: { resource: 'threads', action: 'update' },
     query: z.object({ action: cancelAction.optional() }),
@@ -191,8 +193,20 @@ export const runRoutes = {
           status === undefined ? Boolean(thread_id && run_ids) : !thread_id && !run_ids,
         'needs either thread_id and run_ids, or status',
       ),
-    status: 204,
-    response: Empty,
+    response: z
+      .object({
+        runs: z.array(
+          z.object({
+            run_id: Id,
+            outcome: z
+              .enum(['cancelled', 'stopping', 'over', 'not_found'])
+              .describe('stopping: it executes, and has been told to stop'),
+          }),
+        ),
+      })
+      .describe(
+        'For named runs, what became of each; runs with a status are cancelled with 204 and no content',
+      ),
     errors: ['not_found'],
   }),
   streamStatelessRun: route({
@@ -203,6 +217,7 @@ export const runRoutes = {
     access: create,
     kind: 'sse',
     body: StatelessRunCreate,
+    textFields,
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -216,6 +231,7 @@ export const runRoutes = {
     access: create,
     kind: 'late',
     body: StatelessRunCreate,
+    textFields,
     response: Json,
     headers: located,
     requestHeaders,
@@ -228,6 +244,7 @@ export const runRoutes = {
     tag,
     access: create,
     body: StatelessRunCreate,
+    textFields,
     response: Run,
     headers: located,
     requestHeaders,
@@ -255,6 +272,7 @@ export const runRoutes = {
     kind: 'sse',
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -269,6 +287,7 @@ export const runRoutes = {
     kind: 'late',
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: Json,
     headers: located,
     requestHeaders,
@@ -282,6 +301,7 @@ export const runRoutes = {
     access: create,
     params: threadParams,
     body: RunCreate,
+    textFields,
     response: Run,
     headers: located,
     requestHeaders,
@@ -302,9 +322,10 @@ export const runRoutes = {
         .optional()
         .transform((value) => value ?? 0),
       status: RunStatus.optional(),
-      select: queryList(z.string().max(64)),
+      select: queryList(z.string().max(64)).describe('The fields that are wanted; all of them by default'),
     }),
     response: z.array(Run),
+    headers: pageHeaders,
     errors: ['not_found'],
   }),
   getRun: route({

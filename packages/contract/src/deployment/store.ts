@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Empty, JsonObject, nullish, queryList, QueryBoolean, Time } from '../json.ts';
-import { limit, offset } from '../page.ts';
+import { limit, offset, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Minutes } from './ttl.ts';
 
@@ -42,6 +42,7 @@ export const storeRoutes = {
         'Minutes that the item lives; null for ever; by default as svc.json says',
       ),
     }),
+    textFields: ['value'],
     status: 204,
     response: Empty,
   }),
@@ -88,6 +89,7 @@ export const storeRoutes = {
       refresh_ttl: nullish(z.boolean()).describe('As for a single value, for all that are found'),
     }),
     response: z.object({ items: z.array(Item) }),
+    headers: pageHeaders,
   }),
   listNamespaces: route({
     method: 'post',

@@ -1,6 +1,17 @@
 import { z } from 'zod';
-import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInteger, Time } from '../json.ts';
-import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
+import {
+  Empty,
+  Id,
+  Json,
+  JsonObject,
+  Metadata,
+  nullish,
+  QueryBoolean,
+  queryInteger,
+  queryList,
+  Time,
+} from '../json.ts';
+import { limit, limitedBy, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 import { Command } from './command.ts';
 import { PruneRequest, ThreadTtl, Ttl } from './ttl.ts';
@@ -96,6 +107,29 @@ export const CheckpointSelector = z
   })
   .meta({ id: 'CheckpointSelector', description: 'A checkpoint; without an id the newest of its namespace' });
 
+const stateFields = [
+  'values',
+  'next',
+  'tasks',
+  'interrupts',
+  'metadata',
+  'created_at',
+  'checkpoint',
+  'parent_checkpoint',
+  'checkpoint_id',
+  'parent_checkpoint_id',
+] as const;
+
+const StateField = z
+  .union([z.enum(stateFields), z.string().startsWith('values.').max(256)])
+  .meta({ description: `A field of a state (${stateFields.join(', ')}), or a single value: values.<name>` });
+const stateSelect = queryList(StateField).describe('The fields that are wanted; all of them by default');
+
+const historyHeaders = {
+  'X-Pagination-Next': 'What to pass as before to go on; absent when there is no more',
+  'X-Pagination-Limited-By': limitedBy,
+};
+
 const params = z.object({ thread_id: Id });
 const access = (action: string | readonly string[]) => ({ resource: 'threads', action }) as const;
 const tag = 'Threads';
@@ -116,7 +150,9 @@ const fields = [
 const filters = {
   ids: nullish(z.array(Id).max(1_000)),
   metadata: nullish(Metadata),
-  values: nullish(JsonObject),
+  values: nullish(Metadata).describe(
+    'Contained in the values of the newest checkpoint; at most 64 KB of JSON',
+  ),
   status: nullish(ThreadStatus),
 };
 
@@ -245,7 +281,7 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params,
-    query: z.object({ subgraphs: QueryBoolean.optional() }),
+    query: z.object({ subgraphs: QueryBoolean.optional(), select: stateSelect }),
     response: ThreadState,
     errors: ['not_found'],
   }),
@@ -256,7 +292,7 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params: z.object({ thread_id: Id, checkpoint_id: Id }),
-    query: z.object({ subgraphs: QueryBoolean.optional() }),
+    query: z.object({ subgraphs: QueryBoolean.optional(), select: stateSelect }),
     response: ThreadState,
     errors: ['not_found'],
   }),
@@ -267,7 +303,11 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params,
-    body: z.object({ checkpoint: CheckpointSelector, subgraphs: nullish(z.boolean()) }),
+    body: z.object({
+      checkpoint: CheckpointSelector,
+      subgraphs: nullish(z.boolean()),
+      select: nullish(z.array(StateField).max(1_000)),
+    }),
     response: ThreadState,
     errors: ['not_found'],
   }),
@@ -284,6 +324,7 @@ export const threadRoutes = {
       checkpoint: nullish(CheckpointSelector),
       checkpoint_id: nullish(Id),
     }),
+    textFields: ['values'],
     response: z.object({ checkpoint: Checkpoint }),
     errors: ['not_found', 'conflict', 'bad_request'],
   }),
@@ -299,8 +340,10 @@ export const threadRoutes = {
         .optional()
         .transform((value) => value ?? 10),
       before: Id.optional(),
+      select: stateSelect,
     }),
     response: z.array(ThreadState),
+    headers: historyHeaders,
     errors: ['not_found'],
   }),
   searchThreadHistory: route({
@@ -316,8 +359,10 @@ export const threadRoutes = {
       before: nullish(Before),
       metadata: nullish(Metadata),
       checkpoint: nullish(CheckpointSelector),
+      select: nullish(z.array(StateField).max(1_000)),
     }),
     response: z.array(ThreadState),
+    headers: historyHeaders,
     errors: ['not_found'],
   }),
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
+import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
 import { partial, TraceRun } from './traces.ts';
 
@@ -51,6 +52,7 @@ const threadRuns = {
     cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
     ...partial,
   }),
+  headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
 export const traceThreadRoutes = {
@@ -83,6 +85,7 @@ export const traceThreadRoutes = {
     access: { permission: 'read' },
     query: threadRuns.query.extend({ thread_id: ThreadId }),
     response: threadRuns.response,
+    headers: threadRuns.headers,
   }),
   listTraceThreadRuns: route({
     method: 'get',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, Json, JsonObject, nullish, Time } from '../json.ts';
-import { SortOrder } from '../page.ts';
+import { limitedBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
 
 const tag = 'Traces';
@@ -240,5 +240,6 @@ export const traceRoutes = {
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),
       ...partial,
     }),
+    headers: { 'X-Pagination-Limited-By': limitedBy },
   }),
 };

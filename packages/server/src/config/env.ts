@@ -13,11 +13,11 @@ import {
   limit,
   oneOf,
   originList,
-  size,
   text,
   uuid,
 } from './setting-type.ts';
 import { exportSettings } from './export-settings.ts';
+import { limitSettings } from './limit-settings.ts';
 import { setting, type SettingDefinition } from './setting-definition.ts';
 
 const second = 1_000;
@@ -133,19 +133,7 @@ export const settingDefinitions = {
     default: '10',
     doc: 'Runs that one executor executes at once.',
   }),
-  bodyLimit: setting({
-    variable: 'SVC_BODY_LIMIT',
-    aliases: [{ name: 'HTTP_MAX_REQUEST_BODY_BYTES', unit: 'b' }],
-    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
-    default: '20mb',
-    doc: 'The largest request body; a larger one is answered with 413.',
-  }),
-  jsonDepth: setting({
-    variable: 'SVC_JSON_DEPTH',
-    type: integer({ min: 10, max: 1_000 }),
-    default: '100',
-    doc: 'The deepest nesting of JSON in a request.',
-  }),
+  ...limitSettings,
   heartbeat: setting({
     variable: 'SVC_HEARTBEAT',
     type: duration({ minMs: 100, maxMs: 600 * second }),
@@ -210,12 +198,6 @@ export const settingDefinitions = {
     type: duration({ minMs: 100, maxMs: 60_000 }),
     default: '10s',
     doc: 'After which a query of traces answers with what it has found so far, and with a cursor to go on.',
-  }),
-  ingestLimit: setting({
-    variable: 'SVC_INGEST_LIMIT',
-    type: size({ minBytes: 1_024, maxBytes: 1_024 ** 3 }),
-    default: '100mb',
-    doc: 'The largest batch of traces, when it is no longer compressed; a larger one is answered with 413.',
   }),
   bootstrapApiKey: setting({
     variable: 'SVC_BOOTSTRAP_API_KEY',

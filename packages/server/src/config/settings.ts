@@ -18,7 +18,11 @@ export interface Settings {
     readonly host: string;
     readonly port: number;
     readonly bodyLimitBytes: number;
-    readonly jsonDepthMax: number;
+    readonly json: JsonCounts;
+    /** Of large bodies and answers in this process. */
+    readonly memoryBytes: number;
+    /** Of a page of a list. */
+    readonly answerLimitBytes: number;
     readonly heartbeatMs: number;
     /** Undefined: what svc.json says. */
     readonly corsOrigins: readonly string[] | undefined;
@@ -54,6 +58,7 @@ export interface Settings {
     /** Budget of a query of traces. */
     readonly traceQueryMs: number;
     readonly ingestLimitBytes: number;
+    readonly ingestJson: JsonCounts;
     /** The project of the runs of this server; undefined when they are not traced. */
     readonly tracingProject: string | undefined;
     /** Undefined: made at the first start. */
@@ -98,6 +103,13 @@ export interface Settings {
   };
   /** For `svc config`: each value as text fit to be shown, and where it came from. */
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
+}
+
+/** What the JSON of one body may hold. */
+export interface JsonCounts {
+  readonly valuesMax: number;
+  readonly keysMax: number;
+  readonly depthMax: number;
 }
 
 export interface SettingOrigin {
@@ -236,7 +248,9 @@ function group(
       host: values.host,
       port: values.port,
       bodyLimitBytes: values.bodyLimit,
-      jsonDepthMax: values.jsonDepth,
+      json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
+      memoryBytes: values.requestMemory,
+      answerLimitBytes: values.answerLimit,
       heartbeatMs: values.heartbeat,
       corsOrigins: values.corsOrigins,
       trustedProxies: values.trustedProxies ?? [],
@@ -265,6 +279,11 @@ function group(
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
       traceQueryMs: values.traceQueryTime,
       ingestLimitBytes: values.ingestLimit,
+      ingestJson: {
+        valuesMax: values.ingestValues,
+        keysMax: values.ingestKeys,
+        depthMax: values.ingestDepth,
+      },
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,

@@ -22,8 +22,8 @@ export interface LogTailOptions {
 
 /** Runs asked for in one statement. */
 const batchMax = 500;
-/** Bytes of events that are read of one log at a time. Less than what is buffered for a client. */
-const pageBytes = 256 * 1024;
+/** Bytes of events that are read of one log at a time: less than what is buffered for a client. And of all logs together. */
+const pageBytes = { log: 256 * 1024, all: 4 * 1024 * 1024 };
 
 export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
 
@@ -96,13 +96,21 @@ export class LogTail implements AsyncDisposable {
   async #read(streams: RunStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
-    const rows = await this.#options.log.news(
+    const { rows, isCut } = await this.#options.log.news(
       streams.map(({ run_id, nextId }) => ({ run_id, next_id: nextId })),
       pageBytes,
     );
+    // Logs of which nothing was returned are read first next time.
+    const read = new Set(rows.map(({ run_id }) => run_id));
+    const missed = isCut ? streams.filter(({ run_id }) => !read.has(run_id)) : [];
+    for (const { run_id } of missed) this.#ring(run_id);
     // A log may have more than one statement returns of it.
-    for (const row of rows) if (this.#tell(row)) unread.add(row.run_id);
+    for (const row of rows) {
+      if (this.#tell(row)) unread.add(row.run_id);
+      else unread.delete(row.run_id);
+    }
     for (const run_id of unread) this.#goOn(run_id);
+    for (const { run_id } of missed) unread.add(run_id);
     return unread;
   }
 

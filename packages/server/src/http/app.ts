@@ -4,6 +4,8 @@ import { Hono } from 'hono';
 import { openAccess, type Access } from '../access/access.ts';
 import { anybody, type Authenticate, type Caller } from '../access/caller.ts';
 import type { Handlers } from '../api/handlers.ts';
+import { type JsonLimits, requestLimits } from '../parsing/json-limits.ts';
+import type { Parsing } from '../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from './call.ts';
 import { emptyHeaders, jsonHeaders } from './headers.ts';
 import { mount, type MountOptions, type Observe } from './mount.ts';
@@ -14,13 +16,8 @@ export interface AppOptions<T extends Routes> {
   routes: T;
   handlers: Handlers<T>;
   logger: HttpLogger;
-  limits?:
-    | {
-        bodyBytes?: number | undefined;
-        jsonDepth?: number | undefined;
-        uploadBytes?: number | undefined;
-      }
-    | undefined;
+  limits?: { bodyBytes?: number; json?: JsonLimits; uploadBytes?: number } | undefined;
+  parsing: Parsing;
   /** Between heartbeats of a stream. */
   heartbeatMs?: number | undefined;
   /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
@@ -54,7 +51,8 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     body: {
       bytesMax: limits?.bodyBytes ?? 20_000_000,
       uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
-      depthMax: limits?.jsonDepth ?? 100,
+      json: limits?.json ?? requestLimits,
+      ...options.parsing,
     },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },

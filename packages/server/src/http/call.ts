@@ -25,6 +25,7 @@ export class RequestCall implements Call, Credentials {
   caller: Caller = anybody;
   access: Access = openAccess;
   readonly #context: HttpContext;
+  readonly #onFinish: (() => void)[] = [];
 
   constructor(context: HttpContext) {
     this.#context = context;
@@ -44,6 +45,15 @@ export class RequestCall implements Call, Credentials {
     if (incoming === undefined) return this.#context.req.raw.headers.get(name) ?? undefined;
     const value = incoming.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  /** Called when the request has been answered. */
+  onFinish(work: () => void): void {
+    this.#onFinish.push(work);
+  }
+
+  finish(): void {
+    for (const work of this.#onFinish.splice(0)) work();
   }
 
   request(): Request {

@@ -1,5 +1,6 @@
 import { type Fault, Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
+import { shortKey } from './json-faults.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -20,12 +21,13 @@ const sentence = (faults: Fault[], total: number): string => {
 };
 
 const toFault = (prefix: (string | number)[], issue: Issue): Fault => {
-  const loc = [...prefix, ...issue.path.map((key) => (typeof key === 'number' ? key : String(key)))];
+  const path = issue.path.map((key) => (typeof key === 'number' ? key : shortKey(String(key))));
+  const loc = [...prefix, ...path];
   if (issue.code === 'invalid_union') {
     const nearest = nearestBranch(issue.errors);
     if (nearest !== undefined) return toFault(loc, nearest);
   }
-  return { loc, msg: issue.message, type: issue.code };
+  return { loc, msg: shortText(issue.message), type: issue.code };
 };
 
 /** Of a union, the branch that came furthest into the value is most likely the one that was meant. */
@@ -36,3 +38,9 @@ const nearestBranch = (branches: readonly (readonly Issue[])[]): Issue | undefin
   }
   return nearest;
 };
+
+const messageCharsMax = 500;
+
+/** Some messages list what they were given, such as all unknown keys of an object. */
+const shortText = (text: string): string =>
+  text.length > messageCharsMax ? `${text.slice(0, messageCharsMax)}…` : text;

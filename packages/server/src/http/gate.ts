@@ -6,7 +6,7 @@ import type { CorsRules } from '../config/cors.ts';
 import { requestIdOf } from './call.ts';
 import { Cors } from './cors.ts';
 import { emptyHeaders } from './headers.ts';
-import { type HttpLogger, problemParts } from './problem.ts';
+import { type HttpLogger, HttpProblem, problemParts } from './problem.ts';
 import { logRequest } from './request-log.ts';
 import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
 
@@ -34,6 +34,7 @@ export const createGate = ({ cors: corsRules, hosts, sameSite }: GateOptions, lo
     const isAllowedOrigin = cors?.mark(incoming, outgoing) ?? false;
     assertTarget(incoming.url ?? '');
     assertSingle(incoming.rawHeaders);
+    assertUnderstood(incoming);
     if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
     if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
     assertSite(incoming, rules);
@@ -113,6 +114,23 @@ const assertSingle = (rawHeaders: readonly string[]): void => {
     if ((seen & bit) !== 0) throw new Problem('bad_request', `The request has more than one ${name} header.`);
     seen |= bit;
   }
+};
+
+/** More than any proxy adds; Node itself would drop what comes after so many, an Authorization among it. */
+const headersMax = 256;
+
+/** What HTTP/1.1 asks of a request, and what of it this server does not do. */
+const assertUnderstood = ({ rawHeaders, headers, httpVersion }: IncomingMessage): void => {
+  const count = rawHeaders.length / 2;
+  if (count > headersMax)
+    throw new HttpProblem(431, 'too_large', `The request has more than ${headersMax} headers.`);
+  const { host, expect, 'transfer-encoding': coding } = headers;
+  if (host === undefined && httpVersion !== '1.0')
+    throw new Problem('bad_request', 'The request needs a Host header.');
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    throw new Problem('not_supported', 'The only transfer coding that this server decodes is chunked.');
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw new HttpProblem(417, 'bad_request', 'The only expectation that this server meets is 100-continue.');
 };
 
 const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void => {

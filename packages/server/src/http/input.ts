@@ -1,6 +1,7 @@
 import type { RouteShape } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
+import type { Parsing } from '../parsing/parsing.ts';
 import { type BodyLimits, readJsonBody } from './body.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { invalidInput } from './faults.ts';
@@ -17,17 +18,17 @@ export const readInput = async (
   route: RouteShape,
   context: HttpContext,
   call: RequestCall,
-  limits: BodyLimits,
+  options: BodyLimits & Parsing,
 ): Promise<Input> => {
   const url = context.req.url;
   assertDecodable(url);
   const params = route.params === undefined ? {} : check('path', route.params, readParams(context));
   const query = route.query === undefined ? {} : check('query', route.query, readQuery(url));
   if (route.upload !== undefined) {
-    return { params, query, body: openUpload(context, call, route.upload, limits.uploadBytesMax) };
+    return { params, query, body: openUpload(context, call, route.upload, options.uploadBytesMax) };
   }
   if (route.body === undefined) return { params, query, body: undefined };
-  const value = await readJsonBody(context, call, limits, route.bodyOptional === true);
+  const value = await readJsonBody(context, call, options, route);
   return { params, query, body: check('body', route.body, value) };
 };
 

@@ -1,6 +1,7 @@
 // The slow, exact reader of JSON text: finds the first fault and says where it is. It runs on suspicious
 // bodies only, and recurses no deeper than the limit it enforces.
 import { Problem } from '@svc/contract/problem';
+import { JsonBudget, type JsonLimits, tooDeep } from '../parsing/json-limits.ts';
 
 /** Longer literals are no quantity anybody measures, and cost quadratic time to convert. */
 const numberCharsMax = 400;
@@ -18,10 +19,16 @@ export const isFaithful = (text: string, from: number, to: number): boolean => {
   return BigInt(literal) === BigInt(value);
 };
 
-/** Throws a Problem for the first thing in the text that is no JSON (400) or that we refuse (422). */
-export const assertJson = (text: string, depthMax: number): void => {
-  new Reader(text, depthMax).document();
+/** Throws a Problem for the first thing in the text that is no JSON (400) or that we refuse (422, 413). */
+export const assertJson = (text: string, limits: JsonLimits): void => {
+  new Reader(text, limits).document();
 };
+
+const keyCharsMax = 100;
+
+/** Clients choose the keys, and an answer repeats them. */
+export const shortKey = (key: string): string =>
+  key.length > keyCharsMax ? `${key.slice(0, keyCharsMax)}…` : key;
 
 const invalidString = (value: string): string | undefined => {
   if (value.includes('\0')) return 'contains the character U+0000, which cannot be stored';
@@ -38,13 +45,15 @@ const isBlank = (code: number): boolean => code === 32 || code === 10 || code ==
 
 class Reader {
   readonly #text: string;
-  readonly #depthMax: number;
+  readonly #limits: JsonLimits;
+  readonly #budget: JsonBudget;
   readonly #path: (string | number)[] = [];
   #at = 0;
 
-  constructor(text: string, depthMax: number) {
+  constructor(text: string, limits: JsonLimits) {
     this.#text = text;
-    this.#depthMax = depthMax;
+    this.#limits = limits;
+    this.#budget = new JsonBudget(limits);
   }
 
   document(): void {
@@ -57,6 +66,7 @@ class Reader {
   }
 
   #value(): void {
+    this.#budget.spend(1);
     this.#blank();
     switch (this.#text.charAt(this.#at)) {
       case '{':
@@ -81,6 +91,7 @@ class Reader {
         this.#blank();
         if (this.#text[this.#at] !== '"') this.#unexpected();
         const key = this.#string();
+        this.#budget.spend(0, 1);
         this.#key(key, keys);
         this.#expect(':');
         this.#path.push(key);
@@ -103,7 +114,7 @@ class Reader {
   }
 
   #key(key: string, seen: Set<string>): void {
-    const quoted = JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key);
+    const quoted = JSON.stringify(shortKey(key));
     if (seen.has(key)) this.#refuse(`has the key ${quoted} twice`, 'duplicate_key');
     if (key === '__proto__') this.#refuse(`has the key ${quoted}, which is not allowed`, 'key_forbidden');
     const fault = invalidString(key);
@@ -135,9 +146,10 @@ class Reader {
 
   /** Past an opening bracket; the depth is the number of brackets that are open. */
   #enter(): void {
-    if (this.#path.length >= this.#depthMax) {
-      throw new Problem('invalid', `The body is nested deeper than ${this.#depthMax} levels.`, {
-        faults: [{ loc: ['body'], msg: `is nested deeper than ${this.#depthMax} levels`, type: 'too_deep' }],
+    if (this.#path.length >= this.#limits.depthMax) {
+      const msg = tooDeep(this.#limits);
+      throw new Problem('invalid', `The body ${msg}.`, {
+        faults: [{ loc: ['body'], msg, type: 'too_deep' }],
       });
     }
     this.#at++;
@@ -179,13 +191,23 @@ class Reader {
     const found = this.#text.codePointAt(this.#at);
     const what =
       found === undefined ? 'it ends' : `unexpected ${JSON.stringify(String.fromCodePoint(found))}`;
-    const before = this.#text.slice(0, this.#at).split('\n');
-    const place = `position ${this.#at} (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;
+    let line = 1;
+    let start = 0;
+    // Not split: a body of line ends would be millions of texts.
+    for (
+      let end = this.#text.indexOf('\n');
+      end !== -1 && end < this.#at;
+      end = this.#text.indexOf('\n', start)
+    ) {
+      line++;
+      start = end + 1;
+    }
+    const place = `position ${this.#at} (line ${line}, column ${this.#at - start + 1})`;
     throw new Problem('bad_request', `The body is not valid JSON: ${what} at ${place}.`);
   }
 
   #refuse(msg: string, type: string): never {
-    const loc = ['body', ...this.#path];
+    const loc = ['body', ...this.#path.map((key) => (typeof key === 'string' ? shortKey(key) : key))];
     throw new Problem('invalid', `${loc.join('.')} ${msg}`, { faults: [{ loc, msg, type }] });
   }
 }

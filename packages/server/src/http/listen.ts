@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
@@ -48,12 +48,24 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       connectionsCheckingInterval: 5000,
       // Longer than the idle time of common load balancers, so that they, not we, close an idle connection.
       keepAliveTimeout: 65_000,
+      // The gate says so with a body.
+      requireHostHeader: false,
     },
-    (incoming, outgoing) => {
-      if (passes(incoming, outgoing)) void listener(incoming, outgoing);
-    },
+    (incoming, outgoing) => handle(incoming, outgoing),
   );
-  server.on('clientError', refuse);
+  // All that fit into the largest head: Node drops what is beyond this number without a word.
+  server.maxHeadersCount = 0;
+  /** The newest response of each connection. */
+  const responses = new WeakMap<object, ServerResponse>();
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    responses.set(incoming.socket, outgoing);
+    if (passes(incoming, outgoing)) void listener(incoming, outgoing);
+  };
+  server.on('checkExpectation', handle);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const last = responses.get(socket);
+    refuse(error, socket, last !== undefined && !last.writableFinished && last.headersSent);
+  });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   return {
@@ -92,16 +104,21 @@ const closeGracefully = (server: Server, graceMs: number): Promise<void> =>
     server.closeIdleConnections();
   });
 
-/** What Node's parser refused never becomes a request; it still gets an answer of the usual shape. */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  if (!socket.writable || socket.bytesWritten > 0) {
+/**
+ * What Node's parser refused never becomes a request; it still gets an answer of the usual shape. `isAnswering`: a part of another
+ * answer is on its way, and would be mistaken for this one.
+ */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket, isAnswering: boolean): void => {
+  if (!socket.writable || isAnswering) {
     socket.destroy();
     return;
   }
   const { status, code, message } = refusals[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify(problemBody(new Problem(code, message), randomUUID()));
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemBody(new Problem(code, message), requestId));
   const headers = Object.entries({
     ...jsonHeaders,
+    'x-request-id': requestId,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   })

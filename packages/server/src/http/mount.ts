@@ -7,6 +7,7 @@ import type { Hono } from 'hono';
 import type { Access } from '../access/access.ts';
 import type { Authenticate, Caller } from '../access/caller.ts';
 import type { Call, Handlers } from '../api/handlers.ts';
+import type { Parsing } from '../parsing/parsing.ts';
 import type { BodyLimits } from './body.ts';
 import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
@@ -19,7 +20,7 @@ import { respond, type ResponseOptions } from './respond.ts';
 export type Observe = (method: string, route: string, status: number, ms: number) => void;
 
 export interface MountOptions extends ResponseOptions {
-  body: BodyLimits;
+  body: BodyLimits & Parsing;
   /** Asked before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
   accessOf: (caller: Caller) => Access;
@@ -94,6 +95,7 @@ const answer = async (
   };
   const finish = (): void => {
     closeStream?.();
+    call.finish();
     options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
     logRequest(options.logger, context.req.method, entry);
   };

@@ -1,6 +1,6 @@
 // The only place that turns errors into responses.
 import { HTTPException } from 'hono/http-exception';
-import { codeOfStatus, Problem, type ProblemBody, problems } from '@svc/contract/problem';
+import { codeOfStatus, Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
 import { Refusal } from '../access/refusal.ts';
 import { jsonHeaders } from './headers.ts';
 
@@ -12,6 +12,16 @@ export interface HttpLogger {
 
 /** Seconds after which a client may try again when the database is away, or there is too much to do. */
 const retrySeconds = 2;
+
+/** A Problem with a status that says more than its code does. */
+export class HttpProblem extends Problem {
+  readonly status: number;
+
+  constructor(status: number, code: ProblemCode, message: string) {
+    super(code, message);
+    this.status = status;
+  }
+}
 
 /** Any thrown value as a Problem; what we do not know is `internal` and says nothing about itself. */
 export const toProblem = (error: unknown): Problem => {
@@ -65,7 +75,8 @@ export const problemParts = (
   // An auth handler's own answer goes out as it gave it.
   const refusal = problem instanceof Refusal ? problem : undefined;
   Object.assign(headers, refusal?.headers);
-  const status = extra.status ?? refusal?.status ?? problems[problem.code].status;
+  const refined = problem instanceof HttpProblem ? problem.status : refusal?.status;
+  const status = extra.status ?? refined ?? problems[problem.code].status;
   return { status, headers, text: JSON.stringify(problemBody(problem, requestId)) };
 };
 

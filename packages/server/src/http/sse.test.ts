@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
 import { EventFeed, Reply, type StreamEvent } from '../api/handlers.ts';
+import { createParsing } from '../parsing/parsing.ts';
 import { createApp } from './app.ts';
 import { toFrame } from './sse.ts';
 import { deferred, startTestApp, type TestApp, testFeed, testRoutes } from './test-app.ts';
@@ -231,7 +232,9 @@ describe('a stream of events', () => {
     });
     const handlers = Object.fromEntries(Object.keys(testRoutes).map((name) => [name, () => feed])) as never;
     const logger = { info: () => undefined, error: () => undefined };
-    const response = await createApp({ routes: testRoutes, handlers, logger }).request('/watch');
+    const parsing = createParsing(1_000_000, { warn: () => undefined });
+    const app = createApp({ routes: testRoutes, handlers, logger, parsing });
+    const response = await app.request('/watch');
     expect(await response.text()).toBe('id: 1\nevent: values\ndata: 1\n\n');
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
+import { requestLimits } from '../parsing/json-limits.ts';
 import { parseStrictJson, parseStrictText } from './strict-json.ts';
 
 const refusal = (input: string | Buffer): { code: string; message: string; loc: unknown } => {
@@ -184,5 +185,78 @@ describe('strict JSON', () => {
       'The body is not valid JSON: unexpected "b" at position 11 (line 2, column 3).',
     );
     expect(refusal('{"a":').message).toContain('it ends at position 5');
+  });
+});
+
+describe('the limits of a body', () => {
+  const limits = { ...requestLimits, valuesMax: 10, keysMax: 4 };
+  const outcome = (text: string): string => {
+    try {
+      parseStrictText(text, limits);
+      return 'accepted';
+    } catch (error) {
+      return error instanceof Problem ? `${error.code}: ${error.message}` : 'thrown';
+    }
+  };
+  const tooManyValues = /^too_large: The body has more than 10 JSON values.*SVC_JSON_VALUES/;
+  const tooManyKeys = /^too_large: The body has more than 4 JSON keys.*SVC_JSON_KEYS/;
+
+  it.each([
+    ['[1,2,3,4,5,6,7,8,9]', '[1,2,3,4,5,6,7,8,9,10]'],
+    [' [ {}, [], {}, [], {}, [], {}, [], { } ] ', '[{},[],{},[],{},[],{},[],{},[ ]]'],
+    ['[[[[[[[[[[]]]]]]]]]]', '[[[[[[[[[[1]]]]]]]]]]'],
+    ['[["a,b","[{}]"],"\\"",null,true,{"a":[1]}]', '[["a,b","[{}]"],"\\"",null,true,{"a":[1,2]}]'],
+    // The slow reader, which names what it refuses, counts the same.
+    [String.raw`[1,2,3,4,5,6,7,8,"\u005f"]`, String.raw`[1,2,3,4,5,6,7,8,9,"\u005f"]`],
+  ])('let exactly so many values pass: %s', (at, over) => {
+    expect(outcome(at)).toBe('accepted');
+    expect(outcome(over)).toMatch(tooManyValues);
+  });
+
+  it.each([
+    ['{"a":1,"b":{"c":{"d":2}}}', '{"a":1,"b":{"c":{"d":2}},"e":1}'],
+    [String.raw`{"a":1,"b":2,"c":3,"\u005f":4}`, String.raw`{"a":1,"b":2,"c":3,"d":4,"\u005f":5}`],
+  ])('let exactly so many keys pass: %s', (at, over) => {
+    expect(outcome(at)).toBe('accepted');
+    expect(outcome(over)).toMatch(tooManyKeys);
+  });
+
+  it('refuse before the rest is looked at', () => {
+    expect(outcome(`[${'1,'.repeat(10)}this is no JSON`)).toMatch(tooManyValues);
+  });
+
+  it('count as a walk over the parsed value does', () => {
+    const count = (value: unknown): [values: number, keys: number] => {
+      if (typeof value !== 'object' || value === null) return [1, 0];
+      const inner = Object.values(value).map(count);
+      const keys = Array.isArray(value) ? 0 : Object.keys(value).length;
+      return [
+        1 + inner.reduce((sum, [values]) => sum + values, 0),
+        keys + inner.reduce((sum, [, own]) => sum + own, 0),
+      ];
+    };
+    fc.assert(
+      fc.property(fc.jsonValue({ depthSize: 'large' }), fc.constantFrom(undefined, 2), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent).replaceAll('__proto__', 'proto');
+        const [values, keys] = count(JSON.parse(text));
+        const within = { ...requestLimits, valuesMax: values, keysMax: keys };
+        expect(() => parseStrictText(text, within)).not.toThrow();
+        expect(() => parseStrictText(text, { ...within, valuesMax: values - 1 })).toThrow(/JSON values/);
+        if (keys > 0)
+          expect(() => parseStrictText(text, { ...within, keysMax: keys - 1 })).toThrow(/JSON keys/);
+      }),
+    );
+  });
+
+  it('do not repeat keys of megabytes in what they say', () => {
+    const key = 'k'.repeat(1_000_000);
+    for (const text of [`{"${key}":{"a":1,"a":2}}`, `{"${key}":1,"${key}":2}`, `{"${key}":1e999}`]) {
+      try {
+        parseStrictText(text);
+        throw new Error('it was accepted');
+      } catch (error) {
+        expect(JSON.stringify(error instanceof Problem ? error.faults : error).length).toBeLessThan(1_000);
+      }
+    }
   });
 });

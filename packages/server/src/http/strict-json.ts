@@ -3,6 +3,7 @@
 // the letter, to say what is wrong and where (json-faults.ts).
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '@svc/contract/problem';
+import { JsonBudget, type JsonLimits, requestLimits } from '../parsing/json-limits.ts';
 import { assertJson, isFaithful } from './json-faults.ts';
 
 const suspicious = -1;
@@ -13,48 +14,66 @@ const letterU = 117;
 /** Beyond this many characters the native search is faster than looking at each. */
 const shortString = 24;
 
-/** The value of the body. Throws a Problem: 400 when it is no JSON text, 422 when it is JSON that we refuse. */
-export const parseStrictJson = (bytes: Buffer, depthMax = 100): unknown => {
+/**
+ * The value of the body. Throws a Problem: 400 when it is no JSON text, 422 when it is JSON that we refuse, 413 when it has more
+ * values or keys than the limits allow.
+ */
+export const parseStrictJson = (bytes: Buffer, limits: JsonLimits = requestLimits): unknown => {
   if (!isUtf8(bytes)) throw new Problem('bad_request', 'The body is not valid UTF-8.');
-  return parseStrictText(bytes.toString('utf8'), depthMax);
+  return parseStrictText(bytes.toString('utf8'), limits);
 };
 
-export const parseStrictText = (text: string, depthMax = 100): unknown => {
-  const keys = countWrittenKeys(text, depthMax);
+export const parseStrictText = (text: string, limits: JsonLimits = requestLimits): unknown => {
   // Before JSON.parse: a million brackets are a gigabyte once parsed.
-  if (keys === suspicious) assertJson(text, depthMax);
-  const value = parse(text, depthMax);
+  const keys = countWrittenKeys(text, limits);
+  if (keys === suspicious) assertJson(text, limits);
+  const value = parse(text, limits);
   if (keys === suspicious) return value;
   // JSON.parse keeps the last of two equal keys, so fewer keys than were written means a duplicate.
-  if (text.includes('__proto__') || (keys > 0 && countKeys(value) !== keys)) assertJson(text, depthMax);
+  if (text.includes('__proto__') || (keys > 0 && countKeys(value) !== keys)) assertJson(text, limits);
   return value;
 };
 
-const parse = (text: string, depthMax: number): unknown => {
+const parse = (text: string, limits: JsonLimits): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    assertJson(text, depthMax);
+    assertJson(text, limits);
     throw new Problem('bad_request', 'The body is not valid JSON.', { cause });
   }
 };
 
-/** How many keys the text writes, or `suspicious`. Knows no grammar: JSON.parse does. */
-const countWrittenKeys = (text: string, depthMax: number): number => {
+/** How many keys the text writes, or `suspicious`. Throws when they, or the values, are too many. Knows no grammar: JSON.parse does. */
+const countWrittenKeys = (text: string, limits: JsonLimits): number => {
+  const { depthMax, valuesMax, keysMax } = limits;
   let depth = 0;
   let keys = 0;
+  let values = 1;
+  /** After an opening bracket: what comes next is its first value, or closes it. */
+  let isOpening = false;
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at);
+    if (code <= 32) continue;
+    if (isOpening) {
+      isOpening = false;
+      if (code !== 93 && code !== 125) values++;
+    }
+    switch (code) {
       case quote:
         at = endOfString(text, at + 1);
         if (at === suspicious) return suspicious;
         break;
+      case 44: // ,
+        if (++values > valuesMax) new JsonBudget(limits).spend(values);
+        break;
       case 58: // :
-        keys++;
+        if (++keys > keysMax) new JsonBudget(limits).spend(0, keys);
         break;
       case 91: // [
       case 123: // {
+        if (values > valuesMax) new JsonBudget(limits).spend(values);
         if (++depth > depthMax) return suspicious;
+        isOpening = true;
         break;
       case 93: // ]
       case 125: // }
@@ -77,6 +96,7 @@ const countWrittenKeys = (text: string, depthMax: number): number => {
       default:
     }
   }
+  if (values > valuesMax) new JsonBudget(limits).spend(values);
   return keys;
 };
 

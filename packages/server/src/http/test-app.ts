@@ -10,6 +10,7 @@ import {
   Reply,
   type SseBody,
 } from '../api/handlers.ts';
+import { createParsing } from '../parsing/parsing.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { listen, type Listening } from './listen.ts';
 
@@ -138,7 +139,14 @@ export const startTestApp = async (
   const write = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, msg, ...fields });
   const logger = { info: write('info'), error: write('error') };
-  const app = createApp({ routes: testRoutes, handlers: { ...defaults, ...handlers }, logger, ...options });
+  const parsing = createParsing(64_000_000, { warn: () => undefined });
+  const app = createApp({
+    routes: testRoutes,
+    handlers: { ...defaults, ...handlers },
+    logger,
+    parsing,
+    ...options,
+  });
   const server = await listen(app, { host: '127.0.0.1', port: 0, logger, graceMs: options.graceMs ?? 0 });
   const { hostname, port } = new URL(server.url);
   return {
@@ -146,7 +154,10 @@ export const startTestApp = async (
     lines,
     host: hostname,
     port: Number(port),
-    [Symbol.asyncDispose]: () => server.close(),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await parsing.parser[Symbol.asyncDispose]();
+    },
   };
 };
 

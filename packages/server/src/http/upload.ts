@@ -2,7 +2,7 @@
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@svc/contract/problem';
-import { cutOff, tooLarge } from './body.ts';
+import { bodyOf, tooLarge } from './body.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { unzstd } from './zstd.ts';
 
@@ -15,13 +15,12 @@ export const openUpload = (
   types: readonly string[],
   bytesMax: number,
 ): Bytes => {
-  const { incoming } = context.env;
   const type = call.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (!types.includes(type)) {
     throw new Problem('unsupported_media_type', `The body must have content type ${types.join(' or ')}.`);
   }
   if (Number(call.header('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
-  const sent = bounded(incoming === undefined ? webBytes(context) : nodeBytes(incoming), bytesMax);
+  const sent = bounded(bodyOf(context), bytesMax);
   const coding = call.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
   switch (coding) {
     case 'identity':
@@ -45,21 +44,6 @@ async function* bounded(source: Bytes, bytesMax: number): Bytes {
     if (size > bytesMax) throw tooLarge(bytesMax);
     yield chunk;
   }
-}
-
-/** Who stops reading early still wants to answer: the connection stays. */
-async function* nodeBytes(incoming: NonNullable<HttpContext['env']['incoming']>): Bytes {
-  if (incoming.destroyed) throw cutOff();
-  try {
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-  } catch (cause) {
-    throw cutOff(cause);
-  }
-  if (!incoming.complete) throw cutOff();
-}
-
-async function* webBytes(context: HttpContext): Bytes {
-  for await (const chunk of (context.req.raw.body ?? []) as Bytes) yield chunk;
 }
 
 async function* gunzip(source: Bytes): Bytes {

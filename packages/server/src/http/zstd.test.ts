@@ -73,9 +73,60 @@ describe('Zstandard', () => {
 
   it.each([
     ['a window of two gigabytes', [...magic, 0, 21 << 3, 1, 0, 0]],
+    ['content of 16 MB as its window', [...magic, 0xa0, 0, 0, 0, 1, 1, 0, 0]],
     ['a window of 9 MB', [...magic, 0, (13 << 3) | 1, 1, 0, 0]],
     ['content of sixteen exabytes', [...magic, 0xe0, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0, 0]],
   ])('is refused when it asks for %s of memory', async (_, bytes) => {
     await expect(unpack(Buffer.from(bytes))).rejects.toThrow(/bytes of memory/);
+  });
+});
+
+/** A frame of `count` blocks that each repeat one byte: four bytes each, whatever they become. */
+const repeating = (count: number, size: number, windowLog: number): Buffer => {
+  const block = Buffer.alloc(4, 'x');
+  block.writeUIntLE(size * 8 + 2, 0, 3);
+  const blocks = Buffer.alloc(4 * count, block);
+  blocks.writeUInt8(blocks.readUInt8(4 * (count - 1)) | 1, 4 * (count - 1));
+  return Buffer.concat([Buffer.from([...magic, 0, (windowLog - 10) << 3]), blocks]);
+};
+
+describe('Zstandard that is meant to exhaust the server', () => {
+  it('is counted while it expands: nothing beyond the limit is decoded', async () => {
+    let most = 0;
+    const bomb = repeating(16_000, 131_072, 17);
+    const read = async (): Promise<void> => {
+      for await (const chunk of unzstd(inChunks(bomb, 65_536), 1_000_000))
+        most = Math.max(most, chunk.length);
+    };
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(read()).rejects.toThrow(/over the limit of 1000000 bytes/);
+    expect(most).toBe(131_072);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+  });
+
+  it('is counted while it arrives: what comes after the limit is not read', async () => {
+    const bomb = repeating(16_000, 131_072, 17);
+    let sent = 0;
+    const source = async function* (): AsyncIterable<Uint8Array> {
+      for await (const chunk of inChunks(bomb, 100)) {
+        sent += chunk.length;
+        yield chunk;
+      }
+    };
+    const read = async (): Promise<void> => {
+      for await (const _ of unzstd(source(), 1_000_000));
+    };
+    await expect(read()).rejects.toThrow(/over the limit/);
+    expect(sent).toBeLessThan(300);
+  });
+
+  it('is refused when a block is larger than any may be', async () => {
+    await expect(unpack(repeating(1, 2_000_000, 23), { bytesMax: 10_000_000 })).rejects.toThrow(
+      /not valid Zstandard/,
+    );
+  });
+
+  it('is refused when it has more blocks than its size explains', async () => {
+    await expect(unpack(repeating(250_000, 1, 23))).rejects.toThrow(/too many Zstandard blocks/);
   });
 });

@@ -21,7 +21,7 @@ import { PriceService } from './prices/price-service.ts';
 import { projectHandlers } from './projects/project-handlers.ts';
 import { ProjectService } from './projects/project-service.ts';
 import { Admission } from './traces/admission.ts';
-import { type IngestObserver, IngestService } from './traces/ingest-service.ts';
+import { type IngestObserver, IngestService, type ReadingParts } from './traces/ingest-service.ts';
 import { traceThreadHandlers } from './threads/trace-thread-handlers.ts';
 import { TraceThreadService } from './threads/trace-thread-service.ts';
 import { traceHandlers } from './traces/trace-handlers.ts';
@@ -39,6 +39,7 @@ export interface PlatformParts {
   queryMs: number;
   /** Told of what is taken in. */
   observer: IngestObserver;
+  reading: ReadingParts;
   sealer: LazySealer;
   stores: StoreParts;
   exports: ExportRules;
@@ -50,7 +51,7 @@ export interface Platform {
   destinations: DestinationService;
 }
 
-const inFlightBytesMax = 256_000_000;
+const inFlightBytesMax = 67_108_864;
 const waitingMax = 500;
 
 export const createPlatform = (parts: PlatformParts): Platform => {
@@ -70,6 +71,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     admission,
     daysKept,
     observer,
+    ...parts.reading,
   });
   const traces = new TraceService(storage.traces, storage.feedback, queryMs);
   const vault = new CredentialVault(sealer);

@@ -2,7 +2,7 @@
 import type { RunStream } from '../events/run-stream.ts';
 import type { ClaimedSetting } from '../storage/run-leases.ts';
 import type { RunRow } from '../storage/runs.ts';
-import type { RunError, RunOrder } from './protocol.ts';
+import type { RunError, RunCommand } from './protocol.ts';
 import { runOrder } from './run-order.ts';
 
 /** Opens what a graph sees of the user that a run acts for; throws when it cannot. */
@@ -15,7 +15,7 @@ export const claimedOrder = (
   setting: ClaimedSetting | undefined,
   stream: RunStream | undefined,
   users: UserKeys,
-): RunOrder | RunError => {
+): RunCommand | RunError => {
   if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run is gone' };
   let keys: Record<string, unknown>;
   try {

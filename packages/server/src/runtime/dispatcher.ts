@@ -25,7 +25,7 @@ import { Attempt, type AttemptLimits } from './attempt.ts';
 import { claimedOrder, type UserKeys } from './claimed-order.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
-import type { AttemptMessage, RunOrder, RunStatus } from './protocol.ts';
+import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
 import { ServedQueues } from './served-queues.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
@@ -159,7 +159,7 @@ export class Dispatcher {
   }
 
   /** True when readers here have not been sent all that earlier attempts have logged: they go on reading the log. */
-  #isLogAhead({ run_id, logged, first_event_id }: RunOrder): boolean {
+  #isLogAhead({ run_id, logged, first_event_id }: RunCommand): boolean {
     const stream = this.#options.streams.find(run_id);
     return logged && stream !== undefined && stream.isFollowed && stream.nextId < first_event_id;
   }
@@ -174,7 +174,7 @@ export class Dispatcher {
    * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. A run that has lost
    * as many attempts as may be charged, less one, gets an executor to itself.
    */
-  start(order: RunOrder, sinceMs: number, losses = 0): void {
+  start(order: RunCommand, sinceMs: number, losses = 0): void {
     const isAlone = Math.max(order.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
     try {

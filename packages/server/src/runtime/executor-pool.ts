@@ -5,7 +5,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { solitaryConnections } from '../storage/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
-import type { ExecutorSetup, IntrospectOrder, RunOrder, UpdateOrder } from './protocol.ts';
+import type { ExecutorSetup, IntrospectOrder, RunCommand, UpdateOrder } from './protocol.ts';
 
 export interface PoolOptions {
   setup: ExecutorSetup;
@@ -56,7 +56,7 @@ export class ExecutorPool {
   }
 
   /** Starts a run on the least loaded executor, or on one of its own. The caller has made sure that there is a free slot. */
-  run(order: RunOrder, isAlone: boolean): ExecutorProcess {
+  run(order: RunCommand, isAlone: boolean): ExecutorProcess {
     const executor = isAlone ? this.#spawnSolitary() : this.#leastLoaded();
     executor.run(order);
     return executor;

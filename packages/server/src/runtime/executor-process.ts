@@ -11,7 +11,7 @@ import type {
   ExecutorSetup,
   FromExecutor,
   IntrospectOrder,
-  RunOrder,
+  RunCommand,
   StopReason,
   ToExecutor,
   UpdateOrder,
@@ -105,7 +105,7 @@ export class ExecutorProcess {
     for (const message of held) this.#send(message);
   }
 
-  run(order: RunOrder): void {
+  run(order: RunCommand): void {
     const { run_id, lease_token } = order;
     this.attempts.set(keyOf(order), { run_id, lease_token });
     this.#send({ kind: 'run', order });

@@ -2,7 +2,21 @@
 // JSON text: the server process passes them on and never parses them.
 import type { DatabaseOptions } from '../storage/database.ts';
 
-/** Everything an executor needs to run one attempt of a run. */
+/**
+ * Everything an executor needs to run one attempt of a run. What may be large is as it was stored: the executor parses the kwargs
+ * and merges the configs.
+ */
+export interface RunCommand extends Omit<RunOrder, 'config' | 'context' | 'kwargs'> {
+  /** JSON text of RunKwargs. */
+  kwargs: string;
+  /** Of the assistant and of the thread; that of the run is in its kwargs. */
+  configs: (Record<string, unknown> | null)[];
+  assistant_context: unknown;
+  /** Keys of `configurable` that only the server sets. */
+  server_keys: Record<string, unknown>;
+}
+
+/** One attempt of a run, as the executor executes it. */
 export interface RunOrder {
   run_id: string;
   thread_id: string;
@@ -53,6 +67,8 @@ export interface RunKwargs {
 /** One update of a superstep: what `values` or `command` a node is said to have written. */
 export interface StateUpdate {
   values?: unknown;
+  /** The values as JSON text, in place of `values`, where they came so. */
+  values_text?: string;
   command?: unknown;
   as_node?: string | undefined;
 }
@@ -97,7 +113,7 @@ export interface TracingSetup {
 
 export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
-  | { kind: 'run'; order: RunOrder }
+  | { kind: 'run'; order: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** Someone reads the events from now on; somewhere else, if `logged`. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }

@@ -1,7 +1,7 @@
-// What an executor is told: the configs of assistant, thread and run merged, later ones winning, and the
-// server's own keys on top.
+// What an executor gets to execute a run. Of the configs of assistant, thread and run later ones win, and the server's own keys
+// are on top.
 import type { RunRow, RunSetting } from '../storage/runs.ts';
-import type { RunKwargs, RunOrder } from './protocol.ts';
+import type { RunCommand, RunKwargs, RunOrder } from './protocol.ts';
 
 type Config = Record<string, unknown> & { configurable?: Record<string, unknown> };
 
@@ -74,13 +74,11 @@ export const runOrder = (
   setting: RunSetting,
   audience: Audience,
   { keys = {}, firstId = 0 }: { keys?: Record<string, unknown>; firstId?: number } = {},
-): RunOrder => {
-  const kwargs = JSON.parse(run.kwargs) as RunKwargs;
+): RunCommand => {
   const { run_id, assistant_id, temporary, attempt, lease_token } = run;
   const { thread_id, graph_id } = setting;
   const ids = { run_id, thread_id, graph_id, assistant_id };
   const isKept = run.webhook !== null || (temporary && run.log !== 'nothing');
-  const context = mergeContext(setting.assistant_context, kwargs.context);
   return {
     run_id,
     thread_id,
@@ -91,8 +89,9 @@ export const runOrder = (
     temporary,
     blob_space: setting.blob_space ?? thread_id,
     head: setting.head,
-    config: mergeConfigs({ ...ids, ...keys }, setting.assistant_config, setting.thread_config, kwargs.config),
-    ...(context === undefined ? {} : { context }),
+    configs: [setting.assistant_config, setting.thread_config],
+    assistant_context: setting.assistant_context,
+    server_keys: { ...ids, ...keys },
     metadata: {
       ...setting.assistant_metadata,
       ...setting.thread_metadata,
@@ -101,11 +100,24 @@ export const runOrder = (
       run_attempt: attempt,
     },
     checkpoint_metadata: { ...run.metadata, graph_id },
-    kwargs,
+    kwargs: run.kwargs,
     awaited: audience.awaited ?? false,
     streamed: (audience.streamed ?? false) || run.log === 'events',
     logged: run.log === 'events',
     values_kept: isKept,
     first_event_id: firstId,
+  };
+};
+
+/** In the executor: the order with its configs merged. */
+export const toRunOrder = (command: RunCommand): RunOrder => {
+  const { configs, assistant_context, server_keys, ...order } = command;
+  const kwargs = JSON.parse(command.kwargs) as RunKwargs;
+  const context = mergeContext(assistant_context, kwargs.context);
+  return {
+    ...order,
+    config: mergeConfigs(server_keys, ...configs, kwargs.config),
+    ...(context === undefined ? {} : { context }),
+    kwargs,
   };
 };

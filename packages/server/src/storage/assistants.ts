@@ -1,5 +1,7 @@
 // Assistants and their versions. The row of an assistant is a copy of its current version.
 import { sql, type Expression, type SqlBool } from 'kysely';
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import { everyRow, type RowFilter } from './row-filter.ts';
 import type { AssistantTable } from './tables.ts';
@@ -109,15 +111,6 @@ const statements = {
       from assistant_versions v
       where a.assistant_id = $1 and a.metadata @@ $3::jsonpath and v.assistant_id = $1 and v.version = $2
         and v.metadata @@ $3::jsonpath returning ${columnList.map((column) => `a.${column}`).join(', ')}`,
-  },
-  versions: {
-    name: 'assistants_versions',
-    reads: true,
-    text: `select v.assistant_id, v.graph_id, v.name, v.description, v.config, v.context, v.metadata, v.version,
-        v.created_at, v.created_at as updated_at
-      from assistant_versions v join assistants a using (assistant_id)
-      where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath and ($2::jsonb is null or v.metadata @> $2)
-      order by v.version desc limit $3 offset $4`,
   },
   delete: {
     name: 'assistants_delete',
@@ -253,8 +246,99 @@ const defaults = (db: Database) => ({
   },
 });
 
-export const assistantStorage = (db: Database) => ({
+/** Columns of an assistant in a list; JSON is text. */
+const listColumns: Record<string, string> = {
+  ...Object.fromEntries(columns.split(',').map((column) => [column.trim(), `r.${column.trim()}`])),
+  config: 'r.config::text',
+  context: 'r.context::text',
+  metadata: 'r.metadata::text',
+};
+export const assistantTexts = ['config', 'context', 'metadata'];
+
+/** What is selected of it, with its id. */
+const listed = (select: readonly string[] | undefined) => {
+  const chosen = Object.fromEntries(
+    Object.entries(listColumns).filter(
+      ([name]) => name === 'assistant_id' || (select?.includes(name) ?? true),
+    ),
+  );
+  return {
+    columns: chosen,
+    long: ['description', ...assistantTexts].filter((name) => name in chosen),
+  };
+};
+
+/** An assistant in a list: what is not selected is absent, and JSON is text. */
+export type ListedAssistant = Pick<AssistantRow, 'assistant_id'> &
+  Partial<Record<keyof AssistantRow, unknown>>;
+
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** Newest first. */
+  versions: (
+    assistant_id: string,
+    page: { metadata?: object | undefined; limit: number; offset: number },
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedAssistant>> =>
+    readPage(
+      db,
+      {
+        keys: {
+          text: `select v.assistant_id, v.version from assistant_versions v join assistants a using (assistant_id)
+            where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath
+              and ($2::jsonb is null or v.metadata @> $2)
+            order by v.version desc limit $3 offset $4`,
+          values: [assistant_id, json(page.metadata), page.limit + 1, page.offset, access.jsonpath],
+        },
+        order: 'k.version desc',
+        columns: { ...listColumns, updated_at: 'r.created_at' },
+        long: ['description', ...assistantTexts],
+        from: 'assistant_versions r',
+        where: 'r.assistant_id = k.assistant_id and r.version = k.version',
+        limit: page.limit,
+        bytesMax: answers.pageBytes,
+      },
+      'assistants_versions_page',
+    ),
+
+  search(
+    filter: AssistantFilter,
+    { limit, offset, sort_by, sort_order }: AssistantPage,
+    access: RowFilter,
+    select?: readonly string[],
+  ): Promise<BoundedPage<ListedAssistant>> {
+    const { sql: text, parameters: values } = db.kysely
+      .selectFrom('assistants')
+      .select([...new Set(['assistant_id', sort_by] as const)])
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('assistant_id', sort_order)
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    return readPage(db, {
+      keys: { text, values },
+      order: `k.${sort_by} ${sort_order}, k.assistant_id ${sort_order}`,
+      ...listed(select),
+      from: 'assistants r',
+      where: 'r.assistant_id = k.assistant_id',
+      limit,
+      bytesMax: answers.pageBytes,
+    });
+  },
+
+  async count(filter: AssistantFilter, access: RowFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('assistants')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter, access)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});
+
+export const assistantStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...defaults(db),
+  ...searches(db, answers),
 
   /** The new row, or undefined when the id is taken. `isDefault`: the default assistant of its graph. */
   async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {
@@ -291,26 +375,8 @@ export const assistantStorage = (db: Database) => ({
     return (await db.query<AssistantRow>(statements.latest, values))[0];
   },
 
-  /** Newest first. */
-  versions(
-    assistant_id: string,
-    page: { metadata?: object | undefined; limit: number; offset: number },
-    access: RowFilter,
-  ): Promise<AssistantRow[]> {
-    return db.query<AssistantRow>(statements.versions, [
-      assistant_id,
-      json(page.metadata),
-      page.limit,
-      page.offset,
-      access.jsonpath,
-    ]);
-  },
-
   /** Locks first: a statement that waits for a run to be made still sees the runs as they were when it began. */
-  delete: (
-    assistant_id: string,
-    access: RowFilter,
-  ): Promise<'deleted' | 'missing' | DeletionObstacle> =>
+  delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | DeletionObstacle> =>
     db.transact(async (tx) => {
       const values = [assistant_id, access.jsonpath];
       const [locked] = await tx.query<{ is_default: boolean }>(statements.lock, values);
@@ -323,30 +389,5 @@ export const assistantStorage = (db: Database) => ({
   async deletionObstacle(assistant_id: string): Promise<DeletionObstacle | undefined> {
     const [row] = await db.query<{ obstacle: DeletionObstacle | null }>(statements.obstacle, [assistant_id]);
     return row?.obstacle ?? undefined;
-  },
-
-  search(
-    filter: AssistantFilter,
-    { limit, offset, sort_by, sort_order }: AssistantPage,
-    access: RowFilter,
-  ): Promise<AssistantRow[]> {
-    return db.kysely
-      .selectFrom('assistants')
-      .select(columnList)
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('assistant_id', sort_order)
-      .limit(limit)
-      .offset(offset)
-      .execute();
-  },
-
-  async count(filter: AssistantFilter, access: RowFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('assistants')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter, access)))
-      .executeTakeFirstOrThrow();
-    return row.count;
   },
 });

@@ -1,4 +1,6 @@
 // Checkpoints, their pending writes, and the blobs that hold their values.
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 
 /** A checkpoint as stored; `metadata`, `body`, `channels`, `wrote` and `shape` are JSON text. */
@@ -109,6 +111,20 @@ export interface HistoryQuery {
   limit?: number | undefined;
 }
 
+/** Where values begin: blobs of a space. */
+export interface BlobRoot {
+  space: string;
+  hashes: string[];
+}
+
+/** What the values of a thread's newest checkpoint are made of; null for a thread without a checkpoint. */
+export interface HeadValues {
+  thread_id: string;
+  space: string;
+  channels: string;
+  shape: string | null;
+}
+
 /** A stored checkpoint with the writes that were made on it. */
 export interface StoredCheckpoint {
   checkpoint: CheckpointRow;
@@ -116,10 +132,17 @@ export interface StoredCheckpoint {
 }
 
 const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
-const writes = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
+const writesList = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
     'channel', w.channel, 'ref', w.ref, 'idx', w.idx) order by w.task_path, w.task_id, w.idx), '[]')
   from checkpoint_writes w
-  where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id) as writes`;
+  where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id)`;
+const writes = `${writesList} as writes`;
+
+/** The same for `bounded-page.ts`. */
+const pageColumns = {
+  ...Object.fromEntries(columns.split(',').map((column) => [column.trim().slice(2), column.trim()])),
+  writes_text: `${writesList}::text`,
+};
 
 /** Greater than any id that is made of a time. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -152,10 +175,10 @@ const statements = {
       join checkpoints c on c.thread_id = r.thread_id and c.checkpoint_ns = '' and c.checkpoint_id = r.final_head
       where r.run_id = $1`,
   },
-  heads: {
-    name: 'checkpoints_heads',
+  headValues: {
+    name: 'checkpoints_head_values',
     reads: true,
-    text: `select t.thread_id as of_thread, ${columns}, ${writes} from threads t
+    text: `select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape from threads t
       left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
       left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
         and c.checkpoint_id = h.checkpoint_id
@@ -192,6 +215,26 @@ const statements = {
         cross join lateral unnest(b.refs) as r(hash)
       )
       select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
+  },
+  // The same of several spaces as one JSON text, unless that would have more bytes than asked for.
+  blobsText: {
+    name: 'checkpoints_blobs_text',
+    reads: true,
+    text: `with recursive reached (space, hash) as (
+        select * from unnest($1::uuid[], $2::uuid[])
+        union
+        select reached.space, r.hash from reached
+        join blobs b on b.space = reached.space and b.hash = reached.hash
+        cross join lateral unnest(b.refs) as r(hash)
+      ), found as materialized (
+        select b.hash, b.refs, b.payload from reached join blobs b on b.space = reached.space and b.hash = reached.hash
+      ), size as (
+        select coalesce(sum(coalesce(octet_length(payload), 0) + 64 + 40 * coalesce(cardinality(refs), 0)), 0)::bigint as bytes
+        from found
+      )
+      select bytes, case when bytes <= $3 then
+        (select coalesce(json_agg(json_build_array(hash, refs, payload))::text, '[]') from found) end as blobs
+      from size`,
   },
   // From the newest root checkpoint back to the input of the run, or to the first checkpoint that is not the run's.
   progress: {
@@ -248,7 +291,60 @@ const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ ch
 
 export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
 
-export const checkpointStorage = (db: Database) => ({
+/** What answers are made of, bounded in bytes. */
+const answerReads = (db: Database, answers: AnswerLimits) => ({
+  /** What the values of these threads are made of; none for one that is gone. */
+  async findHeadValues(thread_ids: string[]): Promise<Map<string, HeadValues>> {
+    const rows = await db.query<HeadValues>(statements.headValues, [thread_ids]);
+    return new Map(rows.map((row) => [row.thread_id, row]));
+  },
+
+  /** Newest first, until their bytes are too much for a page. */
+  async historyPage({
+    thread_id,
+    checkpoint_ns,
+    before = lastId,
+    limit,
+  }: HistoryQuery & { checkpoint_ns: string; limit: number }): Promise<BoundedPage<StoredCheckpoint>> {
+    const { rows, ...more } = await readPage<Row>(
+      db,
+      {
+        keys: {
+          text: `select c.thread_id, c.checkpoint_ns, c.checkpoint_id from checkpoints c
+            where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
+            order by c.checkpoint_id desc limit $4`,
+          values: [thread_id, checkpoint_ns, before, limit + 1],
+        },
+        order: 'k.checkpoint_id desc',
+        columns: pageColumns,
+        long: ['metadata', 'body', 'channels', 'wrote', 'shape', 'writes_text'],
+        from: 'checkpoints c',
+        where:
+          'c.thread_id = k.thread_id and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.checkpoint_id',
+        limit,
+        bytesMax: answers.pageBytes,
+      },
+      'checkpoints_history_page',
+    );
+    const toStored = ({ writes_text, ...row }: Row & { writes_text?: string }): StoredCheckpoint =>
+      stored({ ...row, writes: JSON.parse(writes_text ?? '[]') as Row['writes'] });
+    return { rows: rows.map(toStored), ...more };
+  },
+
+  /** The blobs of these values and all that they refer to, as JSON text; null when they have more bytes than that. */
+  async blobsText(roots: BlobRoot[], bytesMax: number): Promise<{ blobs: string | null; bytes: number }> {
+    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
+    const hashes = roots.flatMap((root) => root.hashes);
+    if (hashes.length === 0) return { blobs: '[]', bytes: 0 };
+    const values = [spaces, hashes, bytesMax];
+    const [row] = await db.query<{ blobs: string | null; bytes: number }>(statements.blobsText, values);
+    return row ?? { blobs: '[]', bytes: 0 };
+  },
+});
+
+export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...answerReads(db, answers),
+
   /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
   async commit(batch: CheckpointBatch): Promise<string[]> {
     // A list of each kind: PostgreSQL reads a json value anew for every part that is taken from it.
@@ -277,15 +373,6 @@ export const checkpointStorage = (db: Database) => ({
   async findLeft(run_id: string): Promise<StoredCheckpoint | undefined> {
     const [row] = await db.query<Row>(statements.left, [run_id]);
     return row && stored(row);
-  },
-
-  /** The root heads of several threads, for a page of search results: undefined for one without, none for one that is gone. */
-  async findHeads(thread_ids: string[]): Promise<Map<string, StoredCheckpoint | undefined>> {
-    type HeadRow = { of_thread: string } & (Row | { checkpoint_id: null });
-    const rows = await db.query<HeadRow>(statements.heads, [thread_ids]);
-    return new Map(
-      rows.map(({ of_thread, ...row }) => [of_thread, row.checkpoint_id === null ? undefined : stored(row)]),
-    );
   },
 
   async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {

@@ -1,6 +1,8 @@
 // Crons, and their ticks.
 import { sql, type Expression, type SqlBool } from 'kysely';
 import pg from 'pg';
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import type { RowFilter } from './row-filter.ts';
 import type { NewRun } from './runs.ts';
@@ -195,21 +197,47 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
   await tx.query(statements.next, [cron.cron_id, next, isLasting, error]);
 };
 
-const searches = (db: Database) => ({
+/** Columns of a cron in a list; JSON is text. */
+const listColumns = (select: readonly string[] | undefined) => {
+  const all = Object.fromEntries(columns.split(',').map((column) => [column.trim(), `r.${column.trim()}`]));
+  all['metadata'] = 'r.metadata::text';
+  // The owner is read from the metadata.
+  const names = select && ['cron_id', ...select, ...(select.includes('user_id') ? ['metadata'] : [])];
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names?.includes(name) ?? true));
+};
+const longColumns = ['payload', 'metadata', 'sealed_user', 'last_error'];
+
+/** A cron in a list: what is not selected is absent, and JSON is text. */
+export type ListedCron = Partial<Omit<CronRow, 'metadata'> & { metadata: string }>;
+
+const searches = (db: Database, answers: AnswerLimits) => ({
   search: (
     filter: CronFilter,
     { limit, offset, sort_by, sort_order }: CronPage,
     access: RowFilter,
-  ): Promise<CronRow[]> =>
-    db.kysely
+    select?: readonly string[],
+  ): Promise<BoundedPage<ListedCron>> => {
+    const { sql: text, parameters: values } = db.kysely
       .selectFrom('crons')
-      .selectAll()
+      .select([...new Set(['cron_id', sort_by] as const)])
       .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('cron_id', sort_order)
-      .limit(limit)
+      .limit(limit + 1)
       .offset(offset)
-      .execute(),
+      .compile();
+    const chosen = listColumns(select);
+    return readPage(db, {
+      keys: { text, values },
+      order: `k.${sort_by} ${sort_order}, k.cron_id ${sort_order}`,
+      columns: chosen,
+      long: longColumns.filter((name) => name in chosen),
+      from: 'crons r',
+      where: 'r.cron_id = k.cron_id',
+      limit,
+      bytesMax: answers.pageBytes,
+    });
+  },
 
   async count(filter: CronFilter, access: RowFilter): Promise<number> {
     const row = await db.kysely
@@ -221,8 +249,8 @@ const searches = (db: Database) => ({
   },
 });
 
-export const cronStorage = (db: Database) => ({
-  ...searches(db),
+export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...searches(db, answers),
 
   /** Forgets ticks of long ago; returns how many. */
   prune: async (limit: number): Promise<number> => (await db.query(statements.prune, [limit])).length,

@@ -35,20 +35,28 @@ const statements = {
     name: 'run_log_page',
     reads: true,
     text: `select ${columns} from (
-        select e.*, sum(length(e.events)) over (order by e.first_id, e.last_id) - length(e.events) as before
+        select e.*, sum(octet_length(e.events)) over (order by e.first_id, e.last_id) - octet_length(e.events) as before
         from (select * from run_events where run_id = $1 and (last_id >= $2 or outcome is not null)
               order by first_id, last_id limit 500) e
       ) e where e.before < $3 order by e.first_id, e.last_id`,
   },
+  // The first row of each log, then the second of each, and so on until their bytes exceed the bound; at least one row.
   news: {
     name: 'run_log_news',
     reads: true,
-    text: `select ${columns} from unnest($1::uuid[], $2::integer[]) as p(run_id, next_id)
-      cross join lateral (
-        select l.*, sum(octet_length(l.events)) over (order by l.first_id, l.last_id) - octet_length(l.events) as before
-        from (select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
-              order by l.first_id, l.last_id limit 200) l
-      ) e where e.before < $3 order by e.run_id, e.first_id, e.last_id`,
+    text: `select ${columns}, e.found from (
+        select e.*, count(*) over () as found, row_number() over (order by e.place, e.position) as n,
+          sum(octet_length(e.events) + coalesce(octet_length(e.outcome), 0)) over (order by e.place, e.position) as bytes
+        from unnest($1::uuid[], $2::integer[]) with ordinality as p(run_id, next_id, position)
+        cross join lateral (
+          select l.*, p.position, row_number() over (order by l.first_id, l.last_id) as place,
+            sum(octet_length(l.events)) over (order by l.first_id, l.last_id) - octet_length(l.events) as before
+          from (
+            select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
+            order by l.first_id, l.last_id limit 200
+          ) l
+        ) e where e.before < $3
+      ) e where e.n = 1 or e.bytes <= $4 order by e.n`,
   },
   end: {
     name: 'run_log_end',
@@ -77,13 +85,22 @@ export const runLogStorage = (db: Database) => ({
   page: (run_id: string, next_id: number, bytes: number): Promise<LogRow[]> =>
     db.query<LogRow>(statements.page, [run_id, next_id, bytes]),
 
-  /** Rows from these positions on, about `bytes` of each log. */
-  news: (positions: LogPosition[], bytes: number): Promise<LogRow[]> =>
-    db.query<LogRow>(statements.news, [
+  /**
+   * New rows of several logs: about `bytes.log` of each, and not many more than `bytes.all` together. `isCut`: more were found
+   * than that has room for; logs without a row may have one.
+   */
+  async news(
+    positions: LogPosition[],
+    bytes: { log: number; all: number },
+  ): Promise<{ rows: LogRow[]; isCut: boolean }> {
+    const rows = await db.query<LogRow & { found: number }>(statements.news, [
       positions.map(({ run_id }) => run_id),
       positions.map(({ next_id }) => next_id),
-      bytes,
-    ]),
+      bytes.log,
+      bytes.all,
+    ]);
+    return { rows, isCut: rows.length < (rows[0]?.found ?? 0) };
+  },
 
   /** The id that the next event will have; undefined when there is no log. */
   async findEnd(run_id: string): Promise<number | undefined> {

@@ -1,4 +1,6 @@
 // Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock are functions (schema/functions/runs).
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import { runPasses, type RowFilter } from './row-filter.ts';
 
@@ -201,13 +203,6 @@ const statements = {
     reads: true,
     text: `select ${runColumns} from runs r where r.run_id = $1 and ${runPasses('$2')}`,
   },
-  list: {
-    name: 'runs_list',
-    reads: true,
-    text: `select ${runColumns} from runs r
-      where r.thread_id = $1 and ($2::text is null or r.status = $2) and ${runPasses('$5')}
-      order by r.created_at desc, r.run_id desc limit $3 offset $4`,
-  },
   inFlight: {
     name: 'runs_in_flight',
     reads: true,
@@ -225,6 +220,36 @@ const statements = {
   delete: { name: 'runs_delete', text: `select delete_run($1, $2, $3) as deleted` },
 };
 
+/** Columns of a run in a list; JSON is text. */
+const listColumns = {
+  run_id: 'r.run_id',
+  thread_id: 'r.thread_id',
+  assistant_id: 'r.assistant_id',
+  created_at: 'r.created_at',
+  updated_at: 'r.updated_at',
+  status: 'r.status',
+  metadata: 'r.metadata::text',
+  multitask_strategy: 'r.multitask_strategy',
+  kwargs: 'r.kwargs',
+  attempt: 'r.attempt',
+  lost_attempts: 'r.lost_attempts::text',
+  error: 'r.error',
+};
+
+/** What is selected of a run. */
+const listed = (select: readonly string[] | undefined) => {
+  const columns = Object.fromEntries(
+    Object.entries(listColumns).filter(([name]) => name === 'run_id' || (select?.includes(name) ?? true)),
+  );
+  const long = ['metadata', 'kwargs', 'lost_attempts', 'error'].filter((name) => name in columns);
+  return { columns, long };
+};
+
+/** A run in a list: what is not selected is absent, and JSON is text. */
+export type ListedRun = Partial<
+  Omit<RunRow, 'metadata' | 'lost_attempts'> & { metadata: string; lost_attempts: string }
+>;
+
 /** Where a run stands among those of its thread. */
 export type PlacedRun = Pick<RunRow, 'run_id' | 'status' | 'created_at'>;
 
@@ -235,7 +260,7 @@ export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' 
 
 export type RunStorage = ReturnType<typeof runStorage>;
 
-const runReads = (db: Database) => ({
+const runReads = (db: Database, answers: AnswerLimits) => ({
   states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
 
   async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
@@ -287,18 +312,31 @@ const runReads = (db: Database) => ({
     return row;
   },
 
+  /** Newest first; of each run the fields that are selected. */
   list: (
     thread_id: string,
-    page: { status?: string | undefined; limit: number; offset: number },
+    page: {
+      status?: string | undefined;
+      select?: readonly string[] | undefined;
+      limit: number;
+      offset: number;
+    },
     access: RowFilter,
-  ): Promise<RunRow[]> =>
-    db.query<RunRow>(statements.list, [
-      thread_id,
-      page.status ?? null,
-      page.limit,
-      page.offset,
-      access.jsonpath,
-    ]),
+  ): Promise<BoundedPage<ListedRun>> =>
+    readPage<ListedRun>(db, {
+      keys: {
+        text: `select r.run_id, r.created_at from runs r
+          where r.thread_id = $1 and ($2::text is null or r.status = $2) and ${runPasses('$5')}
+          order by r.created_at desc, r.run_id desc limit $3 offset $4`,
+        values: [thread_id, page.status ?? null, page.limit + 1, page.offset, access.jsonpath],
+      },
+      order: 'k.created_at desc, k.run_id desc',
+      ...listed(page.select),
+      from: 'runs r',
+      where: 'r.run_id = k.run_id',
+      limit: page.limit,
+      bytesMax: answers.pageBytes,
+    }),
 
   /** Ids of the thread's runs that run or wait, oldest first. */
   async listInFlight(thread_id: string): Promise<string[]> {
@@ -372,14 +410,14 @@ const createAll = async (
   }
 };
 
-export const runStorage = (db: Database) => ({
-  ...runReads(db),
+export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...runReads(db, answers),
 
   create: (run: NewRun) => create(db, run),
 
   createAll: (runs: NewRun[]) => createAll(db, runs),
 
-  /** All runs in flight on the thread, or those named; nothing is cancelled, and nothing returned, when one is missing. */
+  /** All runs in flight on the thread, or those named; of those that are there, what became of each. */
   cancel: (
     thread_id: string,
     run_ids: string[] | null,

@@ -49,12 +49,14 @@ export const storableText = (value: unknown): string => {
     fail(['value'], 'must be an object');
   assertStorable(value, ['value']);
   const text = JSON.stringify(value);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > bytesMax.value) {
-    const problem = `The value has ${bytes} bytes of JSON; ${bytesMax.value} is the limit`;
-    throw new Problem('too_large', problem);
-  }
+  assertStorableSize(Buffer.byteLength(text));
   return text;
+};
+
+/** Throws `too_large` for a value whose JSON text has more bytes than the store takes. */
+export const assertStorableSize = (bytes: number): void => {
+  if (bytes <= bytesMax.value) return;
+  throw new Problem('too_large', `The value has ${bytes} bytes of JSON; ${bytesMax.value} is the limit`);
 };
 
 /** What JSON.stringify would take in its place: dates and messages say themselves what they become. */

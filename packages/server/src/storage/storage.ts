@@ -1,4 +1,5 @@
 // All that the server asks of its store, by noun.
+import { defaultAnswerLimits } from './answer-limits.ts';
 import { apiKeyStorage, type ApiKeyStorage } from './api-keys.ts';
 import { assistantStorage, type AssistantStorage } from './assistants.ts';
 import { checkpointStorage, type CheckpointStorage } from './checkpoints.ts';
@@ -64,11 +65,11 @@ export interface Storage {
   ping(): Promise<void>;
 }
 
-export const createStorage = (db: Database): Storage => ({
+export const createStorage = (db: Database, answers = defaultAnswerLimits): Storage => ({
   apiKeys: apiKeyStorage(db),
-  assistants: assistantStorage(db),
-  checkpoints: checkpointStorage(db),
-  crons: cronStorage(db),
+  assistants: assistantStorage(db, answers),
+  checkpoints: checkpointStorage(db, answers),
+  crons: cronStorage(db, answers),
   duties: dutyStorage(db),
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
@@ -80,16 +81,16 @@ export const createStorage = (db: Database): Storage => ({
   exportLeases: exportLeaseStorage(db),
   destinations: destinationStorage(db),
   feedback: feedbackStorage(db),
-  items: storeItemStorage(db),
+  items: storeItemStorage(db, answers),
   runLeases: runLeaseStorage(db),
   runQueue: runQueueStorage(db),
   runLog: runLogStorage(db),
   modelPrices: modelPriceStorage(db),
   pruning: pruningStorage(db),
-  runs: runStorage(db),
-  threads: threadStorage(db),
+  runs: runStorage(db, answers),
+  threads: threadStorage(db, answers),
   projects: projectStorage(db),
-  traces: traceStorage(db),
+  traces: traceStorage(db, answers),
   traceHours: traceHourStorage(db),
   tracePartitions: tracePartitionStorage(db),
   workers: workerStorage(db),

@@ -2,6 +2,8 @@
 // prefix lies together in the index, in the order of the labels' bytes.
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { invalid } from '@svc/contract/problem';
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import { everyRow, type RowFilter } from './row-filter.ts';
 import { assertStorableKey, labelsMax, storableText } from './storable.ts';
@@ -9,8 +11,11 @@ import type { StoreItemTable } from './tables.ts';
 
 export type StoreItemRow = Pick<StoreItemTable, 'namespace' | 'key' | 'value' | 'created_at' | 'updated_at'>;
 
+/** An item in a list: its value is JSON text. */
+export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
+
 /** As read, with whether reading it should give it more time: most reads of an item that expires do not. */
-type ReadItem = StoreItemRow & { refresh_due: boolean };
+type ReadItem<T extends ItemKey = StoreItemRow> = T & { refresh_due: boolean };
 
 export interface ItemKey {
   namespace: string[];
@@ -234,11 +239,19 @@ const walk = (range: Expression<SqlBool>[], depth: number) => sql`
     ) next
   )`;
 
-const due = (refresh: boolean | undefined) =>
-  sql<boolean>`${sql.raw(refreshDue(refresh === undefined ? 'null' : String(refresh)))}`;
+const listColumns = {
+  namespace: 'r.namespace',
+  key: 'r.key',
+  value: 'r.value::text',
+  created_at: 'r.created_at',
+  updated_at: 'r.updated_at',
+};
 
 /** Gives what was read its whole time again, where that is due. */
-const refreshed = async (db: Database, rows: ReadItem[]): Promise<StoreItemRow[]> => {
+const refreshed = async <T extends ItemKey>(
+  db: Database,
+  rows: ReadItem<T>[],
+): Promise<Omit<ReadItem<T>, 'refresh_due'>[]> => {
   const due = rows.filter((row) => row.refresh_due);
   if (due.length > 0) {
     const namespaces = due.map(({ namespace }) => JSON.stringify(namespace));
@@ -264,7 +277,63 @@ const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<b
 const passing = (access: RowFilter): Expression<SqlBool>[] =>
   access.isEverything ? [] : [sql<SqlBool>`${sql.raw(seen())} @@ ${access.jsonpath}::jsonpath`];
 
-export const storeItemStorage = (db: Database) => ({
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** Newest update first. */
+  async search(
+    { prefix, filter = {}, refresh, limit, offset }: ItemSearch,
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedItem>> {
+    const conditions = [
+      sql<SqlBool>`${sql.raw(present)}`,
+      ...passing(access),
+      ...below(prefix),
+      ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
+    ];
+    const { sql: text, parameters: values } = db.kysely
+      .selectFrom('store_items')
+      .select(['updated_at', 'namespace', 'key'])
+      .where((eb) => eb.and(conditions))
+      .orderBy('updated_at', 'desc')
+      .orderBy('namespace')
+      .orderBy('key')
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    const { rows, ...more } = await readPage<ReadItem<ListedItem>>(db, {
+      keys: { text, values },
+      order: 'k.updated_at desc, k.namespace, k.key',
+      columns: { ...listColumns, refresh_due: refreshDue(refresh === undefined ? 'null' : String(refresh)) },
+      long: ['value'],
+      from: 'store_items r',
+      where: 'r.namespace = k.namespace and r.key = k.key',
+      limit,
+      bytesMax: answers.pageBytes,
+    });
+    return { rows: await refreshed(db, rows), ...more };
+  },
+
+  /** In the order of their labels' bytes. */
+  async listNamespaces(
+    { matches, max_depth, limit, offset }: NamespaceSearch,
+    access: RowFilter,
+  ): Promise<string[][]> {
+    const range = [...matches.flatMap((match) => below(fixed(match))), ...passing(access)];
+    const filters = matches.flatMap(matching);
+    const depth = max_depth ?? labelsMax;
+    // What is filtered is filtered by all its labels, and then cut.
+    const namespaces =
+      filters.length === 0
+        ? sql`${walk(range, depth)} select labels from walk`
+        : sql`${walk(range, labelsMax)}
+            select distinct labels[1:${depth}::int] as labels from walk where ${all(filters)} order by labels`;
+    const page = sql<{ labels: string[] }>`${namespaces} limit ${limit} offset ${offset}`;
+    return (await page.execute(db.kysely)).rows.map((row) => row.labels);
+  },
+});
+
+export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...searches(db, answers),
+
   /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */
   async find(
     { namespace, key }: ItemKey,
@@ -303,48 +372,5 @@ export const storeItemStorage = (db: Database) => ({
       await tx.query(statements.lock, values.slice(0, 2));
       await tx.query(statements.write, values);
     });
-  },
-
-  /** Newest update first. */
-  async search(
-    { prefix, filter = {}, refresh, limit, offset }: ItemSearch,
-    access: RowFilter,
-  ): Promise<StoreItemRow[]> {
-    const conditions = [
-      sql<SqlBool>`${sql.raw(present)}`,
-      ...passing(access),
-      ...below(prefix),
-      ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
-    ];
-    const rows = await db.kysely
-      .selectFrom('store_items')
-      .select(columnNames)
-      .select(due(refresh).as('refresh_due'))
-      .where((eb) => eb.and(conditions))
-      .orderBy('updated_at', 'desc')
-      .orderBy('namespace')
-      .orderBy('key')
-      .limit(limit)
-      .offset(offset)
-      .execute();
-    return refreshed(db, rows);
-  },
-
-  /** In the order of their labels' bytes. */
-  async listNamespaces(
-    { matches, max_depth, limit, offset }: NamespaceSearch,
-    access: RowFilter,
-  ): Promise<string[][]> {
-    const range = [...matches.flatMap((match) => below(fixed(match))), ...passing(access)];
-    const filters = matches.flatMap(matching);
-    const depth = max_depth ?? labelsMax;
-    // What is filtered is filtered by all its labels, and then cut.
-    const namespaces =
-      filters.length === 0
-        ? sql`${walk(range, depth)} select labels from walk`
-        : sql`${walk(range, labelsMax)}
-            select distinct labels[1:${depth}::int] as labels from walk where ${all(filters)} order by labels`;
-    const page = sql<{ labels: string[] }>`${namespaces} limit ${limit} offset ${offset}`;
-    return (await page.execute(db.kysely)).rows.map((row) => row.labels);
   },
 });

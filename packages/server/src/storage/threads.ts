@@ -1,5 +1,7 @@
 // Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
 import { sql, type Expression, type SqlBool } from 'kysely';
+import { type AnswerLimits, defaultAnswerLimits } from './answer-limits.ts';
+import { type BoundedPage, readPage } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import type { RowFilter } from './row-filter.ts';
 
@@ -135,21 +137,67 @@ const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter):
     : [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
 ];
 
-const searches = (db: Database) => ({
+/** JSON is text in lists. */
+const listColumns: Record<string, string> = {
+  ...Object.fromEntries(columnNames.map((name) => [name, `r.${name}`])),
+  metadata: 'r.metadata::text',
+  config: 'r.config::text',
+};
+const longColumns = ['metadata', 'config', 'interrupts', 'error'];
+
+/** A thread in a list: columns that were not asked for are absent, and JSON is text. */
+export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> &
+  Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
+
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** `wanted`: columns beside those that tell threads apart. */
   search(
     filter: ThreadFilter,
     { limit, offset, sort_by, sort_order }: ThreadPage,
     access: RowFilter,
-  ): Promise<ThreadRow[]> {
-    return db.kysely
+    wanted: (column: string) => boolean,
+  ): Promise<BoundedPage<ListedThread>> {
+    const { sql: text, parameters: values } = db.kysely
       .selectFrom('threads')
-      .select(columnNames)
+      .select([...new Set(['thread_id', sort_by] as const)])
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('thread_id', sort_order)
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    const needed = new Set(['thread_id', 'blob_space', 'created_at']);
+    const columns = Object.fromEntries(
+      Object.entries(listColumns).filter(([name]) => needed.has(name) || wanted(name)),
+    );
+    return readPage<ListedThread>(db, {
+      keys: { text, values },
+      order: `k.${sort_by} ${sort_order}, k.thread_id ${sort_order}`,
+      columns,
+      long: longColumns.filter((name) => name in columns),
+      from: 'threads r',
+      where: 'r.thread_id = k.thread_id',
+      limit,
+      bytesMax: answers.pageBytes,
+    });
+  },
+
+  /** The ids of a page. */
+  async searchIds(
+    filter: ThreadFilter,
+    { limit, offset, sort_by, sort_order }: ThreadPage,
+    access: RowFilter,
+  ): Promise<string[]> {
+    const rows = await db.kysely
+      .selectFrom('threads')
+      .select('thread_id')
       .where((eb) => eb.and(conditions(filter, access)))
       .orderBy(sort_by, sort_order)
       .orderBy('thread_id', sort_order)
       .limit(limit)
       .offset(offset)
       .execute();
+    return rows.map(({ thread_id }) => thread_id);
   },
 
   async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
@@ -162,8 +210,8 @@ const searches = (db: Database) => ({
   },
 });
 
-export const threadStorage = (db: Database) => ({
-  ...searches(db),
+export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...searches(db, answers),
 
   /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
   async create(

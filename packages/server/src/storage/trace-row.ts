@@ -74,4 +74,15 @@ export const runColumns = (wanted: ReadonlySet<RunColumn> | null): string => {
     .join(', ');
 };
 
+/** SQL for the bytes of the payloads of `r` that are wanted; lengths of texts are known without reading them. */
+export const payloadBytes = (wanted: ReadonlySet<RunColumn> | null): string =>
+  [
+    '0',
+    ...payloadColumns
+      .filter((column) => wanted?.has(column) ?? true)
+      .map(
+        (column) => `coalesce(${column === 'metadata' ? 'pg_column_size' : 'octet_length'}(r.${column}), 0)`,
+      ),
+  ].join(' + ');
+
 export const traceColumns = runColumns(null);

@@ -1,8 +1,9 @@
 // The statements of a search of runs by time: the rows of a stretch of the list, and where a stretch ends.
+import { boundedSql } from './bounded-runs.ts';
 import type { Statement } from './database.ts';
 import { exactTime } from './exact-time.ts';
 import { type Bind } from './trace-conditions.ts';
-import { runColumns, type RunColumn } from './trace-row.ts';
+import type { RunColumn } from './trace-row.ts';
 import { type RunScope, scopeSql } from './trace-scope.ts';
 
 /** The place of a run in the list. */
@@ -27,6 +28,13 @@ export interface Stretch {
   after: RunPlace | null;
   /** Up to and with this one. */
   upTo: RunPlace | null;
+}
+
+/** Limits of what one statement returns. */
+export interface Bounds {
+  limit: number;
+  /** Bytes of payloads. */
+  bytesMax: number;
 }
 
 export interface SearchedRuns extends RunScope {
@@ -68,23 +76,33 @@ const placesSql = ({ after, upTo }: Stretch, order: SearchedRuns['order'], bind:
   ];
 };
 
-/** The runs of a stretch that are in scope. */
-export const stretchRowsSql = (filter: SearchedRuns, stretch: Stretch, limit: number): Query => {
+/** The runs of a stretch that are in scope, to be read with `readRuns`. */
+export const stretchRowsSql = (
+  filter: SearchedRuns,
+  stretch: Stretch,
+  { limit, bytesMax }: Bounds,
+): Query => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { tenant, joins, conditions, shape } = scopeSql(filter, bind);
   const all = [...conditions, ...placesSql(stretch, filter.order, bind)].join(' and ');
-  const order = `order by r.start_time ${filter.order}, r.id ${filter.order} limit ${bind(limit)}`;
+  const order = `r.start_time ${filter.order}, r.id ${filter.order}`;
+  const first = `order by ${order} limit ${bind(limit)}`;
   const { near, far } = daysSql(stretch.days, filter, bind);
   const part = (days: string): string => {
     const found = (what: string): string =>
-      `(select ${what} from tenant_runs r ${joins} where ${days} and ${all} ${order})`;
+      `(select ${what} from tenant_runs r ${joins} where ${days} and ${all} ${first})`;
     if (joins === '') return found('*');
     // Many are looked at, and few are read: what the index on time has of them is enough to tell.
     return `(select r.* from ${found('r.id, r.day')} found cross join lateral (
       select * from tenant_runs r where r.tenant_id = ${tenant} and r.id = found.id and r.day = found.day and ${days} limit 1) r)`;
   };
-  const text = `select ${runColumns(filter.columns)} from (${part(near)} union all ${part(far)}) r ${order}`;
+  const text = boundedSql({
+    runs: `select * from (${part(near)} union all ${part(far)}) r ${first}`,
+    order,
+    columns: filter.columns,
+    bytesMax: bind(bytesMax),
+  });
   // Only a few shapes are worth a plan that is kept; a filter's comes once.
   const isPlain = shape !== undefined && filter.columns === null && stretch.upTo === null;
   const ends = `${stretch.days.from === null ? '' : 'f'}${stretch.days.to === null ? '' : 't'}`;

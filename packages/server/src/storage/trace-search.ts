@@ -1,16 +1,20 @@
-// Searches of runs by time, newest or oldest first, within a time budget.
+// Searches of runs by time, newest or oldest first, within a time budget and a limit of bytes.
 //
 // The list is read in steps of days that grow, from its beginning: a page of what is recent opens one or two partitions, however
 // many there are. Most steps are one statement, which may use any index. A condition that no index serves, such as a search
 // for a text, may take longer than that statement may: from there on the search goes through the index on time in stretches of
-// a bounded number of rows, whose number follows from how long the last stretch took. When the budget is used up, the search
-// says where it stopped; it goes on from that place and repeats nothing.
+// a bounded number of rows, whose number follows from how long the last stretch took. When the budget is used up, or the
+// payloads of the next run would exceed the bytes, the search returns the place where it stopped. The next search goes on from
+// that place and repeats nothing.
 import { Problem } from '@svc/contract/problem';
+import type { AnswerLimits } from './answer-limits.ts';
+import { readRuns, type RunPage } from './bounded-runs.ts';
 import type { Database } from './database.ts';
 import { asTenant } from './tenant.ts';
 import { isTimeLimit } from './time-limit.ts';
 import type { TraceRow } from './trace-row.ts';
 import {
+  type Bounds,
   type DaySpan,
   projectsSql,
   type RunPlace,
@@ -40,10 +44,14 @@ export interface SearchLimits {
   stretch?: number;
 }
 
+type Limits = SearchLimits & Pick<AnswerLimits, 'pageBytes'>;
+
 export interface FoundRuns {
   rows: TraceRow[];
-  /** Where the budget was used up; null when the limit or the end of the list was reached. */
+  /** Where the budget or the bytes of a page were used up; null when the limit or the end of the list was reached. */
   stopped: SearchPlace | null;
+  /** The bytes were used up: the payloads of the next run would exceed them. */
+  isCut: boolean;
   /** Set when it reads in stretches: for the place from which it goes on. */
   stretch: number | undefined;
 }
@@ -104,6 +112,8 @@ class RunSearch {
   readonly #statementMs: number;
   readonly #untilMs: number;
   readonly #rows: TraceRow[] = [];
+  #bytesLeft: number;
+  #isCut = false;
   #place: RunPlace | null;
   #stretch: number | undefined;
   #hasAdvanced = false;
@@ -111,11 +121,12 @@ class RunSearch {
   /** What is searched in stretches, of the days at hand. */
   #byProject: (SearchedRuns & { session_ids: string[] }) | undefined;
 
-  constructor(db: Database, filter: RunListFilter, { budgetMs, statementMs, stretch }: SearchLimits) {
+  constructor(db: Database, filter: RunListFilter, { budgetMs, statementMs, stretch, pageBytes }: Limits) {
     this.#db = db;
     this.#filter = filter;
     this.#statementMs = statementMs ?? statementDefaultMs;
     this.#untilMs = performance.now() + budgetMs;
+    this.#bytesLeft = pageBytes;
     this.#place = filter.after;
     this.#firstStretch = stretch ?? stretchRows.first;
     this.#stretch = filter.after?.stretch ?? (this.#statementMs === 0 ? this.#firstStretch : undefined);
@@ -134,7 +145,8 @@ class RunSearch {
   #found(hasStopped: boolean): FoundRuns {
     const stretch = this.#stretch;
     const place = this.#place;
-    return { rows: this.#rows, stopped: hasStopped && place ? { ...place, stretch } : null, stretch };
+    const stopped = hasStopped && place ? { ...place, stretch } : null;
+    return { rows: this.#rows, stopped, isCut: this.#isCut, stretch };
   }
 
   async #spans(): Promise<DaySpan[]> {
@@ -148,7 +160,7 @@ class RunSearch {
     return spansOf(order === 'desc' ? days : days.toReversed(), order);
   }
 
-  /** True when the span was read to its end, and neither the limit nor the budget was reached. */
+  /** True when the span was read to its end before the limit, the bytes or the budget were used up. */
   async #readSpan(days: DaySpan): Promise<boolean> {
     for (;;) {
       if (this.#hasAdvanced && performance.now() >= this.#untilMs) return false;
@@ -158,13 +170,24 @@ class RunSearch {
         this.#shorten();
         continue;
       }
-      const { rows, upTo } = read;
-      this.#rows.push(...rows);
-      if (this.#rows.length >= this.#filter.limit) return false;
+      const { page, upTo } = read;
+      this.#add(page);
+      if (this.#isCut || this.#rows.length >= this.#filter.limit) return false;
       this.#adapt(performance.now() - startedMs);
       if (upTo === null) return true;
       this.#advance(upTo);
     }
+  }
+
+  /** Adds the rows of the page, unless its first row exceeds the bytes that are left. The first row of a search always fits. */
+  #add({ rows, bytes, isCut }: RunPage): void {
+    const fits = this.#rows.length === 0 || bytes <= this.#bytesLeft;
+    this.#isCut = isCut || !fits;
+    if (!fits) return;
+    this.#rows.push(...rows);
+    this.#bytesLeft -= bytes;
+    const last = rows.at(-1);
+    if (isCut && last?.start_time) this.#advance({ start_time: last.start_time, id: last.id });
   }
 
   /** The end of a span may be the place where the search began; that is no progress. */
@@ -175,8 +198,8 @@ class RunSearch {
   }
 
   /** Reads one stretch, or all that is left of the days: then `upTo` is null. */
-  async #readNext(days: DaySpan): Promise<{ rows: TraceRow[]; upTo: RunPlace | null } | 'too long'> {
-    const limit = this.#filter.limit - this.#rows.length;
+  async #readNext(days: DaySpan): Promise<{ page: RunPage; upTo: RunPlace | null } | 'too long'> {
+    const bounds: Bounds = { limit: this.#filter.limit - this.#rows.length, bytesMax: this.#bytesLeft };
     const stretch: Stretch = { days, after: this.#place, upTo: null };
     try {
       return await asTenant(
@@ -185,11 +208,11 @@ class RunSearch {
         async (tx) => {
           const count = this.#stretch;
           if (count === undefined)
-            return { rows: await rowsOf(tx, this.#filter, stretch, limit), upTo: null };
+            return { page: await pageOf(tx, this.#filter, stretch, bounds), upTo: null };
           this.#byProject ??= await byProject(tx, this.#filter, days);
           const [end] = await tx.query<RunPlace>(...stretchEndSql(this.#byProject, stretch, count));
           const upTo = end ?? null;
-          return { rows: await rowsOf(tx, this.#byProject, { ...stretch, upTo }, limit), upTo };
+          return { page: await pageOf(tx, this.#byProject, { ...stretch, upTo }, bounds), upTo };
         },
         { statementMs: this.#timeLimit() },
       );
@@ -221,8 +244,8 @@ class RunSearch {
   }
 }
 
-const rowsOf = (tx: Database, scope: SearchedRuns, stretch: Stretch, limit: number): Promise<TraceRow[]> =>
-  tx.query<TraceRow>(...stretchRowsSql(scope, stretch, limit));
+const pageOf = (tx: Database, scope: SearchedRuns, stretch: Stretch, bounds: Bounds): Promise<RunPage> =>
+  readRuns(tx, ...stretchRowsSql(scope, stretch, bounds));
 
 /** The index on time is one by project: where none is named, all that have runs in these days are. */
 const byProject = async (
@@ -236,5 +259,5 @@ const byProject = async (
 };
 
 /** Runs in the order of their starts. Runs without a start are not found. */
-export const searchRuns = (db: Database, filter: RunListFilter, limits: SearchLimits): Promise<FoundRuns> =>
+export const searchRuns = (db: Database, filter: RunListFilter, limits: Limits): Promise<FoundRuns> =>
   new RunSearch(db, filter, limits).run();

@@ -122,6 +122,9 @@ const daySql = (
   return days.length === 0 ? '' : ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
 };
 
+/** Characters of a payload of which a preview is made; of longer ones it is the beginning. */
+export const previewedMax = 65_536;
+
 const ofThreads = {
   name: 'traces_thread_sums',
   text: `with runs as (
@@ -148,7 +151,8 @@ const ofThreads = {
     select s.thread_id, s.count, s.run_count, s.num_errored_turns, s.latency_p50, s.latency_p99, s.min_start_time, s.max_start_time,
       s.prompt_tokens, s.completion_tokens, s.total_tokens, s.prompt_cost, s.completion_cost, s.total_cost,
       coalesce(f.trace_id, f.id) as first_trace_id, coalesce(l.trace_id, l.id) as last_trace_id,
-      f.inputs as first_inputs, l.outputs as last_outputs, e.error as last_error,
+      left(f.inputs, ${previewedMax} + 1) as first_inputs, left(l.outputs, ${previewedMax} + 1) as last_outputs,
+      left(e.error, 1000) as last_error,
       (select count(*) from tenant_runs r where r.tenant_id = $1 and r.trace_id = any (s.trace_ids) and r.thread_id is null
         and (r.day = '-infinity' or r.day between s.from_day and s.to_day)) as runs_without_thread_id
     from sums s

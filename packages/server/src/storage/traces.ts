@@ -1,4 +1,5 @@
 // Runs of traces: taken in by the batch, read one by one, by trace, or by project and time.
+import { defaultAnswerLimits } from './answer-limits.ts';
 import { type Cell, toColumn } from './column-array.ts';
 import type { Database } from './database.ts';
 import { otelTraces } from './otel-traces.ts';
@@ -67,8 +68,8 @@ export type TraceStorage = ReturnType<typeof traceStorage>;
 const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
   (await db.query<{ missing: string[] | null }>(statements.ingest, values))[0]?.missing ?? null;
 
-export const traceStorage = (db: Database) => ({
-  ...traceLists(db),
+export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...traceLists(db, answers),
   ...otelTraces(db),
   ...traceSums(db),
   ...traceTotals(db),

@@ -4,10 +4,12 @@ import { expect, it } from 'vitest';
 import { Authorizer } from '../../src/access/access.ts';
 import type { Handlers } from '../../src/api/handlers.ts';
 import { createApp } from '../../src/http/app.ts';
+import { createParsing } from '../../src/parsing/parsing.ts';
 
 const logger = pino({ enabled: false });
 const user = { identity: 'ann', is_authenticated: true, display_name: 'ann', permissions: [] };
 const authorizer = new Authorizer({ handlers: new Map(), isLenient: true, timeoutMs: 100 });
+const parsing = createParsing(1_000_000, logger);
 const guarded = {
   authenticate: () => ({ user, countedAs: 'ann' }),
   accessOf: authorizer.accessOf.bind(authorizer),
@@ -16,7 +18,7 @@ const guarded = {
 it('the answer of a route that has not asked whether it may is not seen', async () => {
   const { getThread } = threadRoutes;
   const handlers = { getThread: () => ({ thread_id: 'seen' }) } as unknown as Handlers<Routes>;
-  const app = createApp<Routes>({ routes: { getThread }, handlers, logger, ...guarded });
+  const app = createApp<Routes>({ routes: { getThread }, handlers, logger, parsing, ...guarded });
   const response = await app.request(`/threads/${crypto.randomUUID()}`);
   expect(response.status).toBe(500);
   expect(await response.text()).not.toContain('seen');
@@ -25,7 +27,7 @@ it('the answer of a route that has not asked whether it may is not seen', async 
 it('a route that does not say who may call it is not mounted', () => {
   const { access: _, ...open } = systemRoutes.getOk;
   const routes = { open } as unknown as Routes;
-  expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger })).toThrow(
+  expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger, parsing })).toThrow(
     'Route open does not say who may call it',
   );
 });

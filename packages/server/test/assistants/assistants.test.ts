@@ -49,10 +49,13 @@ const reportWorker = (executed: string[]) =>
     graphs: executed,
   });
 
-const names = async (name: string): Promise<string[]> =>
-  (await assistants.search({ name }, firstPage, everyRow)).assistants.map((row) => row.name);
+const parsed = (page: { rows: string[] }): AssistantRow[] =>
+  page.rows.map((text) => JSON.parse(text) as AssistantRow);
 
-const idOfVersions = (rows: AssistantRow[]): number[] => rows.map(({ version }) => version);
+const names = async (name: string): Promise<string[]> =>
+  parsed((await assistants.search({ name }, firstPage, everyRow)).page).map((row) => row.name);
+
+const idOfVersions = (page: { rows: string[] }): number[] => parsed(page).map(({ version }) => version);
 
 describe('a new assistant', () => {
   it('is version 1, with defaults for what was not said', async () => {
@@ -66,7 +69,7 @@ describe('a new assistant', () => {
       version: 1,
     });
     const versions = await assistants.versions(made.assistant_id, { limit: 10, offset: 0 }, everyRow);
-    expect(versions).toMatchObject([{ assistant_id: made.assistant_id, version: 1, name: 'one' }]);
+    expect(parsed(versions)).toMatchObject([{ assistant_id: made.assistant_id, version: 1, name: 'one' }]);
   });
 
   it('is of a graph that is there', async () => {
@@ -120,7 +123,7 @@ describe('versions', () => {
         assistants.update(assistant_id, { metadata: { [`key${n}`]: n } }, everyRow),
       ),
     );
-    expect(idOfVersions(made).toSorted((a, b) => a - b)).toEqual(
+    expect(made.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: count }, (_, n) => n + 2),
     );
     const now = await assistants.get(assistant_id, everyRow);
@@ -168,7 +171,7 @@ describe('a search', () => {
     await make({ graph_id: 'two', name: 'other' });
     const filter = { graph_id: 'one', metadata: { n: { of: [2] } } };
     const found = await assistants.search(filter, { ...firstPage, limit: 2 }, everyRow);
-    expect(found.assistants.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(parsed(found.page).map(({ name }) => name)).toEqual(['a', 'b']);
     expect(found.total).toBe(3);
     expect(await assistants.count({ metadata: { team: 'blue' } }, everyRow)).toBe(0);
   });
@@ -179,7 +182,9 @@ describe('a deletion', () => {
     const { assistant_id } = await make();
     await assistants.delete(assistant_id, everyRow, undefined);
     await expect(assistants.get(assistant_id, everyRow)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await storage.assistants.versions(assistant_id, { limit: 10, offset: 0 }, everyRow)).toEqual([]);
+    expect(
+      (await storage.assistants.versions(assistant_id, { limit: 10, offset: 0 }, everyRow)).rows,
+    ).toEqual([]);
   });
 
   it('is refused while runs are in flight', async () => {
@@ -250,7 +255,7 @@ describe('default assistants', () => {
 
   const withoutTwo = () => new AssistantService(storage, new Map([['one', {}]]));
   const ids = async (service: AssistantService): Promise<string[]> =>
-    (await service.search({}, firstPage, everyRow)).assistants.map((row) => row.assistant_id);
+    parsed((await service.search({}, firstPage, everyRow)).page).map((row) => row.assistant_id);
 
   it('stay when a server starts without their graph, with their crons and runs', async () => {
     await assistants.syncDefaults();

@@ -146,3 +146,77 @@ describe('a body', () => {
     expect(answer.match(/HTTP\/1.1 \d/g)).toHaveLength(1);
   });
 });
+
+describe('what is refused before it is a request', () => {
+  const expectProblem = (answer: string, status: number, code: string): void => {
+    expect(answer, answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
+    expect(Object.keys(body).toSorted()).toEqual(['code', 'detail', 'message', 'request_id']);
+    expect(body['code']).toBe(code);
+    expect(answer).toMatch(/^content-type: application\/json\r$/im);
+    expect(answer).toMatch(/^x-request-id: \S+\r$/im);
+  };
+  const post = (more: string, body = ''): string =>
+    `POST /threads HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n${more}\r\n\r\n${body}`;
+
+  it.each([
+    ['no Host header', 'GET /ok HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
+    ['a header without a colon', 'GET /ok HTTP/1.1\r\nhost: localhost\r\nx\r\n\r\n', 400, 'bad_request'],
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
+    [
+      'an expectation that nobody meets',
+      post('expect: a-miracle\r\ncontent-length: 2', '{}'),
+      417,
+      'bad_request',
+    ],
+    [
+      'a body that is compressed on its way',
+      post('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
+      501,
+      'not_supported',
+    ],
+    [
+      'a body in two codings',
+      post('transfer-encoding: identity, chunked', '0\r\n\r\n'),
+      501,
+      'not_supported',
+    ],
+    ['a chunk that is none', post('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'), 400, 'bad_request'],
+    [
+      'too long a head',
+      `GET /ok HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'too_large',
+    ],
+    [
+      'an upgrade',
+      'GET /ok HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade, close\r\nupgrade: h2c\r\n\r\n',
+      200,
+      '',
+    ],
+  ])('says so with the documented body: %s', async (_, bytes, status, code) => {
+    const answer = await exchange(open, bytes);
+    if (status === 200) expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    else expectProblem(answer, status, code);
+  });
+
+  it('has the documented body on a connection that has had an answer, too', async () => {
+    const answer = await exchange(open, `GET /ok HTTP/1.1\r\nhost: localhost\r\n\r\nnonsense\r\n\r\n`);
+    expectProblem(answer.slice(answer.lastIndexOf('HTTP/1.1')), 400, 'bad_request');
+  });
+
+  it('drops no header, however many come before it', async () => {
+    const many = Array.from({ length: 3_000 }, () => 'a:\r\n').join('');
+    const answer = await exchange(
+      guarded,
+      `GET /threads/${thread_id} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${many}x-api-key: ${key}\r\n\r\n`,
+    );
+    expectProblem(answer, 431, 'too_large');
+    const some = Array.from({ length: 200 }, (_, at) => `a${at}:\r\n`).join('');
+    const served = await exchange(
+      guarded,
+      `GET /threads/${thread_id} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${some}x-api-key: ${key}\r\n\r\n`,
+    );
+    expect(served).toMatch(/^HTTP\/1.1 404 /);
+  });
+});

@@ -199,13 +199,15 @@ describe('a cancellation', () => {
     });
   });
 
-  it('of many runs, one of which is another thread’s, cancels none', async () => {
+  it('of many runs, one of which is another thread’s, leaves that one alone', async () => {
     await race(async (stage) => {
       const own = await startJournal(stage, { steps: 40, ms: 100 });
       const foreign = await startJournal(stage, { steps: 40, ms: 100 });
       const body = { thread_id: own.thread_id, run_ids: [own.run_id, foreign.run_id] };
-      expect((await stage.fire({ method: 'POST', path: '/runs/cancel', body })).status).toBe(404);
-      for (const run of [own, foreign]) expect((await join(stage, run)).body).toMatchObject({ taken: 40 });
+      expect((await stage.fire({ method: 'POST', path: '/runs/cancel', body })).status).toBe(200);
+      expect((await join(stage, foreign)).body).toMatchObject({ taken: 40 });
+      await join(stage, own);
+      expect((await getRun(stage, own)).status).toBe('interrupted');
     });
   });
 

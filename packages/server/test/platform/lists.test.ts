@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultAnswerLimits } from '../../src/storage/answer-limits.ts';
 import type { RunListFilter } from '../../src/storage/trace-search.ts';
 import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -20,6 +21,7 @@ interface Listed {
   session_id: string;
   trace_id: string;
   parent_run_id: string | null;
+  inputs: string;
 }
 
 const day = 86_400_000;
@@ -38,6 +40,7 @@ const listed = fc.record({
   project: fc.nat(1),
   root: fc.nat(1),
   isRoot: fc.boolean(),
+  inputBytes: fc.constantFrom(2, 500, 5_000),
 });
 
 const toWrite = ({ id, start_time, ...fields }: Listed): RunWrite => ({
@@ -67,6 +70,8 @@ describe('a list of runs', () => {
           until: fc.option(ago, { nil: null }),
           order: fc.constantFrom('asc', 'desc'),
         }),
+        // The bytes of a page: enough for one run, for a few, or for all.
+        fc.constantFrom(1, 3_000, 12_000, 1e9),
         // Steps of days as one statement each, or stretches of a few runs; all at once, or one at a time.
         fc.record({
           statementMs: fc.constantFrom(0, 10_000),
@@ -74,16 +79,18 @@ describe('a list of runs', () => {
           budgetMs: fc.constantFrom(0, 60_000),
         }),
         fc.integer({ min: 1, max: 10 }),
-        async (said, asked, limits, limit) => {
+        async (said, asked, pageBytes, limits, limit) => {
+          const bounded = traceStorage(database, { ...defaultAnswerLimits, pageBytes });
           const tenant_id = randomUUID();
           const at = (ms: number | null): string | null =>
             ms === null ? null : new Date(now - ms).toISOString().replace('Z', '000Z');
-          const runs = said.map(({ ago: ms, project, root, isRoot }) => ({
+          const runs = said.map(({ ago: ms, project, root, isRoot, inputBytes }) => ({
             id: randomUUID(),
             start_time: at(ms) ?? '',
             session_id: projects[project] ?? '',
             trace_id: roots[root] ?? '',
             parent_run_id: isRoot ? null : (roots[root] ?? ''),
+            inputs: `"${'x'.repeat(inputBytes - 2)}"`,
           }));
           await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
           const [since, until] = [at(asked.since), at(asked.until)];
@@ -114,8 +121,11 @@ describe('a list of runs', () => {
               after,
               limit,
             };
-            const { rows, stopped, stretch } = await traces.search(filter, limits);
+            const { rows, stopped, stretch, isCut } = await bounded.search(filter, limits);
             found.push(...rows.map((row) => row.id));
+            if (isCut) expect([rows.length === 0, stopped === null]).toEqual([false, false]);
+            const bytes = rows.reduce((sum, row) => sum + (row.inputs?.length ?? 0), 0);
+            if (rows.length > 1) expect(bytes).toBeLessThanOrEqual(pageBytes);
             const last = rows.at(-1);
             if (stopped === null && (rows.length < limit || !last?.start_time)) break;
             const next = stopped ?? { id: last!.id, start_time: last!.start_time!, stretch };

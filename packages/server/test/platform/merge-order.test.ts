@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
 import { foldAll } from '../../src/platform/traces/fold.ts';
 import { readRun } from '../../src/platform/traces/read-json.ts';
 import { toRunText } from '../../src/platform/traces/run-text.ts';
@@ -26,14 +27,11 @@ type Write = Fields & { rank?: number };
 
 const day = Date.parse('2026-11-20T10:00:00Z');
 
-const toWrite = async (id: string, { rank, ...fields }: Write): Promise<NewRunWrite> => {
+const toWrite = (id: string, { rank, ...fields }: Write): NewRunWrite => {
   const isPatch = rank !== undefined;
   const end = isPatch && rank > 1 ? { end_time: day + rank } : {};
-  // oxlint-disable-next-line require-await -- a body of one chunk
-  const body = (async function* () {
-    yield Buffer.from(JSON.stringify({ id, ...fields, ...end }));
-  })();
-  const [sent] = (await readRun(body, isPatch ? 'patch' : 'post')).runs;
+  const body = Buffer.from(JSON.stringify({ id, ...fields, ...end }));
+  const [sent] = readRun(body, isPatch ? 'patch' : 'post', undefined, new JsonBudget(ingestLimits)).runs;
   if (!sent) throw new Error('nothing was read');
   return toRunWrite(sent);
 };
@@ -42,7 +40,7 @@ const toWrite = async (id: string, { rank, ...fields }: Write): Promise<NewRunWr
 const store = async (batches: readonly Write[][]): Promise<Fields> => {
   const id = randomUUID();
   for (const batch of batches) {
-    const writes = await Promise.all(batch.map((write) => toWrite(id, write)));
+    const writes = batch.map((write) => toWrite(id, write));
     await traces.ingest(tenant_id, foldAll(writes), [], daysKept);
   }
   const row = await traces.find(tenant_id, id);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
 import { foldAll } from '../../src/platform/traces/fold.ts';
 import { type NewRunWrite, toRunWrite } from '../../src/platform/traces/run-write.ts';
 import { readRun } from '../../src/platform/traces/read-json.ts';
@@ -21,14 +22,11 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 type Said = Record<string, unknown>;
 
-const toWrite = async (operation: 'post' | 'patch', run: Said): Promise<NewRunWrite> => {
-  // oxlint-disable-next-line require-await -- a body of one chunk
-  const body = (async function* () {
-    yield Buffer.from(JSON.stringify(run));
-  })();
-  const [sent] = (await readRun(body, operation)).runs;
+const toWrite = (operation: 'post' | 'patch', run: Said): Promise<NewRunWrite> => {
+  const body = Buffer.from(JSON.stringify(run));
+  const [sent] = readRun(body, operation, undefined, new JsonBudget(ingestLimits)).runs;
   if (!sent) throw new Error('nothing was read');
-  return toRunWrite(sent);
+  return Promise.resolve(toRunWrite(sent));
 };
 
 const read = async (id: string): Promise<Said> => {

@@ -145,19 +145,65 @@ describe('cancelling', () => {
     await cancel(two, other.run_id);
   });
 
-  it('many cancels all of them or, when one is not there, none', async () => {
+  it('many answers for each of them, and cancels those that are there', async () => {
     const thread_id = await newThread();
+    const over = await start(thread_id, 'sleep', 1);
+    await client.runs.join(thread_id, over.run_id);
     const [first, second] = [await start(thread_id, 'heed'), await start(thread_id, 'sleep', 1)];
-    const run_ids = [first.run_id, second.run_id];
-    const refused = { thread_id, run_ids: [...run_ids, randomUUID()] };
-    expect((await server.call('POST', '/runs/cancel', refused)).status).toBe(404);
-    expect(await client.runs.get(thread_id, second.run_id)).toMatchObject({ status: 'pending' });
-    expect((await server.call('POST', '/runs/cancel', { thread_id, run_ids })).status).toBe(204);
+    const foreign = await start(await newThread(), 'heed');
+    const unknown = randomUUID();
+    const run_ids = [first, second, over, foreign].map(({ run_id }) => run_id);
+    const { status, body } = await server.call('POST', '/runs/cancel', {
+      thread_id,
+      run_ids: [...run_ids, unknown, unknown],
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      runs: [
+        { run_id: first.run_id, outcome: 'stopping' },
+        { run_id: second.run_id, outcome: 'cancelled' },
+        { run_id: over.run_id, outcome: 'over' },
+        { run_id: foreign.run_id, outcome: 'not_found' },
+        { run_id: unknown, outcome: 'not_found' },
+      ],
+    });
     await eventually(async () =>
-      expect((await client.runs.list(thread_id)).map(({ status }) => status)).toEqual([
+      expect((await client.runs.list(thread_id)).map((run) => run.status)).toEqual([
         'interrupted',
         'interrupted',
+        'success',
       ]),
+    );
+    expect(await client.runs.get(foreign.thread_id, foreign.run_id)).toMatchObject({ status: 'running' });
+    await cancel(foreign.thread_id, foreign.run_id);
+  });
+
+  it('many of which none is in flight is 404, and says why for each', async () => {
+    const thread_id = await newThread();
+    const over = await start(thread_id, 'sleep', 1);
+    await client.runs.join(thread_id, over.run_id);
+    const run_ids = [over.run_id, randomUUID()];
+    const { status, body } = await server.call('POST', '/runs/cancel', { thread_id, run_ids });
+    expect(status).toBe(404);
+    expect(body).toMatchObject({
+      code: 'not_found',
+      detail: [
+        { loc: ['body', 'run_ids', 0], msg: `Run ${over.run_id} is over`, type: 'over' },
+        {
+          loc: ['body', 'run_ids', 1],
+          msg: `Run ${run_ids[1]} was not found on this thread`,
+          type: 'not_found',
+        },
+      ],
+    });
+  });
+
+  it('many is survived by the stock client', async () => {
+    const thread_id = await newThread();
+    const run = await start(thread_id, 'heed');
+    await client.runs.cancelMany({ threadId: thread_id, runIds: [run.run_id, randomUUID()] });
+    await eventually(async () =>
+      expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'interrupted' }),
     );
   });
 

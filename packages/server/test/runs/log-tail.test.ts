@@ -112,6 +112,45 @@ describe('a follower that hears no bell', () => {
     expect(await follower.stream.outcome).toMatchObject({ status: 'success', error: null });
     expect(follower.ids).toEqual(all);
   });
+
+  it('reads large logs in parts, each of them in turn', async () => {
+    const runs = [await startRun(), await startRun(), await startRun()];
+    const followers = await Promise.all(runs.map(({ run_id }) => follow(run_id)));
+    await using _ = {
+      [Symbol.asyncDispose]: async () =>
+        void (await Promise.all(followers.map((one) => one[Symbol.asyncDispose]()))),
+    };
+    for (const run of runs) await endRun(run, 4, 1_500_000);
+    for (const { stream, ids } of followers) {
+      expect(await stream.outcome).toMatchObject({ status: 'success' });
+      expect(ids).toEqual([0, 1, 2, 3]);
+    }
+  });
+});
+
+describe('new rows of logs', () => {
+  it('end at a bound of bytes, one of each log before a second of any', async () => {
+    const runs = [await startRun(), await startRun()];
+    for (const run of runs) await endRun(run, 3, 1_000);
+    const positions = runs.map(({ run_id }) => ({ run_id, next_id: 0 }));
+    const news = async (all: number) => {
+      const { rows, isCut } = await runLogStorage(db).news(positions, { log: 1_000_000, all });
+      return {
+        first: rows.map(({ run_id, first_id }) => [runs.findIndex((run) => run.run_id === run_id), first_id]),
+        isCut,
+      };
+    };
+    expect(await news(1)).toEqual({ first: [[0, 0]], isCut: true });
+    expect(await news(3_500)).toEqual({
+      first: [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+      ],
+      isCut: true,
+    });
+    expect((await news(1_000_000)).isCut).toBe(false);
+  });
 });
 
 describe('a follower whose reader takes nothing', () => {

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventSink, StreamEvent } from '../../src/api/handlers.ts';
 import { RunFollower } from '../../src/deployment/runs/run-follower.ts';
+import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { ThreadWatch, type ThreadWatchOptions } from '../../src/deployment/threads/thread-watch.ts';
 import { Bell } from '../../src/events/bell.ts';
@@ -76,7 +77,7 @@ const openWatch = async (
     dispatcher: { has: () => false, listen: () => undefined },
     streams,
     tail,
-    reader: new StateReader(storage),
+    reader: new StateReader(storage, createParsing(1_000_000, { warn: () => undefined }).parser),
   });
   const bell = new Bell();
   const watch = new ThreadWatch({ threads, runs: { ...runs, ...replaced.runs }, follower, bell, pollMs: 20 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Filter } from '../../src/access/filter.ts';
+import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { StateService } from '../../src/deployment/threads/state-service.ts';
 import { ThreadService } from '../../src/deployment/threads/thread-service.ts';
@@ -32,7 +33,7 @@ type Update = (order: { thread_id: string }) => Promise<unknown>;
 
 const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error('no executor'))) => {
   const dispatcher = { pool: { update }, cancel: () => undefined };
-  const reader = new StateReader(on);
+  const reader = new StateReader(on, createParsing(1_000_000, { warn: () => undefined }).parser);
   return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
 };
 
@@ -126,7 +127,7 @@ describe('a thread that was not there for a write', () => {
     const thread_id = randomUUID();
     const made = () => storage.threads.create({ thread_id, metadata: { made: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(made));
-    expect(await threads.patch(thread_id, { changed: true }, everyRow)).toMatchObject({
+    expect(JSON.parse(await threads.patch(thread_id, { changed: true }, everyRow))).toMatchObject({
       metadata: { made: true, changed: true },
     });
   });
@@ -143,7 +144,9 @@ describe('a thread that was not there for a write', () => {
     await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(() => storage.threads.delete(thread_id, everyRow)));
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
+    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+      metadata: { new: true },
+    });
   });
 
   it('is the one that another makes in the place of one that went', async () => {
@@ -153,7 +156,9 @@ describe('a thread that was not there for a write', () => {
     const replace = () => storage.threads.create({ thread_id, metadata: { others: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(remove, replace));
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { others: true } });
+    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+      metadata: { others: true },
+    });
   });
 
   it('is made when the one that was in its place goes before its values are read', async () => {
@@ -165,6 +170,8 @@ describe('a thread that was not there for a write', () => {
     };
     const threads = threadsOn({ ...storage, checkpoints: { ...storage.checkpoints, find } });
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(await threads.create(asked, anybodys, updater)).toMatchObject({ metadata: { new: true } });
+    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+      metadata: { new: true },
+    });
   });
 });

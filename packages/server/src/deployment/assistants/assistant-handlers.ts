@@ -5,14 +5,11 @@ import type { Access } from '../../access/access.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { AssistantRow } from '../../storage/assistants.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { paginated } from '../../api/pagination.ts';
+import { textPage } from '../../api/pagination.ts';
 import type { AssistantRequest, AssistantService } from './assistant-service.ts';
 import type { IntrospectionService } from './introspection-service.ts';
 
-const pick = (row: AssistantRow, fields: readonly string[] | undefined): Assistant =>
-  (fields
-    ? Object.fromEntries(Object.entries(row).filter(([key]) => fields.includes(key)))
-    : row) as Assistant;
+const toAssistant = (row: AssistantRow): Assistant => row as Assistant;
 
 const introspectionHandlers = (
   assistants: AssistantService,
@@ -56,19 +53,15 @@ export const assistantHandlers = (
     const { value, filter } = await access.ask('assistants:create', { assistant_id, ...rest });
     const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
     const readable = request.if_exists === 'do_nothing' ? await mayRead(access, { assistant_id }) : everyRow;
-    return pick(await assistants.create(request, { creatable: filter, readable }), undefined);
+    return toAssistant(await assistants.create(request, { creatable: filter, readable }));
   },
   searchAssistants: async ({ body }, { access }) => {
     const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;
     const { value, filter } = await access.ask('assistants:search', { ...asked, limit, offset });
     const page = { limit: value.limit, offset: value.offset, sort_by, sort_order } as const;
     const { graph_id, metadata } = value;
-    const found = await assistants.search({ graph_id, metadata, name }, page, filter);
-    return paginated(
-      found.assistants.map((row) => pick(row, select)),
-      found.total,
-      page,
-    );
+    const found = await assistants.search({ graph_id, metadata, name }, page, filter, select);
+    return textPage(found.page, page.offset, found.total);
   },
   countAssistants: async ({ body }, { access }) => {
     const { name, ...asked } = body;
@@ -76,7 +69,7 @@ export const assistantHandlers = (
     return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, filter);
   },
   getAssistant: async ({ params }, { access }) =>
-    pick(await assistants.get(params.assistant_id, await mayRead(access, params)), undefined),
+    toAssistant(await assistants.get(params.assistant_id, await mayRead(access, params))),
   updateAssistant: async ({ params, body }, { access }) => {
     const { value, filter } = await access.ask('assistants:update', {
       ...body,
@@ -84,7 +77,7 @@ export const assistantHandlers = (
       version: undefined,
     });
     const { assistant_id: _, version: _version, ...patch } = value;
-    return pick(await assistants.update(params.assistant_id, patch, filter), undefined);
+    return toAssistant(await assistants.update(params.assistant_id, patch, filter));
   },
   deleteAssistant: async ({ params, query }, { access }) => {
     const { filter } = await access.ask('assistants:delete', params);
@@ -95,15 +88,15 @@ export const assistantHandlers = (
   },
   ...introspectionHandlers(assistants, introspection),
   listAssistantVersions: async ({ params, body }, { access }) => {
-    const rows = await assistants.versions(params.assistant_id, body, await mayRead(access, params));
-    return rows.map((row) => pick(row, undefined));
+    const page = await assistants.versions(params.assistant_id, body, await mayRead(access, params));
+    return textPage(page, body.offset);
   },
   setLatestAssistant: async ({ params, query, body }, { access }) => {
     const version = body.version ?? query.version;
     if (version === undefined)
       throw invalid(['body', 'version'], 'version is missing: which one shall be the current one?');
     const { filter } = await access.ask('assistants:update', { ...unchanged, ...params, version });
-    return pick(await assistants.setLatest(params.assistant_id, version, filter), undefined);
+    return toAssistant(await assistants.setLatest(params.assistant_id, version, filter));
   },
 });
 

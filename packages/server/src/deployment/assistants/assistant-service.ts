@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import { ownerKey } from '../../access/access.ts';
 import type { Filter } from '../../access/filter.ts';
-import type {
-  AssistantFilter,
-  AssistantPage,
-  AssistantPatch,
-  AssistantRow,
-  DeletionObstacle,
-  NewAssistant,
+import { rowText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
+import {
+  assistantTexts,
+  type AssistantFilter,
+  type AssistantPage,
+  type AssistantPatch,
+  type AssistantRow,
+  type DeletionObstacle,
+  type ListedAssistant,
+  type NewAssistant,
 } from '../../storage/assistants.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
@@ -141,9 +145,9 @@ export class AssistantService {
     idOrGraphId: string,
     page: { metadata?: object | undefined; limit: number; offset: number },
     access: RowFilter,
-  ): Promise<AssistantRow[]> {
+  ): Promise<PageOf<string>> {
     const { assistant_id } = await this.get(idOrGraphId, access);
-    return this.#storage.assistants.versions(assistant_id, page, access);
+    return toPage(await this.#storage.assistants.versions(assistant_id, page, access));
   }
 
   /**
@@ -162,17 +166,19 @@ export class AssistantService {
     if (outcome !== 'deleted') assertDeletable(assistant_id, outcome);
   }
 
+  /** JSON texts. `select`: the fields that are wanted. */
   async search(
     filter: AssistantFilter,
     page: AssistantPage,
     access: RowFilter,
-  ): Promise<{ assistants: AssistantRow[]; total: number }> {
+    select?: readonly string[],
+  ): Promise<{ page: PageOf<string>; total: number }> {
     const shown = this.#shown(filter);
-    const [assistants, total] = await Promise.all([
-      this.#storage.assistants.search(shown, page, access),
+    const [found, total] = await Promise.all([
+      this.#storage.assistants.search(shown, page, access, select),
       this.#storage.assistants.count(shown, access),
     ]);
-    return { assistants, total };
+    return { page: toPage(found, select), total };
   }
 
   count(filter: AssistantFilter, access: RowFilter): Promise<number> {
@@ -201,3 +207,8 @@ const assertDeletable = (assistant_id: string, obstacle: DeletionObstacle | unde
   if (obstacle === 'in_flight')
     throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
 };
+
+const toPage = ({ rows, ...more }: PageOf<ListedAssistant>, select?: readonly string[]): PageOf<string> => ({
+  rows: rows.map((row) => rowText(row, assistantTexts, select)),
+  ...more,
+});

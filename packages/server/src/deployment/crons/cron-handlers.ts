@@ -2,13 +2,10 @@ import { CronPatch, type Cron, type CronCreate, type cronRoutes } from '@svc/con
 import type { Access } from '../../access/access.ts';
 import { checked } from '../../access/changed-request.ts';
 import type { Handlers } from '../../api/handlers.ts';
-import { paginated } from '../../api/pagination.ts';
+import { textPage } from '../../api/pagination.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { CronGranter } from './cron-grant.ts';
 import { payloadOf, type CronService } from './cron-service.ts';
-
-const pick = (cron: Cron, fields: readonly string[] | undefined): Cron =>
-  (fields ? Object.fromEntries(Object.entries(cron).filter(([key]) => fields.includes(key))) : cron) as Cron;
 
 export const cronHandlers = (crons: CronService, granter: RunGranter): Handlers<typeof cronRoutes> => {
   const grants = new CronGranter(crons, granter);
@@ -24,12 +21,8 @@ export const cronHandlers = (crons: CronService, granter: RunGranter): Handlers<
       const { value, filter } = await access.ask('crons:search', asked);
       const { limit, offset, ...wanted } = value;
       const page = { limit, offset, sort_by, sort_order } as const;
-      const found = await crons.search({ ...wanted, enabled }, page, filter);
-      return paginated(
-        found.crons.map((cron) => pick(cron, select)),
-        found.total,
-        page,
-      );
+      const found = await crons.search({ ...wanted, enabled }, page, filter, select);
+      return textPage(found.page, offset, found.total);
     },
     countCrons: async ({ body }, { access }) => {
       const { enabled, ...asked } = body;

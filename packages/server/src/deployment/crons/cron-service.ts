@@ -7,8 +7,11 @@ import {
   type CronFilter,
   type CronPage,
   type CronRow,
+  type ListedCron,
   type TickPlan,
 } from '../../storage/crons.ts';
+import { rowText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import { ownerKey } from '../../access/access.ts';
 import type { User } from '../../access/caller.ts';
 import type { Filter } from '../../access/filter.ts';
@@ -134,17 +137,19 @@ export class CronService {
     if (!(await this.#storage.crons.delete(cron_id, access))) throw notFound('Cron', cron_id);
   }
 
+  /** JSON texts. `select`: the fields that are wanted. */
   async search(
     filter: CronFilter,
     page: CronPage,
     access: RowFilter,
-  ): Promise<{ crons: Cron[]; total: number }> {
+    select?: readonly string[],
+  ): Promise<{ page: PageOf<string>; total: number }> {
     const known = withAssistantId(filter);
-    const [rows, total] = await Promise.all([
-      this.#storage.crons.search(known, page, access),
+    const [{ rows, ...more }, total] = await Promise.all([
+      this.#storage.crons.search(known, page, access, select),
       this.#storage.crons.count(known, access),
     ]);
-    return { crons: rows.map(toCron), total };
+    return { page: { rows: rows.map((row) => cronText(row, select)), ...more }, total };
   }
 
   count(filter: CronFilter, access: RowFilter): Promise<number> {
@@ -214,6 +219,12 @@ const withAssistantId = (filter: CronFilter): CronFilter =>
   filter.assistant_id === undefined
     ? filter
     : { ...filter, assistant_id: assistantIdOf(filter.assistant_id) };
+
+const cronText = (row: ListedCron, select: readonly string[] | undefined): string => {
+  const metadata = JSON.parse(row.metadata ?? '{}') as Record<string, unknown>;
+  const cron = { ...row, sealed_user: undefined, user_id: metadata[ownerKey] ?? null };
+  return rowText(cron, ['payload', 'metadata'], select);
+};
 
 const toCron = (row: CronRow): Cron => {
   const { sealed_user: _, payload, ...cron } = row;

@@ -4,12 +4,22 @@ import type { Logger } from 'pino';
 import { onAbort } from '../../abort.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
-import type { CancelAction, RunStorage } from '../../storage/runs.ts';
+import type { CancelAction, Cancelled, RunStorage } from '../../storage/runs.ts';
 import type { RunFollower } from './run-follower.ts';
 
 /** Runs that one request cancels. */
 const manyMax = 1_000;
 const byRequest = 'cancelled by request';
+
+export interface CancelOutcome {
+  run_id: string;
+  outcome: 'cancelled' | 'stopping' | 'over' | 'not_found';
+}
+
+const faultsMax = 100;
+
+const outcomeOf = (outcome: Cancelled['outcome'] | undefined): CancelOutcome['outcome'] =>
+  outcome === undefined ? 'not_found' : outcome === 'ended' ? 'cancelled' : outcome;
 
 export class RunCanceller {
   readonly #runs: RunStorage;
@@ -41,16 +51,24 @@ export class RunCanceller {
     if (wait) await this.#follower.untilOver(run_id);
   }
 
-  /** All of these runs, or, when one is missing, none. Throws not_found then, and when all of them are over. */
+  /** Cancels those of the runs that are in flight on the thread. Throws not_found when none is. */
   async cancelNamed(
     thread_id: string,
     run_ids: string[],
     { action, access }: { action: CancelAction; access: RowFilter },
-  ): Promise<void> {
-    const how = { action, reason: byRequest, access };
-    const cancelled = await this.#cancel(thread_id, [...new Set(run_ids)], how);
-    if (cancelled.every(({ outcome }) => outcome === 'over'))
-      throw new Problem('not_found', 'None of these runs is in flight on this thread');
+  ): Promise<CancelOutcome[]> {
+    const named = [...new Set(run_ids)];
+    const cancelled = await this.#cancel(thread_id, named, { action, reason: byRequest, access });
+    const byId = new Map(cancelled.map(({ run_id, outcome }) => [run_id, outcome]));
+    const outcomes = named.map((run_id) => ({ run_id, outcome: outcomeOf(byId.get(run_id)) }));
+    if (outcomes.some(({ outcome }) => outcome === 'cancelled' || outcome === 'stopping')) return outcomes;
+    throw new Problem('not_found', 'None of these runs is in flight on this thread', {
+      faults: outcomes.slice(0, faultsMax).map(({ run_id, outcome }, at) => ({
+        loc: ['body', 'run_ids', at],
+        msg: `Run ${run_id} ${outcome === 'over' ? 'is over' : 'was not found on this thread'}`,
+        type: outcome,
+      })),
+    });
   }
 
   /** Every run with one of these statuses. Throws not_found when there is none. */
@@ -65,11 +83,7 @@ export class RunCanceller {
       byThread.set(thread_id, [...(byThread.get(thread_id) ?? []), run_id]);
     }
     const how = { action, reason: byRequest, access };
-    for (const [thread_id, run_ids] of byThread) {
-      if ((await this.#cancel(thread_id, run_ids, how)).length > 0) continue;
-      // Nothing at all is cancelled where one is missing, and one may have gone since they were listed.
-      for (const run_id of run_ids) await this.#cancel(thread_id, [run_id], how);
-    }
+    for (const [thread_id, run_ids] of byThread) await this.#cancel(thread_id, run_ids, how);
   }
 
   /** Cancels the run when its client disconnects, which may have happened before the run was stored. */

@@ -2,12 +2,13 @@
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
-import { Late, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { Late, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runFeed } from './run-feed.ts';
 import type { RunFollower } from './run-follower.ts';
 import type { RunGranter } from './run-grant.ts';
+import { runText } from './run-record.ts';
 import type { RunService } from './run-service.ts';
 
 interface CreationParts {
@@ -44,7 +45,7 @@ export const creationHandlers = ({
   const create = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
-    return new Reply(run, { 'content-location': path(run) });
+    return new Reply(new RawJson(runText(run)), { 'content-location': path(run) });
   };
   const stream = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const granted = await grant(thread_id, body, call);
@@ -81,7 +82,8 @@ export const creationHandlers = ({
           granter.grant(call.access, null, one, key === undefined ? key : `${key} ${at}`),
         ),
       );
-      return runs.createAll(granted);
+      const created = await runs.createAll(granted);
+      return new RawJson(`[${created.map((run) => runText(run)).join(',')}]`);
     },
   };
 };

@@ -131,7 +131,7 @@ export class RunFollower {
     ]);
     const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
     if (!thread || !last) return 'null';
-    return JSON.stringify((await this.#reader.values(thread, last).catch(unlessGone)) ?? null);
+    return (await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null';
   }
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
+import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../access/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { runIdOf } from './run-key.ts';
@@ -34,10 +35,12 @@ export class RunGranter {
   async grant(
     access: Access,
     thread_id: string | null,
-    asked: Body,
+    sent: Body,
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
     const { user } = access;
+    // Handlers look into the input.
+    const asked = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
     const { value, filter } = await access.ask('threads:create_run', payloadOf(thread_id, run_id, asked));
     const body = user === undefined ? asked : asChanged(thread_id, asked, value);

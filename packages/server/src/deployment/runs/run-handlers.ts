@@ -2,7 +2,8 @@ import type { runRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type { RunLogStorage } from '../../storage/run-log.ts';
-import { EventFeed, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { textPage } from '../../api/pagination.ts';
 import { mayRead } from '../threads/may-read.ts';
 import type { ThreadWatch } from '../threads/thread-watch.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
@@ -48,9 +49,9 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   return {
     ...creationHandlers(parts),
     listRuns: async ({ params, query }, { access }) =>
-      runs.list(params.thread_id, query, await mayRead(access, params)),
+      textPage(await runs.list(params.thread_id, query, await mayRead(access, params)), query.offset),
     getRun: async ({ params }, { access }) =>
-      runs.get(params.thread_id, params.run_id, await mayRead(access, params)),
+      new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(access, params))),
     deleteRun: async ({ params }, { access }) => {
       const { filter } = await access.ask('threads:delete', params);
       await runs.delete(params.thread_id, params.run_id, filter);
@@ -68,9 +69,10 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       const access = await mayCancel(asked, { thread_id }, action);
       const statuses: ('pending' | 'running')[] =
         status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
-      if (thread_id && run_ids) await canceller.cancelNamed(thread_id, run_ids, { action, access });
-      else await canceller.cancelAll(statuses, { action, access });
-      return undefined;
+      if (thread_id && run_ids)
+        return { runs: await canceller.cancelNamed(thread_id, run_ids, { action, access }) };
+      await canceller.cancelAll(statuses, { action, access });
+      return new Reply({ runs: [] }, {}, 204);
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;

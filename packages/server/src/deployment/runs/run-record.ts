@@ -1,27 +1,36 @@
-// A run as clients see it.
+// A run as clients see it, as JSON text: its input may be large, and is text already.
 import type { Run } from '@svc/contract';
-import type { RunRow, Waiting } from '../../storage/runs.ts';
+import { JsonText, objectText } from '../../api/json-text.ts';
+import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/runs.ts';
 
-type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
+export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 
-export const toRun = (row: RunFields, waiting?: Waiting): Run => {
-  const { kwargs, error, attempt, lost_attempts } = row;
-  return {
+/** `row`: of a list with a selection it has what was selected, and its JSON is text. */
+export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting): string =>
+  objectText({
     run_id: row.run_id,
     thread_id: row.thread_id,
     assistant_id: row.assistant_id,
     created_at: row.created_at,
     updated_at: row.updated_at,
     status: row.status,
-    metadata: row.metadata,
+    metadata: jsonOf(row.metadata),
     multitask_strategy: row.multitask_strategy,
-    kwargs: JSON.parse(kwargs),
-    attempt,
-    ...(lost_attempts.length === 0 ? {} : { lost_attempts }),
-    ...(error === null ? {} : { error: JSON.parse(error) }),
-    ...(waiting === undefined ? {} : { waiting_for: waitingFor(waiting) }),
-  } as Run;
-};
+    kwargs: asText(row.kwargs),
+    attempt: row.attempt,
+    lost_attempts: attemptsOf(row.lost_attempts),
+    error: asText(row.error),
+    waiting_for: waiting && waitingFor(waiting),
+  } satisfies Record<keyof Run, unknown>);
+
+/** Shown only when there are any. */
+const attemptsOf = (lost: string | LostAttempt[] | undefined): unknown =>
+  lost === '[]' || lost?.length === 0 ? undefined : jsonOf(lost);
+
+const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? new JsonText(value) : value);
+
+const asText = (text: string | null | undefined): JsonText | undefined =>
+  text === null || text === undefined ? undefined : new JsonText(text);
 
 /** What a pending run waits for. */
 const waitingFor = (waiting: Waiting): NonNullable<Run['waiting_for']> => {

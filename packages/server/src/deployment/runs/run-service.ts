@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Run } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../access/caller.ts';
+import { objectText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import type { Filter } from '../../access/filter.ts';
 import type { RunUsers } from '../../access/run-users.ts';
 import type { LogTail } from '../../events/log-tail.ts';
@@ -20,7 +21,7 @@ import { isRefused } from '../../storage/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
-import { toRun } from './run-record.ts';
+import { type RunFields, runText } from './run-record.ts';
 
 /** A run as a client asks for it, validated. */
 export interface RunRequest {
@@ -58,7 +59,7 @@ export interface GrantedRun {
 
 /** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
 export interface Created {
-  run: Run;
+  run: RunFields;
   /** False when it was asked for before, under the same key. */
   isNew: boolean;
   stream: RunStream;
@@ -127,13 +128,13 @@ export class RunService {
   }
 
   /** Creates stateless background runs in one transaction: all of them, or none. */
-  async createAll(granted: GrantedRun[]): Promise<Run[]> {
+  async createAll(granted: GrantedRun[]): Promise<RunFields[]> {
     const runs: NewRun[] = [];
     const releases: (() => void)[] = [];
     try {
       for (const { request, grant } of granted) runs.push(this.#newRun(null, request, grant, {}));
       const { outcomes, sinceMs } = await this.#insertAll(runs, granted);
-      const records: Run[] = [];
+      const records: RunFields[] = [];
       for (const [at, run] of runs.entries()) {
         const created = outcomes[at];
         const stream = this.#streams.open(run.run_id);
@@ -150,21 +151,28 @@ export class RunService {
     }
   }
 
-  /** With what it waits for, while it is pending. Throws not_found. */
-  async get(thread_id: string, run_id: string, access: RowFilter): Promise<Run> {
+  /** JSON text: with what it waits for, while it is pending. Throws not_found. */
+  async get(thread_id: string, run_id: string, access: RowFilter): Promise<string> {
     const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
-    if (row.status !== 'pending') return toRun(row);
-    return toRun(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
+    if (row.status !== 'pending') return runText(row);
+    return runText(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
   }
 
+  /** JSON texts, newest first. `select`: the fields that are wanted. */
   async list(
     thread_id: string,
-    page: { status?: string | undefined; limit: number; offset: number },
+    page: {
+      status?: string | undefined;
+      select?: string[] | undefined;
+      limit: number;
+      offset: number;
+    },
     access: RowFilter,
-  ): Promise<Run[]> {
+  ): Promise<PageOf<string>> {
     if (!(await this.#storage.threads.find(thread_id, access))) throw notFound('Thread', thread_id);
-    return (await this.#storage.runs.list(thread_id, page, access)).map((row) => toRun(row));
+    const { rows, ...more } = await this.#storage.runs.list(thread_id, page, access);
+    return { rows: rows.map((row) => runText(row)), ...more };
   }
 
   async delete(thread_id: string, run_id: string, access: RowFilter): Promise<void> {
@@ -185,7 +193,7 @@ export class RunService {
       thread_id: thread_id ?? (isTemporary ? null : randomUUID()),
       assistant_id: assistantIdOf(request.assistant_id),
       metadata: request.metadata,
-      kwargs: JSON.stringify(request.kwargs),
+      kwargs: objectText(request.kwargs),
       multitask_strategy: request.multitask_strategy,
       create_thread: thread_id === null || request.if_not_exists === 'create',
       claim: request.delayMs === 0 && this.#dispatcher.reserve(),
@@ -211,7 +219,7 @@ export class RunService {
     stream: RunStream,
     user: User | undefined,
     sinceMs: number,
-  ): Run {
+  ): RunFields {
     for (const run_id of setting.stopping) this.#dispatcher.cancel(run_id);
     const temporary = run.thread_id === null;
     const attempt = setting.status === 'running' ? 1 : 0;
@@ -219,11 +227,11 @@ export class RunService {
     if (setting.status === 'running')
       this.#dispatcher.start(runOrder(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs);
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
-    return toRun({ ...row, error: null, lost_attempts: [], updated_at: setting.created_at });
+    return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
   }
 
   /** The same run, asked for again. Throws conflict when the key was used for another one. */
-  async #existing(run: NewRun, thread_id: string, stream: RunStream, sinceMs: number): Promise<Run> {
+  async #existing(run: NewRun, thread_id: string, stream: RunStream, sinceMs: number): Promise<RunFields> {
     const row = await this.#storage.runs.find(run.run_id, thread_id, everyRow);
     if (!row) throw new Problem('conflict', 'The run with this Idempotency-Key has just been deleted');
     const isSame =
@@ -238,7 +246,7 @@ export class RunService {
       if (!this.#dispatcher.has(run.run_id)) this.#tail.follow(stream);
       else if (stream.streamed) this.#dispatcher.listen(run.run_id);
     }
-    return toRun(row);
+    return row;
   }
 
   /**

@@ -1,13 +1,23 @@
 import type { storeRoutes } from '@svc/contract';
-import type { Handlers } from '../../api/handlers.ts';
+import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
+import { JsonText } from '../../api/json-text.ts';
+import { pageHeaders } from '../../api/pagination.ts';
+import { assertStorableSize } from '../../storage/storable.ts';
 import type { StoreService } from './store-service.ts';
+
+/** A large value is measured before anything looks into it. */
+const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
+  if (!(value instanceof JsonText)) return value;
+  assertStorableSize(Buffer.byteLength(value.text));
+  return value.value() as Record<string, unknown>;
+};
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
   putItem: async ({ body }, { access }) => {
     const { value: asked, filter } = await access.ask('store:put', {
       namespace: body.namespace,
       key: body.key,
-      value: body.value,
+      value: itemValue(body.value),
     });
     const { namespace, key, value } = asked;
     await store.put({ namespace, key }, value, filter, body.ttl);
@@ -26,7 +36,11 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
     const { value, filter: access_filter } = await access.ask('store:search', { ...asked, namespace });
     const { namespace: prefix, filter, limit, offset } = value;
-    return { items: await store.search({ prefix, filter, refresh, limit, offset }, access_filter) };
+    const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
+    return new Reply(
+      new RawJson(`{"items":[${page.rows.join(',')}]}`),
+      pageHeaders(page, offset + page.rows.length),
+    );
   },
   listNamespaces: async ({ body }, { access }) => {
     const { prefix, ...asked } = body;

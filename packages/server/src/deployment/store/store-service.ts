@@ -1,5 +1,7 @@
 // The long-term store, as clients see it.
 import { notFound, Problem } from '@svc/contract/problem';
+import { rowText } from '../../api/json-text.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import type { Filter } from '../../access/filter.ts';
 import type { RowFilter } from '../../storage/row-filter.ts';
 import type {
@@ -43,8 +45,10 @@ export class StoreService {
     return this.#items.delete(key, access);
   }
 
-  search(search: ItemSearch, access: RowFilter): Promise<StoreItemRow[]> {
-    return this.#items.search(search, access);
+  /** JSON texts. */
+  async search(search: ItemSearch, access: RowFilter): Promise<PageOf<string>> {
+    const { rows, ...more } = await this.#items.search(search, access);
+    return { rows: rows.map((row) => rowText(row, ['value'])), ...more };
   }
 
   /** `*` in prefix and suffix stands for any one label. */

@@ -1,6 +1,8 @@
 import type { threadRoutes } from '@svc/contract';
 import type { Access } from '../../access/access.ts';
-import type { Handlers } from '../../api/handlers.ts';
+import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
+import { JsonText } from '../../api/json-text.ts';
+import { pageHeaders } from '../../api/pagination.ts';
 import { mayRead } from './may-read.ts';
 import type { StateService, Updater } from './state-service.ts';
 
@@ -12,6 +14,9 @@ interface Holder {
 /** The checkpoint that a client names, by its id or by a config that holds it. */
 const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
+
+const toPage = (page: Awaited<ReturnType<StateService['history']>>): Reply<RawJson> =>
+  new Reply(new RawJson(`[${page.rows.join(',')}]`), pageHeaders(page, page.next));
 
 type StateRoutes = Pick<
   typeof threadRoutes,
@@ -28,13 +33,15 @@ export const stateHandlers = (
   updaterOf: (access: Access) => Updater,
 ): Handlers<StateRoutes> => ({
   getThreadState: async ({ params, query }, { access }) =>
-    states.get(params.thread_id, {}, await mayRead(access, params), query.subgraphs),
+    new RawJson(await states.get(params.thread_id, {}, await mayRead(access, params), query)),
   getThreadStateAt: async ({ params, query }, { access }) => {
     const { thread_id, checkpoint_id } = params;
-    return states.get(thread_id, { checkpoint_id }, await mayRead(access, { thread_id }), query.subgraphs);
+    return new RawJson(
+      await states.get(thread_id, { checkpoint_id }, await mayRead(access, { thread_id }), query),
+    );
   },
   getThreadStateAtCheckpoint: async ({ params, body }, { access }) =>
-    states.get(params.thread_id, body.checkpoint, await mayRead(access, params), body.subgraphs),
+    new RawJson(await states.get(params.thread_id, body.checkpoint, await mayRead(access, params), body)),
   updateThreadState: async ({ params, body }, { access }) => {
     const { filter } = await access.ask('threads:update', {
       ...params,
@@ -42,7 +49,8 @@ export const stateHandlers = (
       action: undefined,
     });
     const { values, as_node, checkpoint, checkpoint_id } = body;
-    const update = { values, ...(as_node ? { as_node } : {}) };
+    const sent = values instanceof JsonText ? { values_text: values.text } : { values };
+    const update = { ...sent, ...(as_node ? { as_node } : {}) };
     const at = {
       checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
       checkpoint_ns: checkpoint?.checkpoint_ns,
@@ -50,10 +58,10 @@ export const stateHandlers = (
     return states.update(params.thread_id, update, at, { ...updaterOf(access), access: filter });
   },
   getThreadHistory: async ({ params, query }, { access }) =>
-    states.history(params.thread_id, query, await mayRead(access, params)),
+    toPage(await states.history(params.thread_id, query, await mayRead(access, params))),
   searchThreadHistory: async ({ params, body }, { access }) => {
     const { before, checkpoint, ...rest } = body;
     const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
-    return states.history(params.thread_id, history, await mayRead(access, params));
+    return toPage(await states.history(params.thread_id, history, await mayRead(access, params)));
   },
 });

@@ -1,51 +1,123 @@
-// Reads threads' states from storage alone: no graph is loaded and nothing is recomputed. Values stay in wire
-// form throughout; a page costs one query for its checkpoints and one for their blobs.
+// Reads threads' states from storage alone, as JSON text. A page costs one query for its checkpoints and one for their blobs, both
+// bounded in bytes; what is large is put together in a parser thread.
+import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
-import { notFound } from '@svc/contract/problem';
-import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import { joinWire } from '../../runtime/values/wire.ts';
-import { hashesOf } from '../../runtime/values/blob-ref.ts';
-import type { BlobRow, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { PageOf } from '../../api/pagination.ts';
+import type { ParserPool } from '../../parsing/parser-pool.ts';
+import { type AnswerLimits, defaultAnswerLimits } from '../../storage/answer-limits.ts';
+import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/checkpoints.ts';
 import { everyRow } from '../../storage/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/threads.ts';
-
-type Join = (ref: string) => unknown;
-type Values = Record<string, unknown>;
-
-const channelsOf = (stored: StoredCheckpoint): Record<string, string> =>
-  JSON.parse(stored.checkpoint.channels);
-const wroteOf = (stored: StoredCheckpoint): NodeWrite[] => JSON.parse(stored.checkpoint.wrote ?? '[]');
-const shapeOf = (stored: StoredCheckpoint): CheckpointShape | undefined =>
-  stored.checkpoint.shape === null ? undefined : (JSON.parse(stored.checkpoint.shape) as CheckpointShape);
-
-const refsOf = (stored: StoredCheckpoint): string[] => [
-  ...Object.values(channelsOf(stored)),
-  ...wroteOf(stored).map(([, , ref]) => ref),
-  ...stored.writes.map(({ ref }) => ref),
-];
+import {
+  hashesOfState,
+  hashesOfValues,
+  match,
+  render,
+  type RenderInput,
+  shapeOf,
+  type StateTree,
+  type StoredValues,
+} from './state-rendering.ts';
+import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
 
 /** A thread as it was found. Its id may come to stand for another: when it was made tells them apart. */
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
 
+/** Characters of blobs up to which a state is put together on the main thread. */
+const inlineCharsMax = 131_072;
+/** States that are read with one query at most. */
+const batchMax = 100;
+/** Characters of blobs that one search by values looks into. */
+const scannedCharsMax = 268_435_456;
+/** Subgraphs whose states one answer holds; others stay references. */
+const subgraphsMax = 200;
+
 export class StateReader {
   readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
+  readonly #parser: Pick<ParserPool, 'run'>;
+  readonly limits: AnswerLimits;
 
-  constructor(storage: Pick<Storage, 'checkpoints' | 'threads'>) {
+  constructor(
+    storage: Pick<Storage, 'checkpoints' | 'threads'>,
+    parser: Pick<ParserPool, 'run'>,
+    limits = defaultAnswerLimits,
+  ) {
     this.#storage = storage;
+    this.#parser = parser;
+    this.limits = limits;
   }
 
-  /** The snapshots of checkpoints of a thread. Throws not_found when it has gone since it was found. */
-  async states(thread: FoundThread, stored: StoredCheckpoint[]): Promise<ThreadState[]> {
-    const join = await this.#joiner(thread.blob_space, stored.flatMap(refsOf));
-    return this.#whole(thread, () => stored.map((one) => toState(one, join)));
+  /** The snapshots of checkpoints of a thread, until they are too much for one page. Throws not_found when it has gone since it was found. */
+  states(
+    thread: FoundThread,
+    trees: StateTree[],
+    selection: StateSelection = wholeState,
+  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+    return this.#whole(thread, () =>
+      this.#rendered(
+        trees,
+        (tree) => ({ space: thread.blob_space, hashes: hashesOfState(tree, selection) }),
+        (states, bytesMax) => ({ states, selection, bytesMax }),
+        selection,
+      ),
+    );
   }
 
   /** The values alone, as a thread shows them. Throws not_found when it has gone since it was found. */
-  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<unknown> {
-    const join = await this.#joiner(thread.blob_space, Object.values(channelsOf(stored)));
-    return this.#whole(thread, () => valuesOf(stored, join));
+  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<string> {
+    const { rows } = await this.#whole(thread, () =>
+      this.valuesOf([{ ...stored.checkpoint, space: thread.blob_space }]),
+    );
+    return rows[0] ?? 'null';
+  }
+
+  /** The values of several threads, until they are too much for one page. */
+  valuesOf(heads: (StoredValues & { space: string })[]): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+    const selection = valuesOnly();
+    return this.#rendered(
+      heads,
+      (head) => ({ space: head.space, hashes: hashesOfValues(head, selection) }),
+      (values, bytesMax) => ({ values, selection, bytesMax }),
+      selection,
+    );
+  }
+
+  /**
+   * Says which threads have values that contain those that are wanted. Throws when a state is too large to look into, or when all
+   * that it was asked about is.
+   */
+  matcher(wanted: Record<string, unknown>): (heads: HeadValues[]) => Promise<boolean[]> {
+    const selection = valuesOnly(Object.keys(wanted));
+    let left = scannedCharsMax;
+    return async (heads) => {
+      const matches: boolean[] = [];
+      while (matches.length < heads.length) {
+        const rest = heads.slice(matches.length);
+        const { blobs, count } = await this.#readBatch(rest, (head) => ({
+          space: head.space,
+          hashes: hashesOfValues(head, selection),
+        }));
+        left -= blobs.length;
+        if (left < 0) throw tooMuch();
+        const input = { blobs, values: rest.slice(0, count), wanted };
+        const isSmall = blobs.length <= inlineCharsMax;
+        matches.push(...(isSmall ? match(input) : await this.#parser.run('match', input)));
+      }
+      return matches;
+    };
+  }
+
+  /** The checkpoints of the subgraphs that the tasks of a checkpoint wait for, and of those below them. */
+  async tree(stored: StoredCheckpoint, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
+    const inner: Record<string, StateTree> = {};
+    for (const { ns } of shapeOf(stored.checkpoint)?.tasks ?? []) {
+      if (ns === undefined || left.subgraphs-- <= 0) continue;
+      const { thread_id } = stored.checkpoint;
+      const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns: ns });
+      if (found) inner[ns] = await this.tree(found, left);
+    }
+    return { stored, inner };
   }
 
   /** For who has found nothing of a thread's state. Throws not_found when the thread has gone since it was found. */
@@ -55,32 +127,71 @@ export class StateReader {
   }
 
   /** What does not hold together is damaged, unless the thread took its values along between two statements. */
-  async #whole<T>(thread: FoundThread, read: () => T): Promise<T> {
+  async #whole<T>(thread: FoundThread, read: () => Promise<T>): Promise<T> {
     try {
-      return read();
+      return await read();
     } catch (error) {
       await this.assertThere(thread);
       throw error;
     }
   }
 
-  async #joiner(blob_space: string, refs: string[]): Promise<Join> {
-    const hashes = new Set(refs.flatMap((ref) => hashesOf(ref)));
-    const rows = await this.#storage.checkpoints.blobs(blob_space, [...hashes]);
-    const blobs = new Map<string, BlobRow>(rows.map((row) => [row.hash, row]));
-    return (ref) => joinWire(ref, (hash) => blobs.get(hash));
+  async #rendered<T>(
+    items: T[],
+    rootsOf: (item: T) => BlobRoot,
+    inputOf: (items: T[], bytesMax: number) => Omit<RenderInput, 'blobs'>,
+    selection: StateSelection,
+  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+    const rows: string[] = [];
+    let left = this.limits.pageBytes;
+    while (rows.length < items.length) {
+      const rest = items.slice(rows.length);
+      const batch = await this.#readBatch(rest, rootsOf, selection);
+      const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
+      const texts =
+        batch.blobs.length <= inlineCharsMax ? render(input) : await this.#parser.run('states', input);
+      const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+      if (rows.length > 0 && bytes > left) return { rows, isCut: true };
+      rows.push(...texts);
+      left -= bytes;
+      if (texts.length < batch.count || left <= 0) return { rows, isCut: rows.length < items.length };
+    }
+    return { rows, isCut: false };
+  }
+
+  /** The blobs of as many items as fit into a page, and of one if it fits into an answer at all. */
+  async #readBatch<T>(
+    items: T[],
+    rootsOf: (item: T) => BlobRoot,
+    selection?: StateSelection,
+  ): Promise<{ blobs: string; count: number }> {
+    const { pageBytes, valueBytes } = this.limits;
+    for (let count = Math.min(items.length, batchMax); ; count = Math.ceil(count / 2)) {
+      const roots = items.slice(0, count).map(rootsOf);
+      const bytesMax = count === 1 ? valueBytes : pageBytes;
+      const { blobs, bytes } = await this.#storage.checkpoints.blobsText(roots, bytesMax);
+      if (blobs !== null) return { blobs, count };
+      if (count === 1) throw tooLarge(bytes, valueBytes, selection);
+    }
   }
 }
 
-const valuesOf = (stored: StoredCheckpoint, join: Join): unknown => {
-  const channels = channelsOf(stored);
-  const keys =
-    shapeOf(stored)?.keys ?? Object.keys(channels).filter((channel) => !isInternalChannel(channel));
-  if (typeof keys === 'string') return channels[keys] === undefined ? {} : join(channels[keys]);
-  const values: Values = {};
-  for (const key of keys) if (channels[key] !== undefined) values[key] = join(channels[key]);
-  return values;
+const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | undefined): Problem => {
+  const how =
+    selection === undefined
+      ? 'Narrow the search by metadata, status or ids'
+      : 'Select parts of it (select=values.<name>)';
+  return new Problem(
+    'too_large',
+    `The state of a thread has ${bytes} bytes, and an answer may have ${bytesMax}. ${how}, or raise SVC_ANSWER_LIMIT.`,
+  );
 };
+
+const tooMuch = (): Problem =>
+  new Problem(
+    'too_large',
+    `The search by values has more than ${scannedCharsMax} bytes to look into. Narrow it by metadata, status or ids.`,
+  );
 
 /** The snapshot of a thread that has no checkpoint yet. */
 export const emptyState = (thread_id: string): ThreadState => ({
@@ -95,65 +206,3 @@ export const emptyState = (thread_id: string): ThreadState => ({
   checkpoint_id: null,
   parent_checkpoint_id: null,
 });
-
-const toState = (stored: StoredCheckpoint, join: Join): ThreadState => {
-  const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
-  const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
-  const tasks = (shapeOf(stored)?.tasks ?? []).map((task) => toTask(task, stored, join));
-  return {
-    values: valuesOf(stored, join),
-    next: tasks.map((task) => task.name),
-    tasks,
-    interrupts: tasks.flatMap((task) => task.interrupts),
-    metadata: {
-      parents: {},
-      ...(JSON.parse(metadata) as Values),
-      thread_id,
-      checkpoint_id,
-      ...(run_id === null ? {} : { run_id }),
-      writes: writesOf(stored, join),
-    },
-    created_at: (JSON.parse(body) as { ts: string }).ts,
-    checkpoint: at(checkpoint_id),
-    parent_checkpoint: parent_id === null ? null : at(parent_id),
-    checkpoint_id,
-    parent_checkpoint_id: parent_id,
-  } as ThreadState;
-};
-
-/** Node to what it wrote to get here; for an input, `__start__` to the input. */
-const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
-  const writes: Values = {};
-  for (const [node, channel, ref] of wroteOf(stored)) {
-    if (channel === null) writes[node] = join(ref);
-    else writes[node] = { ...(writes[node] as Values | undefined), [channel]: join(ref) };
-  }
-  const input = channelsOf(stored)['__start__'];
-  if (Object.keys(writes).length === 0 && input !== undefined) writes['__start__'] = join(input);
-  return Object.keys(writes).length === 0 ? null : writes;
-};
-
-/** A task with what came of it so far: an error, interrupts, or a result. */
-const toTask = (task: CheckpointShape['tasks'][number], stored: StoredCheckpoint, join: Join) => {
-  const { id, name, path = usualPath(name), ns } = task;
-  const own = stored.writes.filter((write) => write.task_id === id);
-  const error = own.find((write) => write.channel === '__error__');
-  const interrupts = own
-    .filter((write) => write.channel === '__interrupt__')
-    .flatMap((write) => [join(write.ref)].flat());
-  const results = own.filter((write) => !isInternalChannel(write.channel));
-  const isDone = !error && interrupts.length === 0 && results.length > 0;
-  return {
-    id,
-    name,
-    path,
-    error: error ? messageOf(join(error.ref)) : null,
-    interrupts,
-    checkpoint: ns === undefined ? null : { thread_id: stored.checkpoint.thread_id, checkpoint_ns: ns },
-    state: null,
-    result: isDone ? Object.fromEntries(results.map((write) => [write.channel, join(write.ref)])) : null,
-  };
-};
-
-const messageOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);

@@ -1,6 +1,5 @@
 // States of a thread: reading snapshots, and updating the state from outside a run.
 import { randomUUID } from 'node:crypto';
-import type { ThreadState } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
 import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
@@ -10,7 +9,9 @@ import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { ThreadRow } from '../../storage/threads.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import { emptyState, type StateReader } from './state-reader.ts';
+import { toSelection } from './state-selection.ts';
 import { contains } from './contains.ts';
 
 export interface Superstep {
@@ -27,6 +28,14 @@ export interface History {
   before?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
   checkpoint?: CheckpointSelector | undefined;
+  select?: string[] | undefined;
+}
+
+export interface StateView {
+  /** Whether states of pending subgraphs stand in the places of their references. */
+  subgraphs?: boolean | undefined;
+  /** Names of fields, and `values.<name>`; all of them when absent. */
+  select?: string[] | undefined;
 }
 
 /** Who updates a state. */
@@ -58,13 +67,14 @@ export class StateService {
     this.#dispatcher = dispatcher;
   }
 
-  /** The state at a checkpoint, by default the newest one of the root namespace. */
+  /** JSON text of the state at a checkpoint, by default the newest one of the root namespace. */
   async get(
     thread_id: string,
     at: CheckpointSelector,
     access: RowFilter,
-    subgraphs = false,
-  ): Promise<ThreadState> {
+    { subgraphs = false, select }: StateView = {},
+  ): Promise<string> {
+    const selection = toSelection(select);
     const thread = await this.#thread(thread_id, access);
     const found = await this.#storage.checkpoints.find({
       thread_id,
@@ -74,39 +84,62 @@ export class StateService {
     if (!found) {
       if (at.checkpoint_id) throw notFound('Checkpoint', at.checkpoint_id);
       await this.#reader.assertThere(thread);
-      return emptyState(thread_id);
+      const entries = Object.entries(emptyState(thread_id));
+      return JSON.stringify(
+        Object.fromEntries(entries.filter(([name]) => selection.fields.some((field) => field === name))),
+      );
     }
-    const [state] = await this.#reader.states(thread, [found]);
-    if (!state) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
-    return subgraphs ? this.#withSubgraphs(thread, state) : state;
+    const tree = subgraphs ? await this.#reader.tree(found) : { stored: found };
+    const { rows } = await this.#reader.states(thread, [tree], selection);
+    if (rows[0] === undefined) throw notFound('Checkpoint', found.checkpoint.checkpoint_id);
+    return rows[0];
   }
 
-  /** Newest first. */
+  /** JSON texts, newest first. `next`: what to pass as `before` to go on, when there is more. */
   async history(
     thread_id: string,
-    { limit, before, metadata, checkpoint }: History,
+    { limit, before, metadata, checkpoint, select }: History,
     access: RowFilter,
-  ): Promise<ThreadState[]> {
+  ): Promise<PageOf<string> & { next: string | undefined }> {
     const thread = await this.#thread(thread_id, access);
-    if (checkpoint?.checkpoint_id) return [await this.get(thread_id, checkpoint, access)];
-    const found: StoredCheckpoint[] = [];
-    let cursor = before;
-    const size = metadata ? historyPage : limit;
-    for (let page = 0; page < historyPagesMax && found.length < limit; page++) {
-      const rows = await this.#storage.checkpoints.history({
-        thread_id,
-        checkpoint_ns: checkpoint?.checkpoint_ns ?? '',
-        before: cursor,
-        limit: size,
-      });
-      found.push(
-        ...rows.filter((row) => !metadata || contains(JSON.parse(row.checkpoint.metadata), metadata)),
-      );
-      if (rows.length < size) break;
-      cursor = rows.at(-1)?.checkpoint.checkpoint_id;
+    if (checkpoint?.checkpoint_id) {
+      const rows = [await this.get(thread_id, checkpoint, access, { select })];
+      return { rows, hasMore: false, isCut: false, next: undefined };
     }
-    if (found.length === 0) await this.#reader.assertThere(thread);
-    return this.#reader.states(thread, found.slice(0, limit));
+    const checkpoint_ns = checkpoint?.checkpoint_ns ?? '';
+    const found = await this.#find({ thread_id, checkpoint_ns, before }, limit, metadata);
+    if (found.rows.length === 0) await this.#reader.assertThere(thread);
+    const trees = found.rows.map((stored) => ({ stored }));
+    const { rows, isCut } = await this.#reader.states(thread, trees, toSelection(select));
+    return {
+      rows,
+      hasMore: isCut || found.hasMore,
+      isCut: isCut || found.isCut,
+      next: found.rows[rows.length - 1]?.checkpoint.checkpoint_id,
+    };
+  }
+
+  /** The checkpoints of a page. Those with certain metadata are looked for in pages of their own. */
+  async #find(
+    of: { thread_id: string; checkpoint_ns: string; before: string | undefined },
+    limit: number,
+    metadata: Record<string, unknown> | undefined,
+  ): Promise<PageOf<StoredCheckpoint>> {
+    const { checkpoints } = this.#storage;
+    if (!metadata) return checkpoints.historyPage({ ...of, limit });
+    const rows: StoredCheckpoint[] = [];
+    let before = of.before;
+    for (let page = 0; page < historyPagesMax; page++) {
+      const found = await checkpoints.historyPage({ ...of, before, limit: historyPage });
+      for (const row of found.rows) {
+        if (!contains(JSON.parse(row.checkpoint.metadata), metadata)) continue;
+        if (rows.length === limit) return { rows, hasMore: true, isCut: false };
+        rows.push(row);
+      }
+      if (!found.hasMore) break;
+      before = found.rows.at(-1)?.checkpoint.checkpoint_id;
+    }
+    return { rows, hasMore: false, isCut: false };
   }
 
   /** Writes values as a node would have. From an earlier checkpoint this makes a fork. */
@@ -179,20 +212,5 @@ export class StateService {
     const row = await this.#storage.threads.find(thread_id, access);
     if (!row) throw notFound('Thread', thread_id);
     return row;
-  }
-
-  /** Puts the state of each pending subgraph in the place of its reference. */
-  async #withSubgraphs(thread: ThreadRow, state: ThreadState): Promise<ThreadState> {
-    const tasks = await Promise.all(
-      state.tasks.map(async (task) => {
-        const checkpoint_ns = task.checkpoint?.checkpoint_ns;
-        if (checkpoint_ns === undefined) return task;
-        const found = await this.#storage.checkpoints.find({ thread_id: thread.thread_id, checkpoint_ns });
-        if (!found) return task;
-        const [inner] = await this.#reader.states(thread, [found]);
-        return inner ? { ...task, checkpoint: null, state: await this.#withSubgraphs(thread, inner) } : task;
-      }),
-    );
-    return { ...state, tasks };
   }
 }

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { threadRoutes } from '@svc/contract';
+import { Thread, type threadRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Access } from '../../access/access.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
-import { Reply, type Handlers } from '../../api/handlers.ts';
-import { paginated } from '../../api/pagination.ts';
+import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
+import { textPage } from '../../api/pagination.ts';
 import type { PruneService } from './prune-service.ts';
 import { mayRead } from './may-read.ts';
 import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
 
-/** Fields that a search reads only for those who ask: they live in checkpoints, not in the thread's row. */
+const fields = Object.keys(Thread.shape);
+/** Fields that a search shows only to those who ask: they are read from checkpoints, or may be as long as a graph likes. */
 const costly = new Set(['values', 'interrupts']);
-
-const pick = <T extends object>(record: T, fields: readonly string[]): T =>
-  Object.fromEntries(Object.entries(record).filter(([key]) => fields.includes(key))) as T;
-
-const omitCostly = <T extends object>(record: T): T =>
-  Object.fromEntries(Object.entries(record).filter(([key]) => !costly.has(key))) as T;
+const usual = new Set(fields.filter((name) => !costly.has(name)));
 
 export const threadHandlers = (
   threads: ThreadService,
@@ -40,29 +36,23 @@ export const threadHandlers = (
     }
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
     const readable = thread.if_exists === 'do_nothing' ? await mayRead(access, { thread_id }) : everyRow;
-    return threads.create(thread, { creatable: filter, readable }, updaterOf(access));
+    return new RawJson(await threads.create(thread, { creatable: filter, readable }, updaterOf(access)));
   },
   searchThreads: async ({ body }, { access }) => {
     const { select, sort_by, sort_order, ...asked } = body;
     const { value, filter } = await access.ask('threads:search', asked);
     const { limit, offset, ...wanted } = value;
     const page = { limit, offset, sort_by, sort_order };
-    const found = await threads.search(
-      wanted as ThreadSearch,
-      page,
-      select ? select.includes('values') : compat,
-      filter,
-    );
-    const rows = found.threads.map((thread) =>
-      select ? pick(thread, select) : compat ? thread : omitCostly(thread),
-    );
-    return paginated(rows, found.total, page);
+    const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
+    const found = await threads.search(wanted as ThreadSearch, page, shown, filter);
+    return textPage(found.page, offset, found.total);
   },
   countThreads: async ({ body }, { access }) => {
     const { value, filter } = await access.ask('threads:search', { ...body, limit: 0, offset: 0 });
     return threads.count(value as ThreadSearch, filter);
   },
-  getThread: async ({ params }, { access }) => threads.get(params.thread_id, await mayRead(access, params)),
+  getThread: async ({ params }, { access }) =>
+    new RawJson(await threads.get(params.thread_id, await mayRead(access, params))),
   patchThread: async ({ params, body }, call) => {
     const { value, filter } = await call.access.ask('threads:update', {
       ...params,
@@ -70,7 +60,7 @@ export const threadHandlers = (
       action: undefined,
     });
     const thread = await threads.patch(params.thread_id, value.metadata ?? {}, filter, body.ttl);
-    return call.header('prefer') === 'return=minimal' ? new Reply(thread, {}, 204) : thread;
+    return new Reply(new RawJson(thread), {}, call.header('prefer') === 'return=minimal' ? 204 : undefined);
   },
   deleteThread: async ({ params }, { access }) => {
     const { filter } = await access.ask('threads:delete', { ...params, run_id: undefined });
@@ -99,7 +89,8 @@ export const threadHandlers = (
       metadata: {},
       if_exists: undefined,
     });
-    return threads.copy(source, { thread_id, access: filter, metadata: value.metadata ?? {} });
+    const copy = { thread_id, access: filter, metadata: value.metadata ?? {} };
+    return new RawJson(await threads.copy(source, copy));
   },
   ...stateHandlers(states, updaterOf),
 });

@@ -1,19 +1,19 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
-import type { Thread } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Filter } from '../../access/filter.ts';
+import type { PageOf } from '../../api/pagination.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
-import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { HeadValues } from '../../storage/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
-import { contains } from './contains.ts';
+import type { ListedThread, ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
+import { isColumnOf, threadText } from './thread-record.ts';
 
 export interface NewThread {
   thread_id?: string | undefined;
@@ -31,7 +31,7 @@ export interface ThreadSearch extends ThreadFilter {
 
 /** A search by values reads the states of this many threads at most. */
 const scannedMax = 10_000;
-const scanPage = 200;
+const scanPage = 500;
 
 /** Checkpoints and writes of a thread that is copied: one statement copies them. */
 export const copiedRowsMax = 200_000;
@@ -64,7 +64,7 @@ export class ThreadService {
     { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
     { creatable, readable }: { creatable: Filter; readable: RowFilter },
     updater: Updater,
-  ): Promise<Thread> {
+  ): Promise<string> {
     const id = thread_id ?? randomUUID();
     if (supersteps && supersteps.length > 0 && typeof metadata['graph_id'] !== 'string') {
       throw invalid(
@@ -84,7 +84,7 @@ export class ThreadService {
     }
     // Somebody else's is as taken as one's own, and no more is said.
     if (!row) throw new Problem('conflict', `Thread ${id} already exists, or is still being deleted`);
-    if (!supersteps || supersteps.length === 0) return toThread(row, {});
+    if (!supersteps || supersteps.length === 0) return threadText(row, '{}');
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
@@ -95,7 +95,8 @@ export class ThreadService {
     return this.get(id, creatable);
   }
 
-  async get(thread_id: string, access: RowFilter): Promise<Thread> {
+  /** JSON text, as all that shows a thread. */
+  async get(thread_id: string, access: RowFilter): Promise<string> {
     return this.#whole(await this.row(thread_id, access));
   }
 
@@ -112,7 +113,7 @@ export class ThreadService {
     metadata: Record<string, unknown>,
     access: RowFilter,
     ttl?: ThreadTtl,
-  ): Promise<Thread> {
+  ): Promise<string> {
     const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
     let row = await patch();
     if (!row) {
@@ -136,7 +137,7 @@ export class ThreadService {
   async copy(
     source: { thread_id: string; access: RowFilter },
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
-  ): Promise<Thread> {
+  ): Promise<string> {
     const { thread_id } = copy;
     const to = { ...copy, metadata: { ...copy.metadata, thread_id } };
     const outcome = await this.#storage.threads.copy(source, to, copiedRowsMax);
@@ -151,36 +152,87 @@ export class ThreadService {
     return this.get(thread_id, everyRow);
   }
 
-  /** A page of threads and the number of all that match. Values and interrupts are read only when asked for. */
+  /** A page of threads and the number of all that match. Only the fields that are wanted are read. */
   async search(
     filter: ThreadSearch,
     page: ThreadPage,
-    withValues: boolean,
+    fields: ReadonlySet<string>,
     access: RowFilter,
-  ): Promise<{ threads: Thread[]; total: number }> {
-    if (filter.values && Object.keys(filter.values).length > 0)
-      return this.#searchValues(filter, page, filter.values, access);
-    const [rows, total] = await Promise.all([
-      this.#storage.threads.search(filter, page, access),
+  ): Promise<{ page: PageOf<string>; total: number }> {
+    if (filter.values && Object.keys(filter.values).length > 0) {
+      const ids = await this.#matching(filter, page, filter.values, access);
+      const wanted = ids.slice(page.offset, page.offset + page.limit);
+      const found = await this.#read({ ids: wanted }, { ...page, offset: 0 }, fields, access);
+      const isLast = page.offset + wanted.length >= ids.length;
+      return { page: { ...found, hasMore: found.isCut || !isLast }, total: ids.length };
+    }
+    const [found, total] = await Promise.all([
+      this.#read(filter, page, fields, access),
       this.#storage.threads.count(filter, access),
     ]);
-    return { threads: await this.#toThreads(rows, withValues), total };
+    return { page: found, total };
   }
 
   async count(filter: ThreadSearch, access: RowFilter): Promise<number> {
     if (!filter.values || Object.keys(filter.values).length === 0)
       return this.#storage.threads.count(filter, access);
-    const page: ThreadPage = { limit: 0, offset: 0, sort_by: 'created_at', sort_order: 'desc' };
-    return (await this.#searchValues(filter, page, filter.values, access)).total;
+    const order = { sort_by: 'created_at', sort_order: 'desc' } as const;
+    return (await this.#matching(filter, order, filter.values, access)).length;
   }
 
-  /** Values are not indexed: the candidates that the other filters leave are read in pages, up to a bound. */
-  async #searchValues(
-    filter: ThreadSearch,
+  async #read(
+    filter: ThreadFilter,
     page: ThreadPage,
+    fields: ReadonlySet<string>,
+    access: RowFilter,
+  ): Promise<PageOf<string>> {
+    const found = await this.#storage.threads.search(filter, page, access, isColumnOf(fields));
+    if (!fields.has('values'))
+      return { ...found, rows: found.rows.map((row) => threadText(row, undefined, fields)) };
+    const { rows, isCut } = await this.#withValues(found.rows, fields);
+    return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
+  }
+
+  /** Those that have gone since they were found are left out. */
+  async #withValues(
+    found: ListedThread[],
+    fields: ReadonlySet<string>,
+  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+    const byId = new Map(found.map((row) => [row.thread_id, row]));
+    const { heads, result: texts } = await this.#ofThoseThere([...byId.keys()], (those) =>
+      this.#reader.valuesOf(those),
+    );
+    const rows = texts.rows.flatMap((values, at) => {
+      const row = byId.get(heads[at]?.thread_id ?? '');
+      return row ? [threadText(row, values, fields)] : [];
+    });
+    return { rows, isCut: texts.isCut };
+  }
+
+  /** Reads something of the threads; again without those that have gone meanwhile, when that was why it could not be read. */
+  async #ofThoseThere<T>(
+    thread_ids: string[],
+    read: (heads: HeadValues[]) => Promise<T>,
+  ): Promise<{ heads: HeadValues[]; result: T }> {
+    for (let ids = thread_ids; ;) {
+      const found = await this.#storage.checkpoints.findHeadValues(ids);
+      const heads = ids.flatMap((id) => found.get(id) ?? []);
+      try {
+        return { heads, result: await read(heads) };
+      } catch (error) {
+        ids = heads.map(({ thread_id }) => thread_id);
+        if ((await this.#storage.checkpoints.findHeadValues(ids)).size === ids.length) throw error;
+      }
+    }
+  }
+
+  /** Ids in order. Values are not indexed: the candidates that the other filters leave are read in pages, up to a bound. */
+  async #matching(
+    filter: ThreadSearch,
+    order: Pick<ThreadPage, 'sort_by' | 'sort_order'>,
     values: Record<string, unknown>,
     access: RowFilter,
-  ) {
+  ): Promise<string[]> {
     const candidates = await this.#storage.threads.count(filter, access);
     if (candidates > scannedMax) {
       throw invalid(
@@ -188,48 +240,21 @@ export class ThreadService {
         `A search by values reads at most ${scannedMax} threads, and ${candidates} match the other filters: narrow them by metadata or status`,
       );
     }
-    const matching: Thread[] = [];
+    const scan = this.#reader.matcher(values);
+    const matching: string[] = [];
     for (let offset = 0; offset < candidates; offset += scanPage) {
-      const rows = await this.#storage.threads.search(filter, { ...page, limit: scanPage, offset }, access);
-      matching.push(
-        ...(await this.#toThreads(rows, true)).filter((thread) => contains(thread.values, values)),
-      );
+      const page = { ...order, limit: scanPage, offset };
+      const ids = await this.#storage.threads.searchIds(filter, page, access);
+      const { heads, result } = await this.#ofThoseThere(ids, scan);
+      matching.push(...heads.flatMap(({ thread_id }, at) => (result[at] === true ? [thread_id] : [])));
     }
-    return { threads: matching.slice(page.offset, page.offset + page.limit), total: matching.length };
-  }
-
-  /** Those that have gone since they were found are left out when their values are wanted. */
-  async #toThreads(rows: ThreadRow[], withValues: boolean): Promise<Thread[]> {
-    if (!withValues) return rows.map((row) => toThread(row, undefined));
-    const heads = await this.#storage.checkpoints.findHeads(rows.map((row) => row.thread_id));
-    const threads = await Promise.all(
-      rows
-        .filter((row) => heads.has(row.thread_id))
-        .map((row) => this.#withValues(row, heads.get(row.thread_id)).catch(unlessGone)),
-    );
-    return threads.filter((thread) => thread !== undefined);
+    return matching;
   }
 
   /** With its values. Throws not_found when it has gone since it was found. */
-  async #whole(row: ThreadRow): Promise<Thread> {
+  async #whole(row: ThreadRow): Promise<string> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
-    return this.#withValues(row, head);
-  }
-
-  async #withValues(row: ThreadRow, head: StoredCheckpoint | undefined): Promise<Thread> {
-    return toThread(row, head ? await this.#reader.values(row, head) : {});
+    return threadText(row, head ? await this.#reader.values(row, head) : '{}');
   }
 }
-
-const toThread = (row: ThreadRow, values: unknown): Thread => {
-  const { blob_space: _, removals: _removals, interrupts, error, ...rest } = row;
-  const { ttl_strategy: strategy, ttl_minutes, expires_at, ...thread } = rest;
-  return {
-    ...thread,
-    values,
-    interrupts: JSON.parse(interrupts),
-    ...(error === null ? {} : { error: JSON.parse(error) }),
-    ...(ttl_minutes === null ? {} : { ttl: { strategy, ttl_minutes, expires_at } }),
-  } as Thread;
-};

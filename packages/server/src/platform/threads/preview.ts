@@ -1,11 +1,13 @@
 // What a payload says to a reader: its last message, its only text, or its beginning.
+import { previewedMax } from '../../storage/trace-sums.ts';
 import { isObject } from '../filter/matching.ts';
 
 const charsMax = 500;
 
-/** Of JSON text. */
+/** Of JSON text, of which no more than one character beyond `previewedMax` needs to be there. */
 export const previewOf = (text: string | null): string | null => {
   if (text === null) return null;
+  if (text.length > previewedMax) return text.slice(0, charsMax);
   const value: unknown = JSON.parse(text);
   return (sayingOf(value) ?? text).slice(0, charsMax);
 };

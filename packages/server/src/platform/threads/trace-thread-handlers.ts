@@ -1,6 +1,7 @@
 import type { traceThreadRoutes } from '@svc/contract';
-import { type Call, type Handlers, RawJson } from '../../api/handlers.ts';
+import type { Call, Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../grant-of.ts';
+import { toRunPage } from '../traces/run-page.ts';
 import type { TraceService } from '../traces/trace-service.ts';
 import type { TraceThreadService } from './trace-thread-service.ts';
 
@@ -8,11 +9,11 @@ export const traceThreadHandlers = (
   threads: TraceThreadService,
   traces: TraceService,
 ): Handlers<typeof traceThreadRoutes> => {
-  const runsOf = async (thread_id: string, query: ThreadRunsQuery, call: Call): Promise<RawJson> => {
+  const runsOf = async (thread_id: string, query: ThreadRunsQuery, call: Call) => {
     const { session_id, is_root, limit, cursor } = query;
     const filter = `eq(thread_id, ${JSON.stringify(thread_id)})`;
     const asked = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
-    return new RawJson(await traces.query(grantOf(call).tenant_id, asked));
+    return toRunPage(await traces.query(grantOf(call).tenant_id, asked));
   };
   return {
     queryTraceThreads: ({ body }, call) => threads.query(grantOf(call).tenant_id, body),

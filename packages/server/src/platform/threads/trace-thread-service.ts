@@ -92,6 +92,7 @@ export class TraceThreadService {
     let after = start;
     for (let count = 0; count < batchesMax; count++) {
       const budgetMs = Math.max(0, untilMs - performance.now());
+      // The search reads no payloads, so it does not end early because of their bytes.
       const { rows, stopped, stretch } = await this.#traces.search({ ...list, after }, { budgetMs });
       const named = rows.map((row) => fromExactText(row.thread_id ?? ''));
       if (start) {

@@ -1,16 +1,20 @@
 // Takes in runs. What is answered has been committed; a run that cannot be taken in is named, and the others stand.
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
+import { buffersOf, ByteBlocks } from '../../parsing/byte-blocks.ts';
+import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../parsing/json-limits.ts';
+import type { LoopTurns } from '../../parsing/loop-turns.ts';
+import type { ParserPool } from '../../parsing/parser-pool.ts';
+import type { Chunks } from '../../parsing/tasks.ts';
 import type { Attachment, RunWrite, TraceStorage } from '../../storage/traces.ts';
 import { pricesOf } from '../prices/late-prices.ts';
 import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
-import { foldAll } from './fold.ts';
-import type { Batch } from './read-parts.ts';
-import { placeAll } from './place.ts';
-import { type NewRunWrite, toRunWrite } from './run-write.ts';
-import { type Rejection, RunRejected } from './sent-run.ts';
+import { unpack } from './batch-slice.ts';
+import { type IngestFormat, type IngestQuestion, readRuns, type RunBatch } from './ingest-task.ts';
+import { Rejections } from './rejections.ts';
+import type { NewRunWrite } from './run-write.ts';
 
 export interface IngestParts {
   traces: TraceStorage;
@@ -22,6 +26,13 @@ export interface IngestParts {
   observer?: IngestObserver;
 }
 
+/** What reading requests takes, beside what storing their runs takes. */
+export interface ReadingParts {
+  limits: JsonLimits;
+  parser: Pick<ParserPool, 'run'>;
+  turns: LoopTurns;
+}
+
 export interface IngestObserver {
   /** A body was taken in, in this time; `bytes`: unpacked. */
   batchTaken(batch: { runs: number; rejected: number; bytes: number; ms: number }): void;
@@ -29,85 +40,37 @@ export interface IngestObserver {
   batchRefused(): void;
 }
 
-/** How many errors are told: a batch may have thousands. */
-const rejectionsMax = 100;
-const attachmentNameCharsMax = 256;
-
-export type ReadBatch = (body: AsyncIterable<Uint8Array>) => Promise<Batch>;
-
 export interface Taken {
   /** How many runs. */
   stored: number;
-  rejections: Rejection[];
+  rejections: Rejections;
 }
 
-export class IngestService {
-  readonly #parts: IngestParts;
+/** Stores runs that have been read. */
+export class RunStore {
+  readonly #parts: Omit<IngestParts, 'observer'>;
 
-  constructor(parts: IngestParts) {
+  constructor(parts: Omit<IngestParts, 'observer'>) {
     this.#parts = parts;
   }
 
-  /** Reads a body and takes in what it holds. */
-  async ingest(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<IngestAnswer> {
-    return toAnswer(await this.take(tenant_id, body, read));
-  }
-
-  /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
-  async take(tenant_id: string, body: AsyncIterable<Uint8Array>, read: ReadBatch): Promise<Taken> {
-    const { admission, observer } = this.#parts;
-    const startedMs = performance.now();
-    let bytes = 0;
-    const measured = async function* (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-      for await (const chunk of chunks) {
-        bytes += chunk.length;
-        yield chunk;
-      }
-    };
-    try {
-      const taken = await admission.admit(body, async (counted) =>
-        this.takeBatch(tenant_id, await read(measured(counted))),
-      );
-      const ms = performance.now() - startedMs;
-      observer?.batchTaken({ runs: taken.stored, rejected: taken.rejections.length, bytes, ms });
-      return taken;
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'rate_limited') observer?.batchRefused();
-      throw error;
-    }
-  }
-
-  /** Takes in what was read, or made here. */
-  async takeBatch(tenant_id: string, batch: Batch): Promise<Taken> {
+  /** Stores what it can; the rest is added to the rejections. Returns how many runs are stored. */
+  async store(tenant_id: string, { runs, attachments, rejections }: RunBatch): Promise<number> {
     const { admission, traces, prices, daysKept } = this.#parts;
-    const rejections = [...batch.rejections];
-    const said: NewRunWrite[] = [];
-    for (const sent of batch.runs) {
-      try {
-        said.push(toRunWrite(sent));
-      } catch (error) {
-        if (!(error instanceof RunRejected)) throw error;
-        rejections.push({ id: sent.id, message: error.message });
-      }
-    }
-    const attachments = batch.attachments.filter((one) => isAttachable(one, rejections));
-    const runs = foldAll(said);
-    placeAll(runs);
-    if (runs.length + attachments.length === 0) return { stored: 0, rejections };
+    if (runs.length + attachments.length === 0) return 0;
+    let lacksPrices = false;
+    const store = async (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> => {
+      const lacks = await traces.ingest(tenant_id, part, files, daysKept);
+      lacksPrices ||= lacks;
+    };
     // All that a batch asks of the database is one turn: it takes one connection at a time, and no more than turns there are.
-    const stored = await admission.write(async () => {
+    return admission.write(async () => {
       await this.#name(tenant_id, runs);
       await prices.price(tenant_id, runs);
-      let lacksPrices = false;
-      const store = async (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> => {
-        const lacks = await traces.ingest(tenant_id, part, files, daysKept);
-        lacksPrices ||= lacks;
-      };
-      const count = await storeAll(runs, attachments, store, rejections);
+      const stored = await storeAll(runs, attachments, store, rejections);
       if (lacksPrices) await this.#priceStored(tenant_id, runs);
-      return count;
+      return stored;
     });
-    return { stored, rejections };
   }
 
   /** Prices runs whose model and tokens came in different writes. */
@@ -131,19 +94,86 @@ export class IngestService {
   }
 }
 
-const isAttachable = ({ run_id, name }: Attachment, rejections: Rejection[]): boolean => {
-  const isFit =
-    /^[0-9a-f-]{36}$/.test(run_id) && name.length <= attachmentNameCharsMax && !name.includes('\0');
-  if (!isFit) rejections.push({ id: null, message: 'an attachment has no run or no name that can be kept' });
-  return isFit;
-};
+/** Requests with runs. */
+export class IngestService {
+  readonly #parts: IngestParts & ReadingParts;
+  readonly #store: RunStore;
+
+  constructor(parts: IngestParts & ReadingParts) {
+    this.#parts = parts;
+    this.#store = new RunStore(parts);
+  }
+
+  /** Reads a body and takes in what it holds. */
+  async ingest(
+    tenant_id: string,
+    body: AsyncIterable<Uint8Array>,
+    format: IngestFormat,
+  ): Promise<IngestAnswer> {
+    return toAnswer(await this.take(tenant_id, body, format));
+  }
+
+  /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
+  async take(tenant_id: string, body: AsyncIterable<Uint8Array>, format: IngestFormat): Promise<Taken> {
+    const { admission, observer } = this.#parts;
+    const startedMs = performance.now();
+    const blocks = new ByteBlocks();
+    try {
+      const taken = await admission.admit(body, async (counted) => {
+        for await (const chunk of counted) blocks.add(chunk);
+        return this.#read(tenant_id, blocks.take(), blocks.size, format);
+      });
+      const ms = performance.now() - startedMs;
+      observer?.batchTaken({ runs: taken.stored, rejected: taken.rejections.count, bytes: blocks.size, ms });
+      return taken;
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'rate_limited') observer?.batchRefused();
+      throw error;
+    }
+  }
+
+  /** What is small is read here, what is large, or takes more than its size tells, in a parser thread. */
+  async #read(tenant_id: string, chunks: Chunks, bytes: number, format: IngestFormat): Promise<Taken> {
+    const { limits, traces, turns } = this.#parts;
+    if (bytes > inlineBytesMax) return this.#readInThread(tenant_id, chunks, format);
+    if (bytes > turnBytesMin) await turns.next();
+    let batch: RunBatch;
+    try {
+      const input = { chunks: [...chunks], format, limits: inlineLimits(limits) };
+      batch = await readRuns(input, (run_ids) => traces.otelTracesOf(tenant_id, run_ids));
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error;
+      return this.#readInThread(tenant_id, chunks, format);
+    }
+    return { stored: await this.#store.store(tenant_id, batch), rejections: batch.rejections };
+  }
+
+  async #readInThread(tenant_id: string, chunks: Chunks, format: IngestFormat): Promise<Taken> {
+    const { limits, parser, traces } = this.#parts;
+    const taken: Taken = { stored: 0, rejections: new Rejections() };
+    const take = async (batch: RunBatch): Promise<void> => {
+      taken.stored += await this.#store.store(tenant_id, batch);
+      taken.rejections.addAll(batch.rejections.named, batch.rejections.count);
+    };
+    const answer = async (question: IngestQuestion): Promise<unknown> => {
+      if (question.kind === 'slice') return take(unpack(question.slice));
+      return [...(await traces.otelTracesOf(tenant_id, question.run_ids))];
+    };
+    const input = { chunks, format, limits };
+    await take(unpack(await parser.run('ingest', input, buffersOf(chunks), answer)));
+    return taken;
+  }
+}
+
+/** Smaller requests are read at once, however many come in one turn of the event loop. */
+const turnBytesMin = 65_536;
 
 /** A run that the database refuses, against all checks, is found by halves: it must not take the others with it. */
 const storeAll = async (
   runs: readonly RunWrite[],
   attachments: readonly Attachment[],
   store: (runs: readonly RunWrite[], attachments: readonly Attachment[]) => Promise<void>,
-  rejections: Rejection[],
+  rejections: Rejections,
 ): Promise<number> => {
   try {
     await store(runs, attachments);
@@ -151,7 +181,7 @@ const storeAll = async (
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
     if (runs.length + attachments.length <= 1) {
-      rejections.push({ id: runs[0]?.id ?? null, message: 'it holds a value that cannot be stored' });
+      rejections.add(runs[0]?.id ?? null, 'it holds a value that cannot be stored');
       return 0;
     }
   }
@@ -161,16 +191,16 @@ const storeAll = async (
 };
 
 const toAnswer = ({ stored, rejections }: Taken): IngestAnswer => {
-  if (rejections.length === 0) return { message: 'Runs were taken in' };
-  const errors = rejections.slice(0, rejectionsMax);
+  const { named: errors, count } = rejections;
+  if (count === 0) return { message: 'Runs were taken in' };
   if (stored === 0) {
     throw new Problem('invalid', 'Nothing of this could be taken in.', {
       faults: errors.map(({ id, message }) => ({
-        loc: id === null ? ['body'] : ['body', id],
+        loc: id === null ? ['body'] : ['body', id.slice(0, 100)],
         msg: message,
         type: 'run_invalid',
       })),
     });
   }
-  return { message: `Runs were taken in, and ${rejections.length} things were not`, errors };
+  return { message: `Runs were taken in; ${count} rejected`, errors };
 };

@@ -1,18 +1,25 @@
 // JSON as tracers send it. Unlike elsewhere, odd numbers and texts are taken as they are, since what is kept is the text itself.
 import { isUtf8 } from 'node:buffer';
+import { type JsonBudget, type JsonLimits, tooDeep } from '../../parsing/json-limits.ts';
 import { RunRejected } from './sent-run.ts';
 
-const depthMax = 512;
-
-/** Throws RunRejected for what is no JSON, or is nested so deep that reading it is a burden. */
-export const parseJson = (bytes: Uint8Array, what: string): unknown => readJson(bytes, what).value;
+/**
+ * Throws RunRejected for what is no JSON, or is nested so deep that reading it is a burden, and a Problem when the budget of the
+ * whole body is used up.
+ */
+export const parseJson = (bytes: Uint8Array, what: string, budget: JsonBudget): unknown =>
+  readJson(bytes, what, budget).value;
 
 /** The same, with the text that it was read from. */
-export const readJson = (bytes: Uint8Array, what: string): { text: string; value: unknown } => {
+export const readJson = (
+  bytes: Uint8Array,
+  what: string,
+  budget: JsonBudget,
+): { text: string; value: unknown } => {
   if (!isUtf8(bytes)) throw new RunRejected(`${what} is not valid UTF-8`);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   // Before it is parsed: a million brackets are a gigabyte then.
-  if (isTooDeep(text)) throw new RunRejected(`${what} is nested deeper than ${depthMax} levels`);
+  if (!measure(text, budget)) throw new RunRejected(`${what} ${tooDeep(budget.limits)}`);
   try {
     return { text, value: JSON.parse(text) };
   } catch (cause) {
@@ -24,16 +31,36 @@ export const readJson = (bytes: Uint8Array, what: string): { text: string; value
 const quote = 34;
 const backslash = 92;
 
-const isTooDeep = (text: string): boolean => {
+/** Spends what the text holds; throws when that is too much. False when it is nested too deep. Knows no grammar: JSON.parse does. */
+export const measure = (text: string, budget: JsonBudget): boolean => {
+  const { valuesLeft, keysLeft } = budget;
+  const { depthMax }: JsonLimits = budget.limits;
   let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+  let values = 1;
+  let keys = 0;
+  /** After an opening bracket: what comes next is its first value, or closes it. */
+  let isOpening = false;
+  for (let at = 0; at < text.length && values <= valuesLeft && keys <= keysLeft; at++) {
+    const code = text.charCodeAt(at);
+    if (code <= 32) continue;
+    if (isOpening) {
+      isOpening = false;
+      if (code !== 93 && code !== 125) values++;
+    }
+    switch (code) {
       case quote:
         at = afterString(text, at + 1);
         break;
+      case 44: // ,
+        values++;
+        break;
+      case 58: // :
+        keys++;
+        break;
       case 91: // [
       case 123: // {
-        if (++depth > depthMax) return true;
+        if (++depth > depthMax) return false;
+        isOpening = true;
         break;
       case 93: // ]
       case 125: // }
@@ -42,7 +69,8 @@ const isTooDeep = (text: string): boolean => {
       default:
     }
   }
-  return false;
+  budget.spend(values, keys);
+  return true;
 };
 
 /** Index of the closing quote. */

@@ -10,7 +10,9 @@ import { PriceService } from '../prices/price-service.ts';
 import { ProjectService } from '../projects/project-service.ts';
 import { defaultWorkspace } from '../workspaces/default-workspace.ts';
 import { Admission } from './admission.ts';
-import { IngestService } from './ingest-service.ts';
+import { RunStore } from './ingest-service.ts';
+import { toRunBatch } from './ingest-task.ts';
+import { Rejections } from './rejections.ts';
 import type { SentRun } from './sent-run.ts';
 
 /** A trace run of a run of this server. */
@@ -32,7 +34,7 @@ export const ownTraces = (
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(db));
   const prices = new PriceService(modelPriceStorage(db));
-  const ingest = new IngestService({ traces: traceStorage(db), projects, prices, admission, daysKept });
+  const store = new RunStore({ traces: traceStorage(db), projects, prices, admission, daysKept });
   const workspaces = workspaceStorage(db);
   const own = ownTraceStorage(db);
   let tenant_id: string | undefined;
@@ -43,8 +45,10 @@ export const ownTraces = (
     // Before the trace runs: one that is stored as pending must be found when its executor is lost.
     const pending = runs.filter(({ isPending }) => isPending);
     if (pending.length > 0) await own.addPending(tenant_id, pending);
-    const { rejections } = await ingest.takeBatch(tenant_id, { runs, attachments: [], rejections: [] });
-    for (const { id, message } of rejections) warn(`run ${id} is missing from traces: ${message}`);
+    const batch = toRunBatch({ runs, attachments: [], rejections: new Rejections() });
+    await store.store(tenant_id, batch);
+    for (const { id, message } of batch.rejections.named)
+      warn(`run ${id} is missing from traces: ${message}`);
     const ended = runs.filter(({ isPending, wasPending }) => !isPending && wasPending);
     if (ended.length > 0) await own.removePending(tenant_id, ended);
   };

@@ -1,4 +1,5 @@
 // What a tracer said of one run, read but not yet checked.
+import { Problem } from '@svc/contract/problem';
 import type { Cell } from '../../storage/column-array.ts';
 
 /** Fields that are kept as the JSON text that was sent. */
@@ -33,3 +34,15 @@ export class RunRejected extends Error {
     this.name = 'RunRejected';
   }
 }
+
+/** Each run costs the same again in the statement that stores it, however short it is. */
+const runsMax = 20_000;
+
+/** Throws when a request has more runs than are stored at once. */
+export const assertRuns = (count: number): void => {
+  if (count > runsMax)
+    throw new Problem(
+      'too_large',
+      `A request may have at most ${runsMax} runs: send more in several requests.`,
+    );
+};

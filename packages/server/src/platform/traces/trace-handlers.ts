@@ -4,9 +4,7 @@ import { grantOf } from '../grant-of.ts';
 import type { IngestService } from './ingest-service.ts';
 import { boundaryOf } from './multipart.ts';
 import { toOtlpAnswer, toProtobuf } from './otlp/otlp-answer.ts';
-import { readOtlp } from './otlp/read-otlp.ts';
-import { readBatch, readRun } from './read-json.ts';
-import { readParts } from './read-parts.ts';
+import { toRunPage } from './run-page.ts';
 import type { TraceService } from './trace-service.ts';
 
 export interface TraceParts {
@@ -45,27 +43,26 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   ingestMultipart: ({ body }, call) => {
     const boundary = boundaryOf(call.header('content-type'));
-    return ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readParts(bytes, boundary));
+    return ingest.ingest(grantOf(call).tenant_id, body, { kind: 'multipart', boundary });
   },
 
-  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call).tenant_id, body, readBatch),
+  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call).tenant_id, body, { kind: 'batch' }),
 
   ingestRun: ({ body }, call) =>
-    ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readRun(bytes, 'post')),
+    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'post', id: undefined }),
 
   ingestRunPatch: ({ params, body }, call) =>
-    ingest.ingest(grantOf(call).tenant_id, body, (bytes) => readRun(bytes, 'patch', params.id)),
+    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'patch', id: params.id }),
 
   ingestOtlp: async ({ body }, call) => {
     const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
     const format = isJson ? 'json' : 'protobuf';
     const project = call.header('langsmith-project') ?? call.header('svc-project');
-    const { tenant_id } = grantOf(call);
-    const tracesOf = (run_ids: string[]): ReturnType<TraceService['otelTracesOf']> =>
-      traces.otelTracesOf(tenant_id, run_ids);
-    const { rejections } = await ingest.take(tenant_id, body, (bytes) =>
-      readOtlp(bytes, { format, project, tracesOf }),
-    );
+    const { rejections } = await ingest.take(grantOf(call).tenant_id, body, {
+      kind: 'otlp',
+      format,
+      project,
+    });
     const answer = toOtlpAnswer(rejections);
     return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
   },
@@ -86,5 +83,5 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   getRunStats: ({ body }, call) => traces.stats(grantOf(call).tenant_id, body),
 
-  queryTraceRuns: async ({ body }, call) => new RawJson(await traces.query(grantOf(call).tenant_id, body)),
+  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(grantOf(call).tenant_id, body)),
 });

@@ -7,6 +7,7 @@ import type { SearchPlace } from '../../storage/trace-search.ts';
 import type { TraceTotals } from '../../storage/trace-totals.ts';
 import { orNarrow, type PartialAnswer, partialOf } from './partial.ts';
 import { type FeedbackStats, toRunText } from './run-text.ts';
+import type { RunPage } from './run-page.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from './time.ts';
@@ -58,31 +59,33 @@ export class TraceService {
 
   /** JSON text. */
   async tree(tenant_id: string, trace_id: string): Promise<string> {
-    const rows = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
+    const { rows, isCut } = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
     if (rows.length === 0) throw notFound('Trace', trace_id);
     const shown = rows.slice(0, treeRunsMax);
     return treeText(
       trace_id,
       await this.#withTotals(tenant_id, shown, undefined),
-      rows.length <= treeRunsMax,
+      !isCut && rows.length <= treeRunsMax,
     );
   }
 
-  /** JSON text of a page. */
-  async query(tenant_id: string, query: RunQuery): Promise<string> {
+  /** JSON text of a page, and whether it ended early. A page by ids has no cursor: those that are missing are asked for again. */
+  async query(tenant_id: string, query: RunQuery): Promise<RunPage> {
     const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
+    const columns = select ? columnsOf(select) : null;
     if (query.id) {
-      const rows = await this.#traces.listByIds(tenant_id, query.id, query.id.length);
-      return toPage(await this.#texts(tenant_id, rows, select), null, partialOf(null, 0, ''));
+      const { rows, isCut } = await this.#traces.listByIds(tenant_id, query.id, columns);
+      const texts = await this.#texts(tenant_id, rows, select);
+      return { text: toPage(texts, null, partialOf(null, 0, '')), isCut };
     }
-    const { rows, stopped, stretch } = await this.#traces.search(
+    const { rows, stopped, stretch, isCut } = await this.#traces.search(
       {
         ...toScope(tenant_id, query),
         order: query.order,
         after: query.cursor === undefined ? null : parseCursor(query.cursor),
         limit: limit + 1,
-        columns: select ? columnsOf(select) : null,
+        columns,
       },
       { budgetMs: this.#budgetMs },
     );
@@ -90,7 +93,8 @@ export class TraceService {
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const next = last?.start_time ? { start_time: last.start_time, id: last.id, stretch } : stopped;
     const texts = await orNarrow('What these runs have used', this.#texts(tenant_id, shown, select));
-    return toPage(texts, next, partialOf(stopped, this.#budgetMs, 'cursors.next'));
+    const partial = partialOf(isCut ? null : stopped, this.#budgetMs, 'cursors.next');
+    return { text: toPage(texts, next, partial), isCut: isCut && rows.length < limit };
   }
 
   async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {

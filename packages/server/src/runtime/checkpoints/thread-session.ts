@@ -4,6 +4,7 @@ import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/la
 import { START } from '@langchain/langgraph';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { BlobRow, Ending, NewWrite, Owner, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import { boundedError } from '../values/bounded-text.ts';
 import type { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
@@ -221,7 +222,7 @@ export class ThreadSession implements Writer {
     this.#writes.set(ns, recent);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     for (const [position, [channel, value]] of writes.entries()) {
-      const ref = this.#encode(value, channel);
+      const ref = this.#encode(channel === '__error__' ? boundedError(value) : value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
       this.#write({

@@ -1,6 +1,8 @@
 // What an executor process does with the messages it gets.
 import { Problem } from '@svc/contract/problem';
 import type { IntrospectOrder, ToExecutor } from '../protocol.ts';
+import { toRunOrder } from '../run-order.ts';
+import { boundedText, messageOf } from '../values/bounded-text.ts';
 import { introspect } from './introspection.ts';
 import { RunExecution, type RunTools } from './run-execution.ts';
 import { updateState } from './state-update.ts';
@@ -16,7 +18,7 @@ export class Executor {
   receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
     switch (message.kind) {
       case 'run':
-        return this.#run(new RunExecution(message.order, this.#tools), keyOf(message.order));
+        return this.#run(new RunExecution(toRunOrder(message.order), this.#tools), keyOf(message.order));
       case 'cancel':
         return this.#running.get(keyOf(message))?.stop(message.why);
       case 'listen':
@@ -61,5 +63,5 @@ const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number })
 /** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
 const problemOf = (thrown: unknown): { code: string; message: string } =>
   thrown instanceof Problem
-    ? { code: thrown.code, message: thrown.message }
-    : { code: 'invalid', message: thrown instanceof Error ? thrown.message : String(thrown) };
+    ? { code: thrown.code, message: boundedText(thrown.message) }
+    : { code: 'invalid', message: messageOf(thrown) };

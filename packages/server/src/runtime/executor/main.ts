@@ -7,6 +7,7 @@ import { ownTraces } from '../../platform/traces/own-traces.ts';
 import { createCodec } from '../values/value-codec.ts';
 import { openDatabase, type Database } from '../../storage/database.ts';
 import { checkpointStorage } from '../../storage/checkpoints.ts';
+import { noAnswerLimits } from '../../storage/answer-limits.ts';
 import { storeItemStorage } from '../../storage/store-items.ts';
 import { CommitQueue } from '../checkpoints/commit-queue.ts';
 import { openParentChannel } from '../../processes/process-channel.ts';
@@ -27,7 +28,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     queue: new CommitQueue(checkpoints),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
-    store: new SvcStore(storeItemStorage(database)),
+    store: new SvcStore(storeItemStorage(database, noAnswerLimits)),
     send: (message: FromExecutor) => channel.send(message),
     tracing: setup.tracing && openTracing(setup.tracing, database),
   });

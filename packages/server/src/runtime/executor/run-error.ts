@@ -1,10 +1,10 @@
 import type { RunError } from '../protocol.ts';
+import { errorName, messageOf } from '../values/bounded-text.ts';
 
-/** What is told of an exception of a graph: its class and its message. The stack stays in the log. */
-export const errorOf = (thrown: unknown): RunError =>
-  thrown instanceof Error
-    ? { error: thrown.name, message: thrown.message }
-    : {
-        error: 'Error',
-        message: typeof thrown === 'string' ? thrown : 'The graph threw something that is not an Error',
-      };
+/** An exception of a graph as it is stored and reported: its class and its message. The stack stays in the log. */
+export const errorOf = (thrown: unknown): RunError => {
+  if (thrown instanceof Error) return { error: errorName(thrown), message: messageOf(thrown) };
+  const message =
+    typeof thrown === 'string' ? messageOf(thrown) : 'The graph threw something that is not an Error';
+  return { error: 'Error', message };
+};

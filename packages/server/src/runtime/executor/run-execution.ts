@@ -10,6 +10,7 @@ import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { FromExecutor, RunError, RunKwargs, RunOrder, RunStatus, StopReason } from '../protocol.ts';
+import { messageOf } from '../values/bounded-text.ts';
 import { RefCache } from '../values/ref-cache.ts';
 import type { ValueCodec } from '../values/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
@@ -366,8 +367,13 @@ export class RunExecution {
 
   #lost(error: unknown): void {
     const { run_id, lease_token } = this.#order;
-    const message = error instanceof Error ? error.message : String(error);
-    this.#tools.send({ kind: 'lost', run_id, lease_token, message, isOutage: isAway(error) });
+    this.#tools.send({
+      kind: 'lost',
+      run_id,
+      lease_token,
+      message: messageOf(error),
+      isOutage: isAway(error),
+    });
     this.#tracer?.abandon();
   }
 }

@@ -30,7 +30,8 @@ export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<
   if (checkpoint.checkpoint_id)
     config.configurable = { ...config.configurable, checkpoint_id: checkpoint.checkpoint_id };
   try {
-    for (const updates of order.supersteps) {
+    for (const sent of order.supersteps) {
+      const updates = sent.map(withValues);
       session.attribute(
         updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
       );
@@ -78,6 +79,11 @@ const withCheckpointer = (graph: Graph, checkpointer: SvcCheckpointer): Graph =>
   // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
   return new Copy({ ...graph, checkpointer });
 };
+
+const withValues = (update: StateUpdate): StateUpdate =>
+  update.values_text === undefined
+    ? update
+    : { ...update, values: JSON.parse(update.values_text) as unknown };
 
 interface EngineUpdate {
   values?: Record<string, unknown> | null;

@@ -43,8 +43,11 @@ export class SvcStore extends BaseStore {
   async #read(operation: Exclude<Operation, PutOperation>): Promise<unknown> {
     if (isSearch(operation)) {
       const { namespacePrefix, filter, limit = 10, offset = 0 } = operation;
-      const rows = await this.#items.search({ prefix: namespacePrefix, filter, limit, offset }, everyRow);
-      return rows.map((row) => ({ ...toItem(row), score: undefined }));
+      const { rows } = await this.#items.search({ prefix: namespacePrefix, filter, limit, offset }, everyRow);
+      return rows.map((row) => ({
+        ...toItem({ ...row, value: JSON.parse(row.value) as StoreItemRow['value'] }),
+        score: undefined,
+      }));
     }
     if (isGet(operation)) {
       const row = await this.#items.find(operation, everyRow);

@@ -1,12 +1,12 @@
 import type { Lookup, StoredBlob } from './blob.ts';
-import { damaged, type PathKey } from './codec-error.ts';
+import { damaged } from './codec-error.ts';
 import { isRecord, setOwn } from './tagged.ts';
 
 /** What the parts of a stored value are to become: live values, or what clients get. */
 export interface PartReader {
-  /** A part in its stored form; `item` is its reference if it is a blob, `key` its place in the whole, if known. */
-  text(text: string, item?: string, key?: PathKey): unknown;
-  tree(tree: unknown, key?: PathKey): unknown;
+  /** A part in its stored form; `item` is its reference if it is a blob. */
+  text(text: string, item?: string): unknown;
+  tree(tree: unknown): unknown;
 }
 
 /** Nothing that `split` makes is nearly as deep. */
@@ -21,9 +21,9 @@ class Assembler {
     this.#reader = reader;
   }
 
-  value(hash: string, depth: number, key?: PathKey): unknown {
+  value(hash: string, depth: number): unknown {
     const { refs, payload } = this.#get(hash, depth);
-    if (refs === undefined) return this.#reader.text(payload, `#${hash}`, key);
+    if (refs === undefined) return this.#reader.text(payload, `#${hash}`);
     if (!payload.startsWith('[')) return this.#object(refs, payload, depth);
     const list: unknown[] = [];
     this.#node(list, refs, payload, depth);
@@ -53,13 +53,13 @@ class Assembler {
     let next = 0;
     const putInline = (): void => {
       while (next < inline.length && inline[next] === list.length - start) {
-        list.push(this.#reader.tree(inline[next + 1], list.length));
+        list.push(this.#reader.tree(inline[next + 1]));
         next += 2;
       }
     };
     for (const hash of refs.slice(lists)) {
       putInline();
-      list.push(this.value(hash, depth + 1, list.length));
+      list.push(this.value(hash, depth + 1));
     }
     putInline();
   }
@@ -70,7 +70,7 @@ class Assembler {
     if (!isRecord(object)) throw damaged('an object has no keys');
     for (const [index, hash] of refs.entries()) {
       const key = at[index] ?? '';
-      setOwn(object, key, this.value(hash, depth + 1, key));
+      setOwn(object, key, this.value(hash, depth + 1));
     }
     return object;
   }
@@ -85,6 +85,6 @@ export const assemble = (ref: string, lookup: Lookup, reader: PartReader): unkno
     return ref
       .slice(1)
       .split(',')
-      .map((hash, index) => assembler.value(hash, 0, index));
+      .map((hash) => assembler.value(hash, 0));
   throw damaged(`${JSON.stringify(ref.slice(0, 60))} is not a reference`);
 };

@@ -1,4 +1,6 @@
 import { types } from 'node:util';
+import { boundedText, errorName } from './bounded-text.ts';
+import { isLonger } from './text-length.ts';
 
 type Child = (key: string, value: unknown) => unknown;
 
@@ -16,9 +18,22 @@ const bytesTree = (value: ArrayBufferView | ArrayBufferLike): unknown => {
   };
 };
 
-const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
-
 const errorKeys: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
+
+/** Of one field. */
+const ownCharsMax = 16_384;
+
+/** Undefined when it is long, such as the whole answer of a service, or cannot be read or stored. */
+const ownPart = (error: Error, key: string, optional: Child): unknown => {
+  let value: unknown;
+  try {
+    value = (error as unknown as Record<string, unknown>)[key];
+    if (isLonger(value, ownCharsMax)) return undefined;
+  } catch {
+    return undefined; // a getter throws
+  }
+  return optional(key, value);
+};
 
 /**
  * An error's stack is not stored: it differs from run to run and shows paths. Its extra fields are, where they can
@@ -27,8 +42,8 @@ const errorKeys: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cau
 const errorTree = (error: Error, child: Child, optional: Child): unknown => {
   const tree: Record<string, unknown> = {
     $: 'error',
-    name: textOr(error.name, 'Error'),
-    message: textOr(error.message, ''),
+    name: errorName(error),
+    message: typeof error.message === 'string' ? boundedText(error.message) : '',
   };
   if (error.cause !== undefined) tree['cause'] = optional('cause', error.cause);
   const { errors } = error as { errors?: unknown };
@@ -36,7 +51,7 @@ const errorTree = (error: Error, child: Child, optional: Child): unknown => {
   const own = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(error)) {
     if (errorKeys.has(key)) continue;
-    const part = optional(key, (error as unknown as Record<string, unknown>)[key]);
+    const part = ownPart(error, key, optional);
     if (part !== undefined) own[key] = part;
   }
   if (Object.keys(own).length > 0) tree['own'] = own;

@@ -1,5 +1,6 @@
 import { createBlob, type Blob } from './blob.ts';
 import { RefCache, type ListLevel } from './ref-cache.ts';
+import { isLonger } from './text-length.ts';
 import { TreeEncoder } from './tree-encoder.ts';
 
 // Inside this file an element is written as an item: `=<json>` or `#<hash>`, as references are.
@@ -21,30 +22,6 @@ export interface Split {
   /** To be stored before, or together with, whatever holds `ref`. */
   blobs: Blob[];
 }
-
-/** True when the texts in the value add up to more than the limit; stops looking as soon as that is known. */
-const isLonger = (value: unknown, limit: number): boolean => {
-  let left = limit;
-  const visit = (part: unknown): void => {
-    if (typeof part === 'string') left -= part.length;
-    else left -= 4;
-    if (typeof part !== 'object' || part === null) return;
-    if (ArrayBuffer.isView(part)) {
-      left -= part.byteLength;
-      return;
-    }
-    if (Array.isArray(part)) {
-      for (let index = 0; index < part.length && left >= 0; index++) visit(part[index]);
-      return;
-    }
-    for (const key in part) {
-      if (left < 0) return;
-      visit((part as Record<string, unknown>)[key]);
-    }
-  };
-  visit(value);
-  return left < 0;
-};
 
 const isPlain = (value: object): value is Record<string, unknown> => {
   const prototype: unknown = Object.getPrototypeOf(value);

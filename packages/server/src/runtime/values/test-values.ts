@@ -167,6 +167,84 @@ const any = fc.letrec<{ value: unknown; special: unknown }>((tie) => ({
 
 export const anyValue = any.value;
 
+class Point {
+  readonly x: unknown;
+  readonly #hidden = 1;
+
+  constructor(x: unknown) {
+    this.x = x;
+  }
+
+  get y(): number {
+    return this.#hidden;
+  }
+}
+
+const circle = (value: unknown): object => {
+  const list: unknown[] = [value];
+  list.push({ back: list });
+  return list;
+};
+
+const sparse = (value: unknown): unknown[] => {
+  const list: unknown[] = [];
+  list[3] = value;
+  list.length = 6;
+  return list;
+};
+
+const nested = (value: unknown): unknown => {
+  let outer = value;
+  for (let depth = 0; depth < 1_200; depth++) outer = [outer];
+  return outer;
+};
+
+function* endless(): Generator<number> {
+  for (;;) yield 1;
+}
+
+/** What a graph may hand over by mistake: much of it cannot be stored. */
+export const oddValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    anyValue,
+    fc
+      .constantFrom<() => unknown>(
+        () => () => 1,
+        () => Symbol('s'),
+        () => Object(1n),
+        () => Object('boxed'),
+        () => Object(Symbol('boxed')),
+        () => Promise.resolve(1),
+        () => new WeakMap(),
+        () => new WeakSet(),
+        () => new WeakRef({}),
+        () => endless(),
+        () => new Map([[1, 2]]).entries(),
+        () => new Date(Number.NaN),
+        () => new Proxy({ a: 1 }, {}),
+        () => new SharedArrayBuffer(4),
+        () => new DataView(new ArrayBuffer(4)),
+        () => Object.create(null),
+        () => globalThis.URLSearchParams && new URLSearchParams('a=1'),
+        () => new Intl.NumberFormat(),
+        () => Object.assign(new Error('e'), { socket: { on: () => 1 }, self: globalThis }),
+        () => new AggregateError([new Error('inner'), 1n], 'outer'),
+        () => ({ toJSON: () => 1n }),
+      )
+      .map((make) => make()),
+    tie('value').map((value) => new Point(value)),
+    tie('value').map(circle),
+    tie('value').map(sparse),
+    tie('value').map(nested),
+    tie('value').map((value) => ({ toJSON: () => value })),
+    tie('value').map((value) => new Map([[value, value]])),
+    tie('value').map((value) => new Set([value])),
+    fc.array(tie('value'), { maxLength: 3 }),
+    record(tie('value')),
+  ),
+})).value;
+
 /** What a message says of itself: its constructor arguments as they are now. Absent and undefined are one there. */
 const dictionary = (said: messages.BaseMessage): object => {
   const live = said as unknown as Record<string, unknown>;

@@ -6,6 +6,15 @@ import { setOwn, tagKey } from './tagged.ts';
 
 const depthMax = 1000;
 
+/** Whether nothing of the value can be read by its fields. Stored as an object it would come back empty. */
+const isHollow = (value: object): boolean =>
+  types.isWeakMap(value) ||
+  types.isWeakSet(value) ||
+  value instanceof WeakRef ||
+  types.isGeneratorObject(value) ||
+  types.isMapIterator(value) ||
+  types.isSetIterator(value);
+
 interface Jsonable {
   toJSON: (key: string) => unknown;
 }
@@ -118,6 +127,10 @@ export class TreeEncoder {
     const tree = instanceTree(value, this.#child, this.#optional);
     if (tree !== undefined) return tree;
     if (types.isPromise(value)) throw this.#error('is a Promise, which cannot be stored: await it first');
+    if (isHollow(value)) {
+      if (this.#dropFunctions) return { $: 'undefined' };
+      throw this.#error(`is a ${Object.prototype.toString.call(value).slice(8, -1)}, which cannot be stored`);
+    }
     const { toJSON } = value as { toJSON?: unknown };
     return typeof toJSON === 'function' ? this.#json(value as Jsonable) : this.#record({ ...value });
   }

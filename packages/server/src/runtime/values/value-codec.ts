@@ -39,7 +39,7 @@ export const createCodec = (classes: ValueClasses): ValueCodec => {
     hashesOf,
     toJson: (value, name) => {
       const tree = new TreeEncoder({ name, dropFunctions: true }).tree(value);
-      return JSON.stringify(wireValue(tree, name)) ?? 'null';
+      return JSON.stringify(wireValue(tree)) ?? 'null';
     },
   };
 };

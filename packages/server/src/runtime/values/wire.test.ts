@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { anyValue, assertSame, testCodec as codec } from './test-values.ts';
+import { CodecError } from './codec-error.ts';
+import { anyValue, assertSame, oddValue, testCodec as codec } from './test-values.ts';
 import { joinWire } from './wire.ts';
 
 const throwsOr = <T>(make: () => T): T | string => {
@@ -117,14 +118,32 @@ describe('what clients get', () => {
     expect(codec.encode(value)).toBe(before);
   });
 
-  test('cannot be a BigInt, and the error says where', () => {
-    expect(() => codec.toJson({ total: 1n }, 'values')).toThrow(
-      'values.total is a BigInt, which JSON cannot hold',
-    );
-    const { ref, blobs } = codec.split([{ text: 'x'.repeat(50) }, { text: 'y'.repeat(50), n: [1n] }]);
-    const read = (): unknown =>
-      joinWire(ref, (hash) => blobs.find((blob) => blob.hash === hash), 'values.list');
-    expect(read).toThrow('values.list[1].n[0] is a BigInt, which JSON cannot hold');
+  test('has the digits of a BigInt', () => {
+    expect(wire({ total: 12_345_678_901_234_567_890n, boxed: [Object(-1n)] })).toEqual({
+      total: '12345678901234567890',
+      boxed: ['-1'],
+    });
+  });
+
+  test('is JSON for every value that can be stored, and what cannot is refused before it is', () => {
+    let refused = 0;
+    const stored = fc.property(oddValue, (value) => {
+      let split: ReturnType<typeof codec.split>;
+      try {
+        split = codec.split(value, undefined, 'values.x');
+      } catch (error) {
+        refused++;
+        expect(error).toBeInstanceOf(CodecError);
+        expect((error as CodecError).message).toMatch(/^values\.x.* (cannot be stored|levels deep)/s);
+        return;
+      }
+      const blobs = new Map(split.blobs.map((blob) => [blob.hash, blob]));
+      const shown = JSON.stringify(joinWire(split.ref, (hash) => blobs.get(hash)));
+      // What a client gets can be sent back.
+      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(JSON.parse(shown))));
+    });
+    fc.assert(stored, { numRuns: 2_000 });
+    expect(refused).toBeGreaterThan(100);
   });
 });
 

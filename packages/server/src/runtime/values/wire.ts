@@ -1,7 +1,7 @@
 // What clients get: the stored form of a value turned into plain JSON. Runs where no LangChain is installed.
 import { assemble } from './assemble.ts';
 import type { Lookup } from './blob.ts';
-import { CodecError, damaged, pathText, type PathKey } from './codec-error.ts';
+import { damaged } from './codec-error.ts';
 import { messageFields, messageTypeOf, type MessageType } from './message-tree.ts';
 import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
 
@@ -12,14 +12,6 @@ const isName = (key: unknown): boolean =>
   typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean';
 
 class WireWriter {
-  readonly #name: string;
-  readonly #path: PathKey[];
-
-  constructor(name: string, path: PathKey[]) {
-    this.#name = name;
-    this.#path = path;
-  }
-
   /** The JSON value of a tree; undefined for what JSON leaves out. The tree stays as it is. */
   value(tree: unknown): unknown {
     if (typeof tree !== 'object' || tree === null) return tree;
@@ -28,19 +20,11 @@ class WireWriter {
     return isTagged(record) ? this.#tagged(record) : this.#record(record);
   }
 
-  #child(key: PathKey, tree: unknown): unknown {
-    if (typeof tree !== 'object' || tree === null) return tree;
-    this.#path.push(key);
-    const value = this.value(tree);
-    this.#path.pop();
-    return value;
-  }
-
   #list(list: unknown[]): unknown[] {
     let copy: unknown[] | undefined;
     for (let index = 0; index < list.length; index++) {
       const part = list[index];
-      const value = this.#child(index, part);
+      const value = this.value(part);
       if (value === part) continue;
       copy ??= [...list];
       copy[index] = value === undefined ? null : value;
@@ -52,7 +36,7 @@ class WireWriter {
     let copy: Fields | undefined;
     for (const key of Object.keys(record)) {
       const part = record[key];
-      const value = this.#child(key, part);
+      const value = this.value(part);
       if (value === part) continue;
       copy ??= { ...record };
       if (value === undefined) delete copy[key];
@@ -72,14 +56,13 @@ class WireWriter {
         return undefined;
       case 'number':
         return of === '-0' ? 0 : null;
-      case 'bigint':
-        throw new CodecError(pathText(this.#name, this.#path), 'is a BigInt, which JSON cannot hold');
       case 'date':
         return typeof of === 'number' ? new Date(of).toISOString() : null;
       case 'map':
         return this.#map(of as [unknown, unknown][]);
       case 'set':
         return this.#list(of as unknown[]);
+      case 'bigint': // its digits, as JSON of protobuf has them
       case 'bytes':
       case 'url':
         return of;
@@ -96,7 +79,7 @@ class WireWriter {
     if (!entries.every(([key]) => isName(key))) return this.#list(entries);
     const object: Fields = {};
     for (const [key, part] of entries) {
-      const value = this.#child(String(key), part);
+      const value = this.value(part);
       if (value !== undefined) setOwn(object, String(key), value);
     }
     return object;
@@ -109,11 +92,11 @@ class WireWriter {
       case 'command':
         return { lg_name: 'Command', ...this.#record(parts) };
       case 'overwrite': {
-        const value = this.#child('value', parts['of']);
+        const value = this.value(parts['of']);
         return value === undefined ? {} : { __overwrite__: value };
       }
       case 'delta':
-        return this.#child('value', parts['of']);
+        return this.value(parts['of']);
       case 'document':
         return this.#record(parts);
       default:
@@ -150,19 +133,19 @@ class WireWriter {
   }
 }
 
+const writer = new WireWriter();
+
 /** The JSON value of a stored tree, which stays as it is. Undefined for what JSON leaves out. */
-export const wireValue = (tree: unknown, name = 'value', path: PathKey[] = []): unknown =>
-  new WireWriter(name, path).value(tree);
+export const wireValue = (tree: unknown): unknown => writer.value(tree);
 
 /** As `join`, but straight to the JSON value that clients get. */
-export const joinWire = (ref: string, lookup: Lookup, name = 'value'): unknown => {
-  const pathOf = (key: PathKey | undefined): PathKey[] => (key === undefined ? [] : [key]);
+export const joinWire = (ref: string, lookup: Lookup): unknown => {
   const value = assemble(ref, lookup, {
-    text: (text, _, key) => {
+    text: (text) => {
       const tree: unknown = JSON.parse(text);
-      return hasTag(text) ? wireValue(tree, name, pathOf(key)) : tree;
+      return hasTag(text) ? wireValue(tree) : tree;
     },
-    tree: (tree, key) => wireValue(tree, name, pathOf(key)) ?? null,
+    tree: (tree) => wireValue(tree) ?? null,
   });
   return value === undefined ? null : value;
 };

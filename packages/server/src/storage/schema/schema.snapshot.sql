@@ -181,6 +181,7 @@ exports.retry_number integer not null default 0
 exports.not_before timestamp with time zone
 exports.reclaims integer not null default 0
 exports.writers text[]
+exports.layout_version integer not null default 1
 feedback.tenant_id uuid not null
 feedback.id uuid not null
 feedback.run_id uuid not null
@@ -494,6 +495,7 @@ export_runs PRIMARY KEY (tenant_id, id)
 exports CHECK (((status <> 'INTERVALSCHEDULED'::text) OR (interval_hours IS NOT NULL)))
 exports CHECK ((compression = ANY (ARRAY['none'::text, 'gzip'::text, 'snappy'::text, 'zstandard'::text])))
 exports CHECK ((format_version = ANY (ARRAY['v1'::text, 'v2_beta'::text])))
+exports CHECK ((layout_version = ANY (ARRAY[1, 2])))
 exports CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text, 'INTERVALSCHEDULED'::text])))
 exports CHECK ((window_end > window_start))
 exports FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -709,7 +711,7 @@ cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
 claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text) returns TABLE(delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 claim_export_manifests(p_count integer, p_lease interval) returns SETOF exports
-claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer) returns SETOF export_runs
+claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer, p_layout integer) returns SETOF export_runs
 claim_runs(p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[], p_assistants uuid[], p_owners integer[]) returns SETOF runs
 claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns SETOF webhook_deliveries
 collect_blobs(p_space uuid, p_count integer) returns integer

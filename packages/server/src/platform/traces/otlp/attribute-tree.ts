@@ -1,4 +1,5 @@
 // Attributes whose names are paths, such as `llm.input_messages.0.message.role`, as the lists and objects that they stand for.
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
 
 /** Deeper paths are no trees any more. */
 const depthMax = 32;
@@ -22,6 +23,7 @@ export const listBelow = (
   attributes: ReadonlyMap<string, unknown>,
   names: readonly string[],
   prefix: string,
+  budget: JsonBudget,
 ): unknown => {
   const root = newNode();
   for (const name of names) {
@@ -29,8 +31,13 @@ export const listBelow = (
     let node = root;
     for (const [depth, segment] of path.entries()) {
       const key = depth >= depthMax ? path.slice(depth).join('.') : segment;
-      const next = node.children.get(key) ?? newNode();
-      node.children.set(key, next);
+      let next = node.children.get(key);
+      if (next === undefined) {
+        // A name of a hundred bytes may stand for as many objects as it has dots.
+        budget.spend(1);
+        next = newNode();
+        node.children.set(key, next);
+      }
       node = next;
       if (depth >= depthMax) break;
     }

@@ -1,5 +1,6 @@
 // What a span says of models, tokens and conversations, by the conventions of OpenTelemetry for generative AI, OpenInference,
 // OpenLLMetry and LangSmith.
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { fromJsonText } from './payloads.ts';
 import type { Attributes } from './span.ts';
 
@@ -65,8 +66,8 @@ const definedOnly = (fields: Fields): Fields | undefined => {
 };
 
 /** In the form in which other tracers say it. */
-export const usageMetadataOf = (attributes: Attributes): Fields | undefined => {
-  const said = fromJsonText(attributes.get('langsmith.usage_metadata'));
+export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fields | undefined => {
+  const said = fromJsonText(attributes.get('langsmith.usage_metadata'), budget);
   if (isFields(said)) return said;
   const input_token_details = definedOnly({
     cache_read: countAt(
@@ -117,15 +118,15 @@ export const usageMetadataOf = (attributes: Attributes): Fields | undefined => {
 
 const requestPrefix = 'gen_ai.request.';
 
-export const invocationParamsOf = (attributes: Attributes): Fields | undefined => {
+export const invocationParamsOf = (attributes: Attributes, budget: JsonBudget): Fields | undefined => {
   const params = new Map<string, unknown>();
-  const whole = fromJsonText(attributes.get('llm.invocation_parameters'));
+  const whole = fromJsonText(attributes.get('llm.invocation_parameters'), budget);
   if (isFields(whole)) for (const [key, value] of Object.entries(whole)) params.set(key, value);
   for (const [name, value] of attributes) {
     const key = name.slice(requestPrefix.length);
     if (name.startsWith(requestPrefix) && key !== '') params.set(key, value);
   }
-  const tools = fromJsonText(attributes.get('gen_ai.tool.definitions') ?? attributes.get('tools'));
+  const tools = fromJsonText(attributes.get('gen_ai.tool.definitions') ?? attributes.get('tools'), budget);
   if (tools !== undefined) params.set('tools', tools);
   const tool_name = textAt(attributes, 'gen_ai.tool.name');
   if (tool_name !== undefined) params.set('tool_name', tool_name);
@@ -151,6 +152,7 @@ export const metadataOf = (
   attributes: Attributes,
   resource: Attributes,
   used: ReadonlySet<string>,
+  budget: JsonBudget,
 ): Map<string, unknown> => {
   const metadata = new Map(resource);
   for (const [name, value] of attributes)
@@ -160,7 +162,7 @@ export const metadataOf = (
       !metadataPrefixes.some((prefix) => name.startsWith(prefix))
     )
       metadata.set(name, value);
-  const said = fromJsonText(attributes.get('metadata'));
+  const said = fromJsonText(attributes.get('metadata'), budget);
   if (isFields(said)) for (const [key, value] of Object.entries(said)) metadata.set(key, value);
   else if (said !== undefined) metadata.set('metadata', said);
   for (const [key, ...names] of copied) {
@@ -170,7 +172,7 @@ export const metadataOf = (
   for (const [name, value] of attributes)
     for (const prefix of metadataPrefixes)
       if (name.startsWith(prefix)) metadata.set(name.slice(prefix.length), value);
-  const usage = usageMetadataOf(attributes);
+  const usage = usageMetadataOf(attributes, budget);
   if (usage !== undefined) metadata.set('usage_metadata', usage);
   // The keys of other tracers come first, as in the store; these name the conversation where none of them does.
   if (!['session_id', 'conversation_id', 'thread_id'].some((key) => metadata.has(key))) {

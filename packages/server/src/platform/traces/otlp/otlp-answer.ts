@@ -1,16 +1,16 @@
 // ExportTraceServiceResponse: empty when all was taken in; otherwise how many spans were not, which exporters do not send again.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { OtlpAnswer } from '@svc/contract';
-import type { Rejection } from '../sent-run.ts';
+import type { Rejections } from '../rejections.ts';
 
 const messagesMax = 20;
 
-export const toOtlpAnswer = (rejections: readonly Rejection[]): OtlpAnswer => {
-  if (rejections.length === 0) return {};
-  const said = rejections
+export const toOtlpAnswer = ({ named, count }: Rejections): OtlpAnswer => {
+  if (count === 0) return {};
+  const said = named
     .slice(0, messagesMax)
     .map(({ id, message }) => (id === null ? message : `${id.slice(0, 40)}: ${message}`));
-  return { partialSuccess: { rejectedSpans: String(rejections.length), errorMessage: said.join('; ') } };
+  return { partialSuccess: { rejectedSpans: String(count), errorMessage: said.join('; ') } };
 };
 
 export const toProtobuf = ({ partialSuccess }: OtlpAnswer): Uint8Array<ArrayBuffer> => {

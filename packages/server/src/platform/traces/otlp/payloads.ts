@@ -1,4 +1,6 @@
 // What went into a span and what came out of it, by whichever convention it says that.
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import { measure } from '../json-text.ts';
 import { listBelow, namesBelow } from './attribute-tree.ts';
 import type { Span, SpanEvent } from './span.ts';
 
@@ -48,25 +50,30 @@ export interface SpanPayloads {
   used: ReadonlySet<string>;
 }
 
-export const payloadsOf = (span: Span): SpanPayloads => {
+export const payloadsOf = (span: Span, budget: JsonBudget): SpanPayloads => {
   const used = new Set<string>();
-  const inputs = find(span, inputShapes, used) ?? ofEvents(span.events, inputEvents);
-  const outputs = find(span, outputShapes, used) ?? ofEvents(span.events, outputEvents);
+  const inputs = find(span, inputShapes, used, budget) ?? ofEvents(span.events, inputEvents, budget);
+  const outputs = find(span, outputShapes, used, budget) ?? ofEvents(span.events, outputEvents, budget);
   return { inputs, outputs, used };
 };
 
-const find = ({ attributes }: Span, shapes: readonly Shape[], used: Set<string>): object | undefined => {
+const find = (
+  { attributes }: Span,
+  shapes: readonly Shape[],
+  used: Set<string>,
+  budget: JsonBudget,
+): object | undefined => {
   for (const { as, name, key } of shapes) {
     if (as === 'tree') {
       const names = namesBelow(attributes.keys(), name);
       if (names.length === 0) continue;
       for (const one of names) used.add(one);
-      return { [key]: listBelow(attributes, names, name) };
+      return { [key]: listBelow(attributes, names, name, budget) };
     }
     const value = attributes.get(name);
     if (value === undefined || value === null) continue;
     used.add(name);
-    const read = fromJsonText(value);
+    const read = fromJsonText(value, budget);
     const isObject = typeof read === 'object' && read !== null && !Array.isArray(read);
     return as === 'whole' && isObject ? read : { [key]: read };
   }
@@ -75,9 +82,10 @@ const find = ({ attributes }: Span, shapes: readonly Shape[], used: Set<string>)
 
 const jsonCharsMax = 10_000_000;
 
-/** Conventions put JSON into texts; what is none stays a text. */
-export const fromJsonText = (value: unknown): unknown => {
+/** Conventions put JSON into texts; what is none, or is nested too deep, stays a text. It counts as JSON of the body does. */
+export const fromJsonText = (value: unknown, budget: JsonBudget): unknown => {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || value.length > jsonCharsMax) return value;
+  if (!measure(value, budget)) return value;
   try {
     return JSON.parse(value) as unknown;
   } catch {
@@ -85,13 +93,17 @@ export const fromJsonText = (value: unknown): unknown => {
   }
 };
 
-const ofEvents = (events: readonly SpanEvent[], names: ReadonlySet<string>): object | undefined => {
+const ofEvents = (
+  events: readonly SpanEvent[],
+  names: ReadonlySet<string>,
+  budget: JsonBudget,
+): object | undefined => {
   const messages = events
     .filter(({ name }) => names.has(name))
     .map(({ name, attributes }) => {
       const role = name.split('.')[1] ?? '';
       const said = Object.fromEntries(
-        [...attributes].map(([key, value]) => [key, fromJsonText(value)] as const),
+        [...attributes].map(([key, value]) => [key, fromJsonText(value, budget)] as const),
       );
       return { role: role === 'choice' ? 'assistant' : role, ...said };
     });

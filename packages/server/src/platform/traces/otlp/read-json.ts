@@ -6,7 +6,6 @@ import {
   fromDouble,
   fromInteger,
   type Origin,
-  ReadBudget,
   type Span,
   type SpanSink,
   valueDepthMax,
@@ -36,27 +35,25 @@ const textOf = (value: unknown, what: string): string => {
   return value;
 };
 
-/** The value of a request's body. Throws RunRejected when its shape is not that of a request. */
+/** The value of a request's body, whose size has been checked. Throws RunRejected when its shape is not that of a request. */
 export const readJson = (body: unknown, sink: SpanSink): void => {
-  const budget = new ReadBudget();
   if (!isFields(body)) throw new RunRejected('the body is not an object');
   for (const item of listOf(body['resourceSpans'], 'resourceSpans')) {
     const part = fieldsOf(item, 'an item of resourceSpans');
-    const resource = attributesOf(fieldsOf(part['resource'], 'resource')['attributes'], budget);
+    const resource = attributesOf(fieldsOf(part['resource'], 'resource')['attributes']);
     for (const inner of listOf(part['scopeSpans'], 'scopeSpans')) {
       const scoped = fieldsOf(inner, 'an item of scopeSpans');
       const { name, version } = fieldsOf(scoped['scope'], 'scope');
       const scope = { name: textOf(name, 'scope.name'), version: textOf(version, 'scope.version') };
-      for (const span of listOf(scoped['spans'], 'spans')) take(span, { resource, scope }, sink, budget);
+      for (const span of listOf(scoped['spans'], 'spans')) take(span, { resource, scope }, sink);
     }
   }
 };
 
-const take = (value: unknown, origin: Origin, sink: SpanSink, budget: ReadBudget): void => {
+const take = (value: unknown, origin: Origin, sink: SpanSink): void => {
   let span: Span;
-  budget.spend();
   try {
-    span = spanOf(fieldsOf(value, 'a span'), budget);
+    span = spanOf(fieldsOf(value, 'a span'));
   } catch (error) {
     if (!(error instanceof RunRejected)) throw error;
     sink.fault(error.message);
@@ -65,7 +62,7 @@ const take = (value: unknown, origin: Origin, sink: SpanSink, budget: ReadBudget
   sink.span(span, origin);
 };
 
-const spanOf = (said: Fields, budget: ReadBudget): Span => {
+const spanOf = (said: Fields): Span => {
   const status = fieldsOf(said['status'], 'status');
   return {
     trace_id: textOf(said['traceId'], 'traceId').toLowerCase(),
@@ -76,23 +73,21 @@ const spanOf = (said: Fields, budget: ReadBudget): Span => {
     kind: typeof said['kind'] === 'number' ? said['kind'] : 0,
     start: nanosOf(said['startTimeUnixNano'], 'startTimeUnixNano'),
     end: nanosOf(said['endTimeUnixNano'], 'endTimeUnixNano'),
-    attributes: attributesOf(said['attributes'], budget),
+    attributes: attributesOf(said['attributes']),
     events: listOf(said['events'], 'events').map((item) => {
       const event = fieldsOf(item, 'an event');
-      budget.spend();
       return {
         name: textOf(event['name'], 'the name of an event'),
         time: nanosOf(event['timeUnixNano'], 'timeUnixNano'),
-        attributes: attributesOf(event['attributes'], budget),
+        attributes: attributesOf(event['attributes']),
       };
     }),
     links: listOf(said['links'], 'links').map((item) => {
       const link = fieldsOf(item, 'a link');
-      budget.spend();
       return {
         trace_id: textOf(link['traceId'], 'traceId'),
         span_id: textOf(link['spanId'], 'spanId'),
-        attributes: attributesOf(link['attributes'], budget),
+        attributes: attributesOf(link['attributes']),
       };
     }),
     status: { code: codeOf(status['code']), message: textOf(status['message'], 'status.message') },
@@ -117,22 +112,20 @@ const nanosOf = (value: unknown, what: string): bigint => {
   return nanos;
 };
 
-const attributesOf = (value: unknown, budget: ReadBudget, depth = 0): Attributes => {
+const attributesOf = (value: unknown, depth = 0): Attributes => {
   const attributes = new Map<string, unknown>();
   for (const item of listOf(value, 'attributes')) {
     const said = fieldsOf(item, 'an attribute');
-    budget.spend();
-    attributes.set(textOf(said['key'], 'the key of an attribute'), valueOf(said['value'], budget, depth));
+    attributes.set(textOf(said['key'], 'the key of an attribute'), valueOf(said['value'], depth));
   }
   return attributes;
 };
 
 /** An AnyValue. */
-const valueOf = (value: unknown, budget: ReadBudget, depth: number): unknown => {
+const valueOf = (value: unknown, depth: number): unknown => {
   if (depth > valueDepthMax)
     throw new RunRejected(`an attribute is nested deeper than ${valueDepthMax} levels`);
   const said = fieldsOf(value, 'the value of an attribute');
-  budget.spend();
   const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = said;
   if (typeof stringValue === 'string') return stringValue;
   if (typeof boolValue === 'boolean') return boolValue;
@@ -143,8 +136,7 @@ const valueOf = (value: unknown, budget: ReadBudget, depth: number): unknown => 
   if (typeof doubleValue === 'string') return doubleValue;
   if (typeof bytesValue === 'string') return bytesValue;
   if (isFields(arrayValue))
-    return listOf(arrayValue['values'], 'values').map((item) => valueOf(item, budget, depth + 1));
-  if (isFields(kvlistValue))
-    return Object.fromEntries(attributesOf(kvlistValue['values'], budget, depth + 1));
+    return listOf(arrayValue['values'], 'values').map((item) => valueOf(item, depth + 1));
+  if (isFields(kvlistValue)) return Object.fromEntries(attributesOf(kvlistValue['values'], depth + 1));
   return null;
 };

@@ -2,11 +2,11 @@
 // have another wire type than they should, are skipped, as protobuf wants it; what is cut off or no protobuf is refused.
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { Problem } from '@svc/contract/problem';
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import {
   fromDouble,
   fromInteger,
   type Origin,
-  ReadBudget,
   type Span,
   type SpanEvent,
   type SpanLink,
@@ -21,8 +21,7 @@ type Fields = Readonly<Record<number, Field>>;
 const { Varint, Bit64, LengthDelimited } = WireType;
 
 /** Throws a Problem when it is no such request. */
-export const readProtobuf = (body: Uint8Array, sink: SpanSink): void => {
-  const budget = new ReadBudget();
+export const readProtobuf = (body: Uint8Array, sink: SpanSink, budget: JsonBudget): void => {
   try {
     readFields(body, {
       1: [LengthDelimited, (reader) => readResourceSpans(reader.bytes(), sink, budget)],
@@ -43,10 +42,10 @@ const readFields = (bytes: Uint8Array, fields: Fields): void => {
   }
 };
 
-const readResourceSpans = (bytes: Uint8Array, sink: SpanSink, budget: ReadBudget): void => {
+const readResourceSpans = (bytes: Uint8Array, sink: SpanSink, budget: JsonBudget): void => {
   const resource = new Map<string, unknown>();
   const scopes: Uint8Array[] = [];
-  budget.spend();
+  budget.spend(1);
   // What the spans belong to may come after them.
   readFields(bytes, {
     1: [LengthDelimited, (reader) => readFields(reader.bytes(), { 1: attribute(resource, budget) })],
@@ -59,11 +58,11 @@ const readScopeSpans = (
   bytes: Uint8Array,
   resource: Origin['resource'],
   sink: SpanSink,
-  budget: ReadBudget,
+  budget: JsonBudget,
 ): void => {
   const scope = { name: '', version: '' };
   const spans: Uint8Array[] = [];
-  budget.spend();
+  budget.spend(1);
   readFields(bytes, {
     1: [
       LengthDelimited,
@@ -76,7 +75,7 @@ const readScopeSpans = (
     2: [
       LengthDelimited,
       (reader) => {
-        budget.spend();
+        budget.spend(1);
         spans.push(reader.bytes());
       },
     ],
@@ -84,7 +83,7 @@ const readScopeSpans = (
   for (const span of spans) sink.span(readSpan(span, budget), { resource, scope });
 };
 
-const readSpan = (bytes: Uint8Array, budget: ReadBudget): Span => {
+const readSpan = (bytes: Uint8Array, budget: JsonBudget): Span => {
   const attributes = new Map<string, unknown>();
   const status = { code: 0, message: '' };
   const span: Span = {
@@ -125,10 +124,10 @@ const readSpan = (bytes: Uint8Array, budget: ReadBudget): Span => {
   return span;
 };
 
-const readEvent = (bytes: Uint8Array, budget: ReadBudget): SpanEvent => {
+const readEvent = (bytes: Uint8Array, budget: JsonBudget): SpanEvent => {
   const attributes = new Map<string, unknown>();
   const event = { name: '', time: 0n, attributes };
-  budget.spend();
+  budget.spend(1);
   readFields(bytes, {
     1: [Bit64, (reader) => (event.time = BigInt(reader.fixed64()))],
     2: [LengthDelimited, (reader) => (event.name = reader.string())],
@@ -137,10 +136,10 @@ const readEvent = (bytes: Uint8Array, budget: ReadBudget): SpanEvent => {
   return event;
 };
 
-const readLink = (bytes: Uint8Array, budget: ReadBudget): SpanLink => {
+const readLink = (bytes: Uint8Array, budget: JsonBudget): SpanLink => {
   const attributes = new Map<string, unknown>();
   const link = { trace_id: '', span_id: '', attributes };
-  budget.spend();
+  budget.spend(1);
   readFields(bytes, {
     1: [LengthDelimited, (reader) => (link.trace_id = hex(reader))],
     2: [LengthDelimited, (reader) => (link.span_id = hex(reader))],
@@ -155,7 +154,7 @@ const hex = (reader: BinaryReader): string => {
 };
 
 /** A field of KeyValues. */
-const attribute = (into: Map<string, unknown>, budget: ReadBudget, depth = 0): Field => [
+const attribute = (into: Map<string, unknown>, budget: JsonBudget, depth = 0): Field => [
   LengthDelimited,
   (reader) => {
     let key = '';
@@ -164,16 +163,16 @@ const attribute = (into: Map<string, unknown>, budget: ReadBudget, depth = 0): F
       1: [LengthDelimited, (inner) => (key = inner.string())],
       2: [LengthDelimited, (inner) => (value = readValue(inner.bytes(), budget, depth))],
     });
-    budget.spend();
+    budget.spend(1);
     into.set(key, value);
   },
 ];
 
 /** An AnyValue. */
-const readValue = (bytes: Uint8Array, budget: ReadBudget, depth: number): unknown => {
+const readValue = (bytes: Uint8Array, budget: JsonBudget, depth: number): unknown => {
   if (depth > valueDepthMax)
     throw new Problem('bad_request', `An attribute is nested deeper than ${valueDepthMax} levels.`);
-  budget.spend();
+  budget.spend(1);
   let value: unknown = null;
   readFields(bytes, {
     1: [LengthDelimited, (reader) => (value = reader.string())],

@@ -1,5 +1,4 @@
 // Spans of OpenTelemetry as they were read, from protobuf or from JSON.
-import { Problem } from '@svc/contract/problem';
 
 /** JSON values; integers that a double cannot hold are texts, bytes are base64. */
 export type Attributes = ReadonlyMap<string, unknown>;
@@ -46,18 +45,7 @@ export interface SpanSink {
   fault(message: string): void;
 }
 
-const valuesMax = 1_000_000;
 export const valueDepthMax = 64;
-
-/** What is read costs more memory than its bytes: an empty attribute has two of them, and becomes an object. */
-export class ReadBudget {
-  #left = valuesMax;
-
-  spend(): void {
-    if (--this.#left < 0)
-      throw new Problem('too_large', `A request may have at most ${valuesMax} spans, events and attributes.`);
-  }
-}
 
 export const fromInteger = (value: bigint): number | string => {
   const number = Number(value);

@@ -1,6 +1,7 @@
 // A span as a run. Its id is that of the span, in the form in which LangSmith's tracers point at spans of OpenTelemetry, so that
 // runs of theirs and spans are one trace. Which trace it is in follows from its parents, whenever those come.
 import { createHash } from 'node:crypto';
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { otelTraceKey } from '../../../storage/otel-traces.ts';
 import { RunRejected, type SentRun } from '../sent-run.ts';
 import { invocationParamsOf, metadataOf, runTypeOf, textAt } from './conventions.ts';
@@ -19,13 +20,22 @@ export const isSpanRunId = (id: unknown): id is string => typeof id === 'string'
 
 const uuidOf = (span_id: string): string => `${idPrefix}${span_id.slice(0, 4)}-${span_id.slice(4)}`;
 
-/** `project`: the name that the request gives. Throws RunRejected when the span makes no sense. */
-export const toRun = (span: Span, origin: Origin, project: string | undefined): SentRun => {
+/**
+ * `project`: the name that the request gives. Throws RunRejected when the span makes no sense, and a Problem when the budget is
+ * used up: each span repeats what is said of all spans of its resource.
+ */
+export const toRun = (
+  span: Span,
+  origin: Origin,
+  project: string | undefined,
+  budget: JsonBudget,
+): SentRun => {
   const { attributes } = span;
   assertIds(span);
+  budget.spend(origin.resource.size);
   const id = textAt(attributes, 'langsmith.span.id') ?? uuidOf(span.span_id);
-  const { inputs, outputs, used } = payloadsOf(span);
-  const metadata = metadataOf(attributes, origin.resource, used).set(otelTraceKey, span.trace_id);
+  const { inputs, outputs, used } = payloadsOf(span, budget);
+  const metadata = metadataOf(attributes, origin.resource, used, budget).set(otelTraceKey, span.trace_id);
   const main: SentRun['main'] = {
     id,
     ...placeOf(span),
@@ -46,7 +56,7 @@ export const toRun = (span: Span, origin: Origin, project: string | undefined): 
       ? {}
       : { links: span.links.map((link) => ({ ...link, attributes: Object.fromEntries(link.attributes) })) }),
   };
-  const invocation_params = invocationParamsOf(attributes);
+  const invocation_params = invocationParamsOf(attributes, budget);
   const values = {
     inputs,
     outputs,
@@ -58,19 +68,21 @@ export const toRun = (span: Span, origin: Origin, project: string | undefined): 
       otel,
     },
   };
-  return toSent(id, main, values);
+  return toSent(id, main, values, budget);
 };
 
 const toSent = (
   id: string,
   main: SentRun['main'],
   values: Partial<Record<keyof SentRun['payloads'], unknown>>,
+  budget: JsonBudget,
 ): SentRun => {
   const run: SentRun = { operation: 'post', id, main, payloads: {}, hash: '' };
   const hash = createHash('sha1').update(JSON.stringify(main));
   for (const [name, value] of Object.entries(values) as [keyof SentRun['payloads'], unknown][]) {
     if (value === undefined) continue;
     const text = JSON.stringify(value);
+    budget.make(text.length);
     hash.update(name).update(text);
     run.payloads[name] = { text, value };
   }

@@ -1,4 +1,4 @@
--- Cancels runs of one thread, named or all in flight. Returns nothing at all when one that is named is not there, or
+-- Cancels runs of one thread: those named, or all in flight. Returns the outcome of each run that is there, and nothing when
 -- the thread (or a run without one) does not pass p_access.
 create or replace function cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text,
                             p_access jsonpath default 'strict 1 == 1')
@@ -15,10 +15,6 @@ begin
       select 1 from runs r where r.thread_id = p_thread_id and (not r.temporary or (r.metadata @@ p_access) is not true)
     ) then return; end if;
   elsif v_metadata @@ p_access is not true then
-    return;
-  end if;
-  if (select count(*) from runs r where r.thread_id = p_thread_id and r.run_id = any (p_run_ids))
-     < cardinality(p_run_ids) then
     return;
   end if;
   return query select * from stop_runs(p_thread_id, p_run_ids, p_action, p_reason);

@@ -1,0 +1,188 @@
+// States as the JSON text that clients get, from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values
+// stay in wire form throughout. Large states are rendered in a parser thread, so this file imports no more than it needs.
+import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
+import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
+import type { StoredBlob } from '../../runtime/values/blob.ts';
+import { hashesOf } from '../../runtime/values/blob-ref.ts';
+import { joinWire } from '../../runtime/values/wire.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
+import { contains } from './contains.ts';
+import type { StateField, StateSelection } from './state-selection.ts';
+
+type Join = (ref: string) => unknown;
+type Values = Record<string, unknown>;
+
+/** A checkpoint with those of its pending subgraphs, by the namespaces of their tasks. */
+export interface StateTree {
+  stored: StoredCheckpoint;
+  inner?: Record<string, StateTree>;
+}
+
+/** What of a checkpoint its values are made of. */
+export type StoredValues = Pick<StoredCheckpoint['checkpoint'], 'channels' | 'shape'>;
+
+export interface RenderInput {
+  /** JSON text: a list of [hash, refs, payload]. */
+  blobs: string;
+  /** `states`: whole snapshots. `values`: the values alone. */
+  states?: StateTree[];
+  values?: StoredValues[];
+  selection: StateSelection;
+  /** Of all texts together: nothing is rendered after the first that exceeds it. */
+  bytesMax: number;
+}
+
+const channelsOf = ({ channels }: Pick<StoredValues, 'channels'>): Record<string, string> =>
+  JSON.parse(channels) as Record<string, string>;
+const wroteOf = (stored: StoredCheckpoint): NodeWrite[] =>
+  JSON.parse(stored.checkpoint.wrote ?? '[]') as NodeWrite[];
+export const shapeOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointShape | undefined =>
+  shape === null ? undefined : (JSON.parse(shape) as CheckpointShape);
+
+/** A single name when the state is that channel's value, not an object of them. */
+const keysOf = (stored: StoredValues, { keys: wanted }: StateSelection): string[] | string => {
+  const keys =
+    shapeOf(stored)?.keys ?? Object.keys(channelsOf(stored)).filter((channel) => !isInternalChannel(channel));
+  if (typeof keys === 'string' || wanted === undefined) return keys;
+  return keys.filter((key) => wanted.includes(key));
+};
+
+/** The blobs that the values are made of. */
+export const hashesOfValues = (stored: StoredValues, selection: StateSelection): string[] => {
+  const channels = channelsOf(stored);
+  return [keysOf(stored, selection)].flat().flatMap((key) => hashesOf(channels[key] ?? ''));
+};
+
+/** The blobs that the selected parts of a state are made of. */
+export const hashesOfState = (tree: StateTree, selection: StateSelection): string[] => {
+  const { stored, inner = {} } = tree;
+  const has = (...fields: StateField[]): boolean => fields.some((field) => selection.fields.includes(field));
+  const refs = [
+    ...(has('metadata') ? wroteOf(stored).map(([, , ref]) => ref) : []),
+    ...(has('metadata') ? [channelsOf(stored.checkpoint)['__start__'] ?? ''] : []),
+    ...(has('tasks', 'interrupts') ? stored.writes.map(({ ref }) => ref) : []),
+  ];
+  return [
+    ...(has('values') ? hashesOfValues(stored.checkpoint, selection) : []),
+    ...refs.flatMap((ref) => hashesOf(ref)),
+    ...Object.values(inner).flatMap((one) => hashesOfState(one, selection)),
+  ];
+};
+
+const joiner = (blobs: string): Join => {
+  const byHash = new Map<string, StoredBlob>();
+  for (const [hash, refs, payload] of JSON.parse(blobs) as [string, string[] | null, string | null][])
+    byHash.set(hash, { refs, payload });
+  return (ref) => joinWire(ref, (hash) => byHash.get(hash));
+};
+
+/** One text each, in order; fewer when their bytes are over the bound. */
+export const render = ({ blobs, states, values, selection, bytesMax }: RenderInput): string[] => {
+  const join = joiner(blobs);
+  const texts: string[] = [];
+  let left = bytesMax;
+  const add = (value: unknown): boolean => {
+    const text = JSON.stringify(value) ?? 'null';
+    left -= text.length;
+    if (left < 0 && texts.length > 0) return false;
+    texts.push(text);
+    return left > 0;
+  };
+  for (const one of values ?? []) if (!add(valuesOf(one, selection, join))) return texts;
+  for (const one of states ?? []) if (!add(toState(one, selection, join))) return texts;
+  return texts;
+};
+
+export interface MatchInput {
+  blobs: string;
+  values: StoredValues[];
+  wanted: Values;
+}
+
+/** Which of the values contain what is wanted. */
+export const match = ({ blobs, values, wanted }: MatchInput): boolean[] => {
+  const join = joiner(blobs);
+  const selection: StateSelection = { fields: ['values'], keys: Object.keys(wanted) };
+  return values.map((one) => contains(valuesOf(one, selection, join), wanted));
+};
+
+const valuesOf = (stored: StoredValues, selection: StateSelection, join: Join): unknown => {
+  const channels = channelsOf(stored);
+  const keys = keysOf(stored, selection);
+  if (typeof keys === 'string') return channels[keys] === undefined ? {} : join(channels[keys]);
+  const values: Values = {};
+  for (const key of keys) if (channels[key] !== undefined) values[key] = join(channels[key]);
+  return values;
+};
+
+const toState = (tree: StateTree, selection: StateSelection, join: Join): Values => {
+  const { stored } = tree;
+  const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
+  const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
+  const shaped = shapeOf(stored.checkpoint)?.tasks ?? [];
+  const tasks = (): Values[] => shaped.map((task) => toTask(task, tree, selection, join));
+  const makers: Record<StateField, () => unknown> = {
+    values: () => valuesOf(stored.checkpoint, selection, join),
+    next: () => shaped.map(({ name }) => name),
+    tasks,
+    interrupts: () => tasks().flatMap(({ interrupts }) => interrupts),
+    metadata: () => ({
+      parents: {},
+      ...(JSON.parse(metadata) as Values),
+      thread_id,
+      checkpoint_id,
+      ...(run_id === null ? {} : { run_id }),
+      writes: writesOf(stored, join),
+    }),
+    created_at: () => (JSON.parse(body) as { ts: string }).ts,
+    checkpoint: () => at(checkpoint_id),
+    parent_checkpoint: () => (parent_id === null ? null : at(parent_id)),
+    checkpoint_id: () => checkpoint_id,
+    parent_checkpoint_id: () => parent_id,
+  };
+  return Object.fromEntries(selection.fields.map((field) => [field, makers[field]()]));
+};
+
+/** Node to what it wrote to get here; for an input, `__start__` to the input. */
+const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
+  const writes: Values = {};
+  for (const [node, channel, ref] of wroteOf(stored)) {
+    if (channel === null) writes[node] = join(ref);
+    else writes[node] = { ...(writes[node] as Values | undefined), [channel]: join(ref) };
+  }
+  const input = channelsOf(stored.checkpoint)['__start__'];
+  if (Object.keys(writes).length === 0 && input !== undefined) writes['__start__'] = join(input);
+  return Object.keys(writes).length === 0 ? null : writes;
+};
+
+/** A task with what came of it so far: an error, interrupts, or a result. */
+const toTask = (
+  task: CheckpointShape['tasks'][number],
+  { stored, inner = {} }: StateTree,
+  selection: StateSelection,
+  join: Join,
+): Values => {
+  const { id, name, path = usualPath(name), ns } = task;
+  const own = stored.writes.filter((write) => write.task_id === id);
+  const error = own.find((write) => write.channel === '__error__');
+  const interrupts = own
+    .filter((write) => write.channel === '__interrupt__')
+    .flatMap((write) => [join(write.ref)].flat());
+  const results = own.filter((write) => !isInternalChannel(write.channel));
+  const isDone = !error && interrupts.length === 0 && results.length > 0;
+  const within = ns === undefined ? undefined : inner[ns];
+  return {
+    id,
+    name,
+    path,
+    error: error ? messageOf(join(error.ref)) : null,
+    interrupts,
+    checkpoint:
+      ns === undefined || within ? null : { thread_id: stored.checkpoint.thread_id, checkpoint_ns: ns },
+    state: within ? toState(within, selection, join) : null,
+    result: isDone ? Object.fromEntries(results.map((write) => [write.channel, join(write.ref)])) : null,
+  };
+};
+
+const messageOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);

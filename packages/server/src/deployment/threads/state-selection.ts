@@ -1,0 +1,42 @@
+// Which parts of a state are wanted. What is not wanted is not read.
+
+export const stateFields = [
+  'values',
+  'next',
+  'tasks',
+  'interrupts',
+  'metadata',
+  'created_at',
+  'checkpoint',
+  'parent_checkpoint',
+  'checkpoint_id',
+  'parent_checkpoint_id',
+] as const;
+export type StateField = (typeof stateFields)[number];
+
+/** Plain data: it is sent to threads. */
+export interface StateSelection {
+  fields: readonly StateField[];
+  /** Names of values; all of them when undefined. */
+  keys: readonly string[] | undefined;
+}
+
+export const wholeState: StateSelection = { fields: stateFields, keys: undefined };
+
+const valuePrefix = 'values.';
+
+/** `select`: names of fields, and `values.<name>` for single values. */
+export const toSelection = (select: readonly string[] | undefined): StateSelection => {
+  if (select === undefined || select.length === 0) return wholeState;
+  const keys = select
+    .filter((name) => name.startsWith(valuePrefix))
+    .map((name) => name.slice(valuePrefix.length));
+  const hasAll = select.includes('values');
+  const fields = stateFields.filter(
+    (field) => select.includes(field) || (field === 'values' && keys.length > 0),
+  );
+  return { fields, keys: hasAll || keys.length === 0 ? undefined : keys };
+};
+
+/** Whether nothing but the values is wanted of a checkpoint. */
+export const valuesOnly = (keys?: readonly string[]): StateSelection => ({ fields: ['values'], keys });

@@ -1,0 +1,41 @@
+// A thread as clients see it, as JSON text: what its graph has made may be large, and is text already.
+import type { Thread } from '@svc/contract';
+import { JsonText, objectText } from '../../api/json-text.ts';
+import type { ListedThread, ThreadRow } from '../../storage/threads.ts';
+
+export type ThreadField = keyof Thread;
+
+/** `values`: JSON text; undefined when they are not shown. `fields`: those that are wanted. */
+export const threadText = (
+  row: ThreadRow | ListedThread,
+  values: string | undefined,
+  fields?: ReadonlySet<string>,
+): string => {
+  const { ttl_strategy: strategy, ttl_minutes, expires_at } = row;
+  const hasTtl = ttl_minutes !== null && ttl_minutes !== undefined;
+  const members: Record<ThreadField, unknown> = {
+    thread_id: row.thread_id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    state_updated_at: row.state_updated_at,
+    metadata: textOr(row.metadata),
+    config: textOr(row.config),
+    status: row.status,
+    values: textOr(values),
+    interrupts: textOr(row.interrupts),
+    error: textOr(row.error ?? undefined),
+    ttl: hasTtl ? { strategy, ttl_minutes, expires_at } : undefined,
+  };
+  if (fields === undefined) return objectText(members);
+  return objectText(Object.fromEntries(Object.entries(members).filter(([name]) => fields.has(name))));
+};
+
+const textOr = (value: unknown): unknown => (typeof value === 'string' ? new JsonText(value) : value);
+
+const ttlColumns = new Set(['ttl_strategy', 'ttl_minutes', 'expires_at']);
+
+/** Whether a column of the row is needed for the fields. */
+export const isColumnOf =
+  (fields: ReadonlySet<string>) =>
+  (column: string): boolean =>
+    fields.has(ttlColumns.has(column) ? 'ttl' : column);

@@ -1,0 +1,111 @@
+// What the JSON of one body may hold, counted while it is parsed. Bytes do not tell: a list of a million empty objects takes
+// 3 MB on the wire and 60 MB in memory, and as long to parse as 100 MB of text.
+import { Problem } from '@svc/contract/problem';
+
+export interface JsonLimits {
+  /** Objects, lists, texts, numbers, `true`, `false` and `null`. */
+  valuesMax: number;
+  /** Names of members of objects. */
+  keysMax: number;
+  /** Objects and lists within each other. */
+  depthMax: number;
+  /** Of what is made of the body, where one part of it is repeated for many others. */
+  madeBytesMax: number;
+  /** The settings that raise the limits. */
+  settings: Readonly<Record<'values' | 'keys' | 'depth' | 'bytes', string>>;
+}
+
+/** For bodies of the deployment API, and of the platform API but for traces. */
+export const requestLimits: JsonLimits = {
+  valuesMax: 200_000,
+  keysMax: 50_000,
+  depthMax: 100,
+  madeBytesMax: 20_971_520,
+  settings: {
+    values: 'SVC_JSON_VALUES',
+    keys: 'SVC_JSON_KEYS',
+    depth: 'SVC_JSON_DEPTH',
+    bytes: 'SVC_BODY_LIMIT',
+  },
+};
+
+/** For bodies with traces. */
+export const ingestLimits: JsonLimits = {
+  valuesMax: 1_000_000,
+  keysMax: 500_000,
+  depthMax: 512,
+  madeBytesMax: 104_857_600,
+  settings: {
+    values: 'SVC_INGEST_VALUES',
+    keys: 'SVC_INGEST_KEYS',
+    depth: 'SVC_INGEST_DEPTH',
+    bytes: 'SVC_INGEST_LIMIT',
+  },
+};
+
+/** Bodies with more bytes, values or keys are parsed in a thread of their own. */
+const inline = { bytes: 524_288, values: 50_000, keys: 10_000, madeBytes: 2_097_152 };
+
+export const inlineBytesMax = inline.bytes;
+
+/** The same limits, but for what is parsed on the main thread. */
+export const inlineLimits = (limits: JsonLimits): JsonLimits => ({
+  ...limits,
+  valuesMax: Math.min(limits.valuesMax, inline.values),
+  keysMax: Math.min(limits.keysMax, inline.keys),
+  madeBytesMax: Math.min(limits.madeBytesMax, inline.madeBytes),
+});
+
+/** The body has more than its limits allow. */
+export class BudgetExceeded extends Problem {
+  constructor(what: string, setting: string) {
+    super('too_large', `The body has ${what}, the limit per request; ${setting} raises it.`);
+    this.name = 'BudgetExceeded';
+  }
+}
+
+/** Counts the values and keys of all parts of one body. */
+export class JsonBudget {
+  readonly limits: JsonLimits;
+  #values = 0;
+  #keys = 0;
+  #madeBytes = 0;
+
+  constructor(limits: JsonLimits) {
+    this.limits = limits;
+  }
+
+  /** How many values may still come. */
+  get valuesLeft(): number {
+    return this.limits.valuesMax - this.#values;
+  }
+
+  get keysLeft(): number {
+    return this.limits.keysMax - this.#keys;
+  }
+
+  /** Throws when that is more than is left. */
+  spend(values: number, keys = 0): void {
+    this.#values += values;
+    this.#keys += keys;
+    const { valuesMax, keysMax, settings } = this.limits;
+    if (this.#values > valuesMax)
+      throw new BudgetExceeded(`more than ${valuesMax} JSON values`, settings.values);
+    if (this.#keys > keysMax) throw new BudgetExceeded(`more than ${keysMax} JSON keys`, settings.keys);
+  }
+
+  /** Counts text that is made of the body. Throws when it adds up to too much. */
+  make(bytes: number): void {
+    this.#madeBytes += bytes;
+    const { madeBytesMax, settings } = this.limits;
+    if (this.#madeBytes <= madeBytesMax) return;
+    throw new BudgetExceeded(
+      `parts that are repeated for many others and add up to more than ${madeBytesMax} bytes`,
+      settings.bytes,
+    );
+  }
+}
+
+/** What is wrong with JSON that is nested too deep. */
+export const tooDeep = ({ depthMax, settings }: JsonLimits): string =>
+  `is nested deeper than ${depthMax} levels; ${settings.depth} raises that limit`;

@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../test/eventually.ts';
+import { buffersOf, toBlocks } from './byte-blocks.ts';
+import { requestLimits } from './json-limits.ts';
+import { ParserPool, type ParserPoolOptions } from './parser-pool.ts';
+import type { ParsedBody } from './tasks.ts';
+
+const pools: ParserPool[] = [];
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool[Symbol.asyncDispose]();
+});
+
+const open = (options: Partial<ParserPoolOptions> = {}): { pool: ParserPool; ended: string[] } => {
+  const ended: string[] = [];
+  const logger = { warn: (fields: object) => void ended.push(JSON.stringify(fields)) };
+  const pool = new ParserPool({ threads: 1, logger: logger as never, ...options });
+  pools.push(pool);
+  return { pool, ended };
+};
+
+const parse = (pool: ParserPool, text: string, limits = requestLimits): Promise<ParsedBody> => {
+  const chunks = toBlocks([Buffer.from(text)]);
+  return pool.run('json', { chunks, limits, textFields: ['input'] }, buffersOf(chunks));
+};
+
+const many = (count: number): string => `{"a":[${'{},'.repeat(count - 1)}{}]}`;
+
+describe('a parser pool', () => {
+  it('parses in a thread, and says what is wrong as it is said elsewhere', async () => {
+    const { pool } = open();
+    expect(await parse(pool, '{"a":[1,"x"]}')).toMatchObject({ value: { a: [1, 'x'] }, texts: {} });
+    await expect(parse(pool, '{"a":1,"a":2}')).rejects.toMatchObject({
+      code: 'invalid',
+      faults: [{ loc: ['body'], type: 'duplicate_key' }],
+    });
+    await expect(parse(pool, '{"a":')).rejects.toMatchObject({ code: 'bad_request' });
+  });
+
+  it('sends members that are only stored back as text', async () => {
+    const { pool } = open();
+    const input = { text: 'x'.repeat(10_000), small: 1.5 };
+    const { value, texts } = await parse(pool, JSON.stringify({ input, other: true }, undefined, 1));
+    expect(value).toEqual({ other: true });
+    expect(texts).toEqual({ input: JSON.stringify(input) });
+  });
+
+  it('sends many values back as text, which the main thread parses faster than it copies them', async () => {
+    const { pool } = open();
+    const { value, json } = await parse(pool, many(10_000));
+    expect(value).toBeUndefined();
+    expect(JSON.parse(json ?? '')).toEqual(JSON.parse(many(10_000)));
+  });
+
+  it('does every task, however many wait', async () => {
+    const { pool } = open({ threads: 2 });
+    const parsed = await Promise.all(Array.from({ length: 40 }, (_, at) => parse(pool, `{"at":${at}}`)));
+    expect(parsed.map(({ value }) => value)).toEqual(Array.from({ length: 40 }, (_, at) => ({ at })));
+  });
+
+  it('refuses what waits for too long a line', async () => {
+    const { pool } = open({ waitingMax: 3 });
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => parse(pool, '{}')));
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(6);
+    for (const answer of refused) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
+  });
+
+  it('goes on in a new thread after a body that takes more memory than a thread may', async () => {
+    const { pool, ended } = open({ heapMb: 24 });
+    const limits = { ...requestLimits, valuesMax: 1e9, keysMax: 1e9 };
+    await expect(parse(pool, many(2_000_000), limits)).rejects.toMatchObject({
+      code: 'too_large',
+      message: expect.stringContaining('24 MB') as string,
+    });
+    expect(await parse(pool, '{"next":1}')).toMatchObject({ value: { next: 1 } });
+    await eventually(() => {
+      expect(ended).toHaveLength(1);
+    });
+  });
+
+  it('goes on in a new thread after a body that takes more time than a thread may', async () => {
+    const { pool } = open({ timeoutMs: 1 });
+    await expect(parse(pool, '{}')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('0.001 seconds') as string,
+    });
+    const { pool: patient } = open();
+    expect(await parse(patient, '{"next":1}')).toMatchObject({ value: { next: 1 } });
+  });
+
+  it('rejects what is under way when it is closed', async () => {
+    const { pool } = open();
+    const parsing = [parse(pool, '{}'), parse(pool, '{}')].map((one) => one.catch((error: unknown) => error));
+    await pool[Symbol.asyncDispose]();
+    for (const error of await Promise.all(parsing)) expect(error).toMatchObject({ code: 'unavailable' });
+    await expect(parse(pool, '{}')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

@@ -1,0 +1,93 @@
+// Large bodies are parsed in threads of their own, so that the event loop that renews leases goes on. The threads are few and
+// start with the first large body; what waits for one is bounded.
+import type { TransferListItem } from 'node:worker_threads';
+import { Problem } from '@svc/contract/problem';
+import type { Logger } from 'pino';
+import { ParserThread, type ThreadLimits, type ThreadTask } from './parser-thread.ts';
+import type { ParserTasks, TaskName } from './tasks.ts';
+
+export interface ParserPoolOptions extends Partial<ThreadLimits> {
+  threads: number;
+  /** Tasks that wait for a thread. */
+  waitingMax?: number;
+  logger: Pick<Logger, 'warn'>;
+}
+
+interface Waiting {
+  task: ThreadTask;
+  resolve: (output: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+const defaults = { timeoutMs: 30_000, heapMb: 320, waitingMax: 100 };
+
+export class ParserPool implements AsyncDisposable {
+  readonly #options: ParserPoolOptions & typeof defaults;
+  readonly #threads = new Set<ParserThread>();
+  readonly #idle: ParserThread[] = [];
+  readonly #waiting: Waiting[] = [];
+  #isClosed = false;
+
+  constructor(options: ParserPoolOptions) {
+    this.#options = { ...defaults, ...options };
+  }
+
+  /**
+   * Does a task in a thread. `answer` is asked what the task asks. The buffers in `transfer` are gone for the caller. Throws
+   * `unavailable` when too many tasks wait, or when the thread takes too long or ends.
+   */
+  run<N extends TaskName>(
+    name: N,
+    input: ParserTasks[N]['input'],
+    transfer: readonly TransferListItem[] = [],
+    answer?: (question: ParserTasks[N]['question']) => Promise<unknown>,
+  ): Promise<ParserTasks[N]['output']> {
+    const task = { name, input, transfer, answer: (answer ?? noAnswer) as ThreadTask['answer'] };
+    return new Promise<unknown>((resolve, reject) => {
+      const { waitingMax } = this.#options;
+      if (this.#isClosed) return reject(new Problem('unavailable', 'The server is stopping.'));
+      if (this.#waiting.length >= waitingMax)
+        return reject(new Problem('unavailable', `More than ${waitingMax} large requests wait to be read.`));
+      this.#waiting.push({ task, resolve, reject });
+      this.#startNext();
+    }) as Promise<ParserTasks[N]['output']>;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.splice(0))
+      reject(new Problem('unavailable', 'The server is stopping.'));
+    await Promise.all([...this.#threads].map((thread) => thread.stop()));
+  }
+
+  #startNext(): void {
+    if (this.#waiting.length === 0) return;
+    const thread = this.#idle.pop() ?? this.#newThread();
+    if (!thread) return;
+    const next = this.#waiting.shift();
+    if (!next) return void this.#idle.push(thread);
+    thread
+      .run(next.task)
+      .then(next.resolve, next.reject)
+      .finally(() => {
+        if (!thread.isEnding) this.#idle.push(thread);
+        this.#startNext();
+      });
+  }
+
+  #newThread(): ParserThread | undefined {
+    if (this.#isClosed || this.#threads.size >= this.#options.threads) return undefined;
+    const thread = new ParserThread(this.#options, (reason) => {
+      this.#threads.delete(thread);
+      const at = this.#idle.indexOf(thread);
+      if (at !== -1) this.#idle.splice(at, 1);
+      if (this.#isClosed) return;
+      this.#options.logger.warn({ reason }, 'parser thread ended');
+      this.#startNext();
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+}
+
+const noAnswer = (): Promise<never> => Promise.reject(new Error('The task has nothing to ask'));

@@ -1,0 +1,126 @@
+// The main thread's side of one parser thread. It does one task at a time.
+import { fileURLToPath } from 'node:url';
+import { Worker, type TransferListItem } from 'node:worker_threads';
+import { Problem } from '@svc/contract/problem';
+import { fromProblemData, toProblemData } from './problem-data.ts';
+import type { FromThread, TaskName, ToThread } from './tasks.ts';
+
+export interface ThreadLimits {
+  /** Of one task, while it computes. */
+  timeoutMs: number;
+  /** Of the thread's JavaScript heap; bytes that are transferred do not count. */
+  heapMb: number;
+}
+
+/** A task as data, with the buffers that change hands and the function that answers the task's questions. */
+export interface ThreadTask {
+  name: TaskName;
+  input: unknown;
+  transfer: readonly TransferListItem[];
+  answer: (question: unknown) => Promise<unknown>;
+}
+
+interface Running {
+  answer: ThreadTask['answer'];
+  resolve: (output: unknown) => void;
+  reject: (error: Error) => void;
+  /** Why a question of the task could not be answered: with its cause, unlike what the task makes of it. */
+  failure?: Error;
+}
+
+/** The same path from src/parsing and from dist/parsing. */
+const entry = fileURLToPath(new URL('../../bin/parser.js', import.meta.url));
+
+export class ParserThread {
+  readonly #worker: Worker;
+  readonly #limits: ThreadLimits;
+  #running: Running | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** It takes no more tasks. */
+  isEnding = false;
+
+  /** `onEnd` is called once, when the thread has ended for whatever reason. */
+  constructor(limits: ThreadLimits, onEnd: (reason: string) => void) {
+    this.#limits = limits;
+    this.#worker = new Worker(entry, {
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+      // Of the environment a parser needs nothing.
+      env: {},
+    });
+    this.#worker.unref();
+    let reason = 'it was stopped';
+    this.#worker.on('message', (message: FromThread) => void this.#receive(message));
+    this.#worker.on('error', (error: Error & { code?: string }) => {
+      this.isEnding = true;
+      reason = error.message;
+      this.#fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory(limits) : lost(error));
+    });
+    this.#worker.on('exit', () => {
+      this.isEnding = true;
+      this.#fail(lost(new Error(reason)));
+      onEnd(reason);
+    });
+  }
+
+  run({ name, input, transfer, answer }: ThreadTask): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#running = { answer, resolve, reject };
+      this.#send({ kind: 'task', name, input }, transfer);
+    });
+  }
+
+  /** Ends the thread, whatever it does. */
+  async stop(): Promise<void> {
+    this.isEnding = true;
+    clearTimeout(this.#timer);
+    await this.#worker.terminate();
+  }
+
+  #send(message: ToThread, transfer: readonly TransferListItem[] = []): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#timeOut(), this.#limits.timeoutMs);
+    this.#worker.postMessage(message, transfer);
+  }
+
+  async #receive(message: FromThread): Promise<void> {
+    clearTimeout(this.#timer);
+    const running = this.#running;
+    if (message.kind === 'done') {
+      this.#running = undefined;
+      if (message.problem) running?.reject(running.failure ?? fromProblemData(message.problem));
+      else running?.resolve(message.output);
+      return;
+    }
+    let reply: ToThread;
+    try {
+      reply = { kind: 'reply', value: await running?.answer(message.question) };
+    } catch (error) {
+      if (running) running.failure = error as Error;
+      reply = { kind: 'reply', problem: toProblemData(error) };
+    }
+    this.#send(reply);
+  }
+
+  #timeOut(): void {
+    const { timeoutMs } = this.#limits;
+    void this.stop();
+    this.#fail(
+      new Problem('unavailable', `Reading the request took longer than ${timeoutMs / 1000} seconds.`),
+    );
+  }
+
+  #fail(error: Error): void {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.reject(error);
+  }
+}
+
+const tooMuchMemory = ({ heapMb }: ThreadLimits): Problem =>
+  new Problem(
+    'too_large',
+    `Reading the request needs more than ${heapMb} MB of memory: send it in smaller parts.`,
+  );
+
+const lost = (cause: Error): Problem =>
+  new Problem('unavailable', 'The thread that read the request has ended.', { cause });

@@ -1,0 +1,49 @@
+// A parser thread: does one task after the other for the main thread.
+import { parentPort } from 'node:worker_threads';
+import { match, render } from '../deployment/threads/state-rendering.ts';
+import { ingestTask } from '../platform/traces/ingest-task.ts';
+import { readJsonBody } from './json-task.ts';
+import { fromProblemData, toProblemData } from './problem-data.ts';
+import type { FromThread, ParserTasks, TaskName, ToThread } from './tasks.ts';
+
+type Ask = (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>;
+
+/** The output, and the buffers that go along with it. */
+interface Done {
+  output: unknown;
+  transfer: ArrayBuffer[];
+}
+
+const tasks: { [N in TaskName]: (input: ParserTasks[N]['input'], ask: Ask) => Promise<Done> | Done } = {
+  json: (input) => ({ output: readJsonBody(input), transfer: [] }),
+  states: (input) => ({ output: render(input), transfer: [] }),
+  match: (input) => ({ output: match(input), transfer: [] }),
+  ingest: ingestTask,
+};
+
+const port = parentPort;
+if (!port) throw new Error('This program runs in a worker thread');
+
+let onReply: ((reply: Extract<ToThread, { kind: 'reply' }>) => void) | undefined;
+
+const send = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+
+const ask: Ask = (question, transfer) =>
+  new Promise((resolve, reject) => {
+    onReply = ({ value, problem }) => (problem ? reject(fromProblemData(problem)) : resolve(value));
+    send({ kind: 'ask', question }, transfer);
+  });
+
+const run = async (name: TaskName, input: unknown): Promise<void> => {
+  try {
+    const { output, transfer } = await tasks[name](input as never, ask);
+    send({ kind: 'done', output }, transfer);
+  } catch (error) {
+    send({ kind: 'done', problem: toProblemData(error) });
+  }
+};
+
+port.on('message', (message: ToThread) => {
+  if (message.kind === 'task') void run(message.name, message.input);
+  else onReply?.(message);
+});

@@ -1,0 +1,82 @@
+// Requests made from the OpenAPI files, most of them wrong in some way, to both APIs. Nothing may be answered with a status of the
+// 500s that is not documented. SVC_FUZZ_REQUESTS is their number, SVC_FUZZ_SEED makes the same choices again.
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../faults/random.ts';
+import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
+import { KnownIds, makeRequest, type OpenApi, operationsOf } from './fuzz-requests.ts';
+import { faultOf, sendRequest, toCommand } from './send-request.ts';
+
+const count = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 400);
+const seed = Number(process.env['SVC_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const clients = 6;
+/** Faults that are shown of one run. */
+const shownMax = 20;
+const timeoutMs = 60_000 + count * 100;
+
+const documentOf = (name: string): OpenApi =>
+  JSON.parse(
+    readFileSync(new URL(`../../../contract/openapi/${name}.json`, import.meta.url), 'utf8'),
+  ) as OpenApi;
+
+const operations = ['deployment', 'platform'].flatMap((name) => operationsOf(documentOf(name)));
+
+const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Random): Promise<string[]> => {
+  const ids = new KnownIds();
+  const credentials = [
+    { 'x-api-key': key },
+    ...users.map((user) => ({ 'x-api-key': key, authorization: `Bearer ${user}` })),
+  ];
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const faults = new Map<string, string>();
+  let left = Math.ceil(count / 2);
+  const client = async (own: Random): Promise<void> => {
+    while (left-- > 0 && faults.size < shownMax) {
+      const request = makeRequest(own.pick(operations), { random: own, ids, credentials });
+      const answer = await sendRequest(server.url, request, agent);
+      const fault = faultOf(request, answer);
+      if (fault !== undefined && !faults.has(`${request.operation} ${fault}`))
+        faults.set(
+          `${request.operation} ${fault}`,
+          `${fault}\n${toCommand(server.url, request)}\n${answer.text.slice(0, 500)}\n`,
+        );
+      if (answer.status === 200 && /json/.test(String(answer.headers['content-type']))) {
+        try {
+          ids.collect(JSON.parse(answer.text));
+        } catch {
+          // A stream that was left, or one that is too long.
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, () => client(random.fork())));
+  agent.destroy();
+  return [...faults.values()];
+};
+
+describe(`${count} requests of seed ${seed}`, () => {
+  const random = new Random(seed);
+
+  it(
+    'are answered as documented, without authentication',
+    async () => {
+      await using platform = await startPlatform();
+      expect((await fuzz(platform, [], random.fork())).join('\n')).toBe('');
+      expect((await platform.server.call('GET', '/ok')).status).toBe(200);
+    },
+    timeoutMs,
+  );
+
+  it(
+    'are answered as documented, with custom authentication',
+    async () => {
+      const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
+      await using platform = await startPlatform({}, project);
+      expect((await fuzz(platform, ['alice', 'bob'], random.fork())).join('\n')).toBe('');
+      expect((await platform.server.call('GET', '/ok')).status).toBe(200);
+    },
+    timeoutMs,
+  );
+});

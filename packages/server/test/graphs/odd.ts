@@ -1,0 +1,33 @@
+// A graph that makes any value there is, by a seed, and does with it what its input says.
+import { Annotation, interrupt, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
+import fc from 'fast-check';
+import { oddValue } from '../../src/runtime/values/test-values.ts';
+
+const State = Annotation.Root({
+  how: Annotation<'keep' | 'return' | 'interrupt' | 'write' | 'throw' | 'scream'>,
+  seed: Annotation<number>,
+  out: Annotation<unknown>,
+});
+
+const make = (seed: number): unknown => fc.sample(oddValue, { seed, numRuns: 1 })[0];
+
+export const odd = new StateGraph(State)
+  .addNode('make', ({ how, seed }, { writer }: LangGraphRunnableConfig) => {
+    switch (how) {
+      case 'keep':
+        return { out: 'before' };
+      case 'return':
+        return { out: make(seed) };
+      case 'interrupt':
+        return { out: interrupt(make(seed)) };
+      case 'write':
+        writer?.(make(seed));
+        return {};
+      case 'throw':
+        throw make(seed);
+      case 'scream':
+        throw new TypeError(`begin ${'a'.repeat(seed)} end`, { cause: new Error('b'.repeat(seed)) });
+    }
+  })
+  .addEdge(START, 'make')
+  .compile();

@@ -1,0 +1,267 @@
+// Bodies whose cost is not their size: refused at a limit that is named, or read in a thread; and large ones, which are taken in.
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PlatformServer, startPlatform } from '../platform/platform-server.ts';
+
+let platform: PlatformServer;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+type Sent = ReturnType<PlatformServer['call']>;
+
+const deployment = (method: string, path: string, body: string): Promise<{ status: number; text: string }> =>
+  fetch(platform.server.url + path, { method, headers: { 'content-type': 'application/json' }, body }).then(
+    async (response) => ({ status: response.status, text: await response.text() }),
+  );
+
+const boundary = 'xYz';
+const part = (name: string, content: string | Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ]);
+const multipart = (parts: Buffer[], headers: Record<string, string> = {}): Sent =>
+  platform.call('POST', '/runs/multipart', {
+    body: Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+  });
+const batch = (body: Buffer | string, headers: Record<string, string> = {}): Sent =>
+  platform.call('POST', '/runs/batch', { body, headers: { 'content-type': 'application/json', ...headers } });
+
+const run = (id: string, more: object = {}): object => ({
+  id,
+  trace_id: id,
+  dotted_order: `20261121T080000000000Z${id}`,
+  name: 'x',
+  run_type: 'chain',
+  start_time: '2026-11-21T08:00:00Z',
+  ...more,
+});
+
+const empties = (count: number): string => `[${'{},'.repeat(count - 1)}{}]`;
+
+describe('a body of traces that is refused for what it holds', () => {
+  const tooLarge = (setting: string): object => ({
+    status: 413,
+    body: { code: 'too_large', message: expect.stringContaining(setting) as string },
+  });
+
+  it('is a gzip of 92 kB that unpacks to thirty million objects', async () => {
+    const bomb = gzipSync(`{"a":${empties(30_000_000)}}`);
+    expect(bomb.length).toBeLessThan(120_000);
+    expect(await batch(bomb, { 'content-encoding': 'gzip' })).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
+  });
+
+  it('is the same in a part', async () => {
+    const id = randomUUID();
+    const parts = [
+      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}.inputs`, empties(1_000_001)),
+    ];
+    expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
+  });
+
+  it('is many parts that are too much together', async () => {
+    const ids = Array.from({ length: 3 }, () => randomUUID());
+    const keys = `{${Array.from({ length: 200_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
+    const parts = ids.flatMap((id) => [
+      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}.outputs`, keys),
+    ]);
+    expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_KEYS'));
+  });
+
+  it('is a span whose attribute is JSON of as many values', async () => {
+    const attributes = [{ key: 'input.value', value: { stringValue: empties(1_000_001) } }];
+    const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), startTimeUnixNano: '1', attributes };
+    const json = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
+    expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject(
+      tooLarge('SVC_INGEST_VALUES'),
+    );
+  });
+
+  it('is a resource that every one of its spans repeats', async () => {
+    const resource = { attributes: [{ key: 'a', value: { stringValue: 'x'.repeat(200_000) } }] };
+    const spans = Array.from({ length: 2_000 }, (_, at) => ({
+      traceId: 'a'.repeat(32),
+      spanId: (at + 1).toString(16).padStart(16, '0'),
+      startTimeUnixNano: '1',
+    }));
+    const json = { resourceSpans: [{ resource, scopeSpans: [{ spans }] }] };
+    expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject(
+      tooLarge('SVC_INGEST_LIMIT'),
+    );
+  });
+
+  it('is protobuf of a million empty attributes', async () => {
+    const attributes = new BinaryWriter();
+    for (let at = 0; at < 600_000; at++)
+      attributes.tag(9, WireType.LengthDelimited).bytes(new Uint8Array([18, 0]));
+    const nested = (field: number, bytes: Uint8Array): Uint8Array =>
+      new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(bytes).finish();
+    const body = Buffer.from(nested(1, nested(2, nested(2, attributes.finish()))));
+    const headers = { 'content-type': 'application/x-protobuf' };
+    expect(await platform.call('POST', '/otel/v1/traces', { body, headers })).toMatchObject(
+      tooLarge('SVC_INGEST_VALUES'),
+    );
+  });
+
+  it('is more runs than are stored at once', async () => {
+    const post = Array.from({ length: 20_001 }, () => ({ id: randomUUID() }));
+    expect(await batch(JSON.stringify({ post }))).toMatchObject({
+      status: 413,
+      body: { message: expect.stringContaining('20000 runs') as string },
+    });
+  });
+
+  it.each(['gzip, gzip', 'gzip,zstd', 'deflate', 'br', 'identity, gzip'])(
+    'has the coding %s',
+    async (coding) => {
+      const body = gzipSync(gzipSync('{}'));
+      expect(await batch(body, { 'content-encoding': coding })).toMatchObject({ status: 415 });
+    },
+  );
+});
+
+describe('a large body of traces', () => {
+  it('is stored whole, slice by slice', async () => {
+    const name = randomUUID();
+    const post = Array.from({ length: 2_500 }, (_, at) =>
+      run(randomUUID(), { session_name: name, inputs: { at, text: 'x'.repeat(300) } }),
+    );
+    expect(await batch(JSON.stringify({ post }))).toMatchObject({ status: 202 });
+    const projects = await platform.call('GET', `/sessions?name=${name}`);
+    const [{ id }] = projects.body as [{ id: string }];
+    const stats = await platform.call('POST', '/runs/stats', { json: { session: [id] } });
+    expect(stats.body).toMatchObject({ run_count: 2_500 });
+    const last = post.at(-1) as { id: string; inputs: object };
+    expect((await platform.call('GET', `/runs/${last.id}`)).body).toMatchObject({ inputs: last.inputs });
+  });
+
+  it('keeps the bytes of payloads and attachments, and says which runs are bad', async () => {
+    const [id, bad] = [randomUUID(), randomUUID()];
+    const inputs = `{"exact":1.10,"text":"${'é'.repeat(400_000)}"}`;
+    const file = Buffer.from(Array.from({ length: 900_000 }, (_, at) => at % 251));
+    const { status, body } = await multipart([
+      part(`post.${id}`, JSON.stringify(run(id))),
+      part(`post.${id}.inputs`, inputs),
+      part(`attachment.${id}.file`, file),
+      part(`post.${bad}`, '{"id":'),
+    ]);
+    expect([status, body]).toMatchObject([202, { errors: [{ id: bad }] }]);
+    const stored = await fetch(`${platform.apiUrl}/runs/${id}`, { headers: { 'x-api-key': platform.key } });
+    expect(await stored.text()).toContain(`"inputs":${inputs}`);
+    const attachment = await platform.call('GET', `/runs/${id}/attachments/file`);
+    expect((attachment.body as { content: string }).content).toBe(file.toString('base64'));
+  });
+
+  it('joins spans to traces that are stored', async () => {
+    const spanOf = (trace: string, span: string, parent?: string): object => ({
+      traceId: trace.repeat(32),
+      spanId: span.repeat(16),
+      ...(parent === undefined ? {} : { parentSpanId: parent.repeat(16) }),
+      name: `${trace}${span}`,
+      startTimeUnixNano: '1795205100120000000',
+      attributes: [{ key: 'filler', value: { stringValue: 'x'.repeat(400_000) } }],
+    });
+    const send = (spans: object[]): Sent =>
+      platform.call('POST', '/otel/v1/traces', { json: { resourceSpans: [{ scopeSpans: [{ spans }] }] } });
+    expect(await send([spanOf('a', '1')])).toMatchObject({ status: 200, body: {} });
+    // Another trace has a span of the same id: it must not be taken for the first.
+    expect(await send([spanOf('b', '1'), spanOf('b', '2', '1')])).toMatchObject({ status: 200, body: {} });
+    const root = await platform.call('GET', '/runs/00000000-0000-0000-1111-111111111111');
+    expect(root.body).toMatchObject({ name: 'a1' });
+    const child = await platform.call('GET', '/runs/00000000-0000-0000-2222-222222222222');
+    const { parent_run_id } = child.body as { parent_run_id: string };
+    expect((await platform.call('GET', `/runs/${parent_run_id}`)).body).toMatchObject({ name: 'b1' });
+  });
+});
+
+describe('a body of the deployment API', () => {
+  const input = { messages: [{ role: 'user', content: `${'say "hello"\n'.repeat(100_000)} 😀` }] };
+
+  it('is refused for more values than the limit, which is named', async () => {
+    const body = `{"assistant_id":"chat","input":${empties(200_001)}}`;
+    const { status, text } = await deployment('POST', '/runs/wait', body);
+    expect([status, JSON.parse(text)]).toMatchObject([
+      413,
+      { code: 'too_large', message: expect.stringContaining('SVC_JSON_VALUES') as string },
+    ]);
+  });
+
+  it('is refused for more keys than the limit, which is named', async () => {
+    const keys = Array.from({ length: 50_001 }, (_, at) => `"k${at}":1`).join(',');
+    const { status, text } = await deployment('POST', '/threads', `{"metadata":{${keys}}}`);
+    expect([status, JSON.parse(text)]).toMatchObject([
+      413,
+      { message: expect.stringContaining('SVC_JSON_KEYS') as string },
+    ]);
+  });
+
+  it('reaches the graph as it was sent, and is read again so', async () => {
+    const thread = await platform.server.call('POST', '/threads', {});
+    const { thread_id } = thread.body as { thread_id: string };
+    const sent = { assistant_id: 'chat', input, context: { large: 'x'.repeat(10_000) } };
+    const created = await platform.server.call('POST', `/threads/${thread_id}/runs`, sent);
+    expect(created).toMatchObject({ status: 200, body: { kwargs: { input, context: sent.context } } });
+    const { run_id } = created.body as { run_id: string };
+    const joined = await platform.server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
+    expect(joined.body).toMatchObject({ messages: [{ content: input.messages[0]?.content }, {}] });
+    const read = await platform.server.call('GET', `/threads/${thread_id}/runs/${run_id}`);
+    expect(read.body).toMatchObject({ status: 'success', kwargs: { input, context: sent.context } });
+  });
+
+  it('is the same run under the same key', async () => {
+    const thread = await platform.server.call('POST', '/threads', {});
+    const { thread_id } = thread.body as { thread_id: string };
+    const send = (more: object = {}) =>
+      platform.server.call(
+        'POST',
+        `/threads/${thread_id}/runs`,
+        { assistant_id: 'chat', input: { ...input, ...more } },
+        { 'idempotency-key': 'large' },
+      );
+    const [first, second] = [await send(), await send()];
+    expect(second.body).toMatchObject({ run_id: (first.body as { run_id: string }).run_id });
+    expect(await send({ other: 1 })).toMatchObject({ status: 409 });
+  });
+
+  it('becomes the state that it says', async () => {
+    const thread = await platform.server.call('POST', '/threads', { metadata: { graph_id: 'chat' } });
+    const { thread_id } = thread.body as { thread_id: string };
+    const updated = await platform.server.call('POST', `/threads/${thread_id}/state`, { values: input });
+    expect(updated.status).toBe(200);
+    const state = await platform.server.call('GET', `/threads/${thread_id}/state`);
+    expect(state.body).toMatchObject({ values: { messages: [{ content: input.messages[0]?.content }] } });
+  });
+
+  it('that the store does not take is refused by its size', async () => {
+    const item = (value: object): string => JSON.stringify({ namespace: ['a'], key: 'k', value });
+    const { status, text } = await deployment('PUT', '/store/items', item({ text: 'x'.repeat(5_000_000) }));
+    expect([status, JSON.parse(text)]).toMatchObject([
+      413,
+      { message: expect.stringContaining('1000000 is the limit') as string },
+    ]);
+    const value = { text: 'x'.repeat(900_000) };
+    expect(await deployment('PUT', '/store/items', item(value))).toMatchObject({ status: 204 });
+    const read = await platform.server.call('GET', '/store/items?namespace=a&key=k');
+    expect(read.body).toMatchObject({ value });
+  });
+
+  it('is validated as a small one is', async () => {
+    const list = [{ text: 'x'.repeat(600_000) }];
+    const put = await deployment(
+      'PUT',
+      '/store/items',
+      JSON.stringify({ namespace: ['a'], key: 'k', value: list }),
+    );
+    expect(put.status).toBe(422);
+    const missing = await deployment('POST', '/runs/wait', JSON.stringify({ input: list }));
+    expect([missing.status, missing.text]).toMatchObject([422, expect.stringContaining('assistant_id')]);
+  });
+});
