@@ -2,7 +2,6 @@
 // once and disposed in reverse order.
 import { randomUUID } from 'node:crypto';
 import type { deploymentRoutes } from '@svc/contract';
-import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { customAuth, type CustomAuth } from './access/custom-auth.ts';
 import type { AuthDefinition } from './access/auth-definition.ts';
@@ -28,7 +27,6 @@ import { RunGranter } from './deployment/runs/run-grant.ts';
 import { RunService } from './deployment/runs/run-service.ts';
 import { storeHandlers } from './deployment/store/store-handlers.ts';
 import { StoreService } from './deployment/store/store-service.ts';
-import { Readiness } from './deployment/system/readiness.ts';
 import { serverFacts } from './deployment/system/server-facts.ts';
 import { systemHandlers } from './deployment/system/system-handlers.ts';
 import { PruneService } from './deployment/threads/prune-service.ts';
@@ -54,6 +52,7 @@ import type { ExportWorker } from './platform/exports/export-worker.ts';
 import { startExports } from './platform/exports/start-exports.ts';
 import { createPlatform, type Platform } from './platform/platform.ts';
 import { traceDuties } from './platform/traces/trace-duties.ts';
+import { createReadiness } from './node-readiness.ts';
 import { type Owned, owning } from './owned.ts';
 import { Dispatcher } from './runtime/dispatcher.ts';
 import type { ExecutorSetup } from './runtime/protocol.ts';
@@ -61,8 +60,6 @@ import { WorkerReporter } from './runtime/worker-reporter.ts';
 import type { AnswerLimits } from './storage/answer-limits.ts';
 import type { ConnectionPlan } from './storage/connection-plan.ts';
 import type { Database, DatabaseOptions } from './storage/database.ts';
-import { checkSchema } from './storage/schema/migrate.ts';
-import { readSchemaFiles } from './storage/schema/sql-files.ts';
 import { createStorage, type Storage } from './storage/storage.ts';
 import { nodeTtlMs } from './storage/workers.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -297,32 +294,16 @@ const startChores = (
   bell.on('w', () => sender.wake());
 };
 
-const answerLimits = ({ http: { answerLimitBytes } }: Settings): AnswerLimits => ({
+const answerLimits = ({
+  settings: {
+    http: { answerLimitBytes },
+  },
+  parsing: { memory },
+}: ServiceParts): AnswerLimits => ({
+  memory,
   pageBytes: answerLimitBytes,
   valueBytes: answerLimitBytes * 4,
 });
-
-const createReadiness = async (
-  { database, databaseFailure }: ServiceParts,
-  storage: Storage,
-  dispatcher: Dispatcher,
-): Promise<Readiness> => {
-  const schemaFiles = await readSchemaFiles();
-  return new Readiness({
-    isDraining: () => dispatcher.isDraining,
-    async checkDatabase() {
-      const failure = databaseFailure();
-      if (failure !== undefined) throw new Problem('unavailable', failure);
-      await storage.health.check();
-    },
-    checkExecutors() {
-      if (dispatcher.pool.loaded === 0)
-        throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
-    },
-    checkSchema: () => checkSchema(database, schemaFiles),
-    queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
-  });
-};
 
 /** When a part cannot be built, those before it are closed. */
 export const createServices = (parts: ServiceParts): Promise<Services> =>
@@ -333,7 +314,7 @@ const buildServices = async (
   owned: Owned,
 ): Promise<Omit<Services, keyof AsyncDisposable>> => {
   const { settings, project, logger } = parts;
-  const storage = createStorage(parts.database, answerLimits(settings));
+  const storage = createStorage(parts.database, answerLimits(parts));
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
@@ -348,7 +329,7 @@ const buildServices = async (
   const runtime = await createRuntime(parts, storage, users, metrics, owned);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const reader = new StateReader(storage, parts.parsing.parser, answerLimits(settings));
+  const reader = new StateReader(storage, parts.parsing.parser, answerLimits(parts));
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const guard = new EgressGuard(settings.egress.allow);

@@ -58,7 +58,7 @@ export const limitSettings = {
     variable: 'SVC_REQUEST_MEMORY',
     type: size({ minBytes: mb, maxBytes: 1_024 ** 2 * mb }),
     default: '64mb',
-    doc: 'Memory for large request bodies and answers of one server process; requests beyond it wait, then get 503.',
+    doc: 'Memory for large request bodies and answers of one server process, with their copies; requests beyond it wait, then get 503.',
   }),
   answerLimit: setting({
     variable: 'SVC_ANSWER_LIMIT',

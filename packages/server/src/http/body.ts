@@ -90,6 +90,11 @@ const assertIdentity = (encoding: string | undefined): void => {
 export const tooLarge = (bytesMax: number): Problem =>
   new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
 
+/** A large body is there several times at once: as it came, as text, as values, and on its way to the database. */
+const copies = 4;
+const copiedBytesMin = 1_048_576;
+const memoryOf = (bytes: number): number => (bytes > copiedBytesMin ? bytes * copies : bytes);
+
 const readChunks = async (
   context: HttpContext,
   call: RequestCall,
@@ -104,7 +109,7 @@ const readChunks = async (
   let isHeld = false;
   const hold = async (): Promise<void> => {
     isHeld = true;
-    call.onFinish(await memory.hold(announced === 0 ? bytesMax : announced));
+    call.onFinish(await memory.hold(memoryOf(announced === 0 ? bytesMax : announced)));
   };
   if (announced > smallBytesMax) await hold();
   for await (const chunk of bodyOf(context)) {

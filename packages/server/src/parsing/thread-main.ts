@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { match, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../platform/traces/ingest-task.ts';
+import { garbageCollector } from './collect-garbage.ts';
 import { readJsonBody } from './json-task.ts';
 import { fromProblemData, toProblemData } from './problem-data.ts';
 import type { FromThread, ParserTasks, TaskName, ToThread } from './tasks.ts';
@@ -34,6 +35,8 @@ const ask: Ask = (question, transfer) =>
     send({ kind: 'ask', question }, transfer);
   });
 
+const collectGarbage = garbageCollector();
+
 const run = async (name: TaskName, input: unknown): Promise<void> => {
   try {
     const { output, transfer } = await tasks[name](input as never, ask);
@@ -44,6 +47,7 @@ const run = async (name: TaskName, input: unknown): Promise<void> => {
 };
 
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'task') void run(message.name, message.input);
+  // In a later turn: the task's own values are garbage then.
+  if (message.kind === 'task') void run(message.name, message.input).then(() => setImmediate(collectGarbage));
   else onReply?.(message);
 });

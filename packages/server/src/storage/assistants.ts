@@ -295,7 +295,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
         from: 'assistant_versions r',
         where: 'r.assistant_id = k.assistant_id and r.version = k.version',
         limit: page.limit,
-        bytesMax: answers.pageBytes,
+        answers,
       },
       'assistants_versions_page',
     ),
@@ -322,7 +322,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
       from: 'assistants r',
       where: 'r.assistant_id = k.assistant_id',
       limit,
-      bytesMax: answers.pageBytes,
+      answers,
     });
   },
 

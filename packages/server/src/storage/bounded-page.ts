@@ -1,6 +1,7 @@
 // Pages that are bounded in bytes. The keys of a page are found first, then its rows are read one after the other until their
 // bytes exceed the bound: what is beyond it is neither read nor sent by the database.
 import { createHash } from 'node:crypto';
+import { type AnswerLimits, freeBytes, whileHeld } from './answer-limits.ts';
 import type { Database } from './database.ts';
 
 export interface BoundedPage<Row> {
@@ -24,7 +25,7 @@ export interface PageQuery {
   from: string;
   where: string;
   limit: number;
-  bytesMax: number;
+  answers: AnswerLimits;
 }
 
 /** Bytes that a row takes beside its long columns. */
@@ -54,15 +55,30 @@ const pageStatement = ({ keys, order, columns, long, from, where }: PageQuery): 
     from page p order by p.page_n`;
 };
 
-/** Reads the page. `name` is that of a prepared statement; without one it is made of the text. */
+/**
+ * Reads the page; a large one is read again while memory is held for it. `name` is that of a prepared statement; without one it is made of
+ * the text.
+ */
 export const readPage = async <Row extends object>(
   db: Database,
   query: PageQuery,
   name?: string,
 ): Promise<BoundedPage<Row>> => {
+  const { answers } = query;
+  const page = await readUpTo<Row>(db, query, Math.min(answers.pageBytes, freeBytes), name);
+  if (!page.isCut || answers.pageBytes <= freeBytes) return page;
+  return whileHeld(answers, answers.pageBytes, () => readUpTo(db, query, answers.pageBytes, name));
+};
+
+const readUpTo = async <Row extends object>(
+  db: Database,
+  query: PageQuery,
+  bytesMax: number,
+  name: string | undefined,
+): Promise<BoundedPage<Row>> => {
   const text = pageStatement(query);
   const statement = { name: name ?? nameOf(text), text, reads: true };
-  const values = [...query.keys.values, query.limit, query.bytesMax];
+  const values = [...query.keys.values, query.limit, bytesMax];
   const found = await db.query<Row & { page_found?: number }>(statement, values);
   const count = found[0]?.page_found ?? 0;
   for (const row of found) delete row.page_found;

@@ -322,7 +322,7 @@ const answerReads = (db: Database, answers: AnswerLimits) => ({
         where:
           'c.thread_id = k.thread_id and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.checkpoint_id',
         limit,
-        bytesMax: answers.pageBytes,
+        answers,
       },
       'checkpoints_history_page',
     );

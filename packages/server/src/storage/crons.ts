@@ -235,7 +235,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
       from: 'crons r',
       where: 'r.cron_id = k.cron_id',
       limit,
-      bytesMax: answers.pageBytes,
+      answers,
     });
   },
 

@@ -335,7 +335,7 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
       from: 'runs r',
       where: 'r.run_id = k.run_id',
       limit: page.limit,
-      bytesMax: answers.pageBytes,
+      answers,
     }),
 
   /** Ids of the thread's runs that run or wait, oldest first. */

@@ -307,7 +307,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
       from: 'store_items r',
       where: 'r.namespace = k.namespace and r.key = k.key',
       limit,
-      bytesMax: answers.pageBytes,
+      answers,
     });
     return { rows: await refreshed(db, rows), ...more };
   },

@@ -178,7 +178,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
       from: 'threads r',
       where: 'r.thread_id = k.thread_id',
       limit,
-      bytesMax: answers.pageBytes,
+      answers,
     });
   },
 

@@ -4,7 +4,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
 import type { PageOf } from '../../api/pagination.ts';
 import type { ParserPool } from '../../parsing/parser-pool.ts';
-import { type AnswerLimits, defaultAnswerLimits } from '../../storage/answer-limits.ts';
+import { type AnswerLimits, defaultAnswerLimits, freeBytes, whileHeld } from '../../storage/answer-limits.ts';
 import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/checkpoints.ts';
 import { everyRow } from '../../storage/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -94,15 +94,17 @@ export class StateReader {
       const matches: boolean[] = [];
       while (matches.length < heads.length) {
         const rest = heads.slice(matches.length);
-        const { blobs, count } = await this.#readBatch(rest, (head) => ({
+        const rootsOf = (head: HeadValues) => ({
           space: head.space,
           hashes: hashesOfValues(head, selection),
-        }));
-        left -= blobs.length;
-        if (left < 0) throw tooMuch();
-        const input = { blobs, values: rest.slice(0, count), wanted };
-        const isSmall = blobs.length <= inlineCharsMax;
-        matches.push(...(isSmall ? match(input) : await this.#parser.run('match', input)));
+        });
+        const found = await this.#withBatch(rest, rootsOf, undefined, async ({ blobs, count }) => {
+          left -= blobs.length;
+          if (left < 0) throw tooMuch();
+          const input = { blobs, values: rest.slice(0, count), wanted };
+          return blobs.length <= inlineCharsMax ? match(input) : this.#parser.run('match', input);
+        });
+        matches.push(...found);
       }
       return matches;
     };
@@ -146,32 +148,44 @@ export class StateReader {
     let left = this.limits.pageBytes;
     while (rows.length < items.length) {
       const rest = items.slice(rows.length);
-      const batch = await this.#readBatch(rest, rootsOf, selection);
-      const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
-      const texts =
-        batch.blobs.length <= inlineCharsMax ? render(input) : await this.#parser.run('states', input);
+      const { texts, count } = await this.#withBatch(rest, rootsOf, selection, async (batch) => {
+        const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
+        const isSmall = batch.blobs.length <= inlineCharsMax;
+        return {
+          texts: isSmall ? render(input) : await this.#parser.run('states', input),
+          count: batch.count,
+        };
+      });
       const bytes = texts.reduce((sum, { length }) => sum + length, 0);
       if (rows.length > 0 && bytes > left) return { rows, isCut: true };
       rows.push(...texts);
       left -= bytes;
-      if (texts.length < batch.count || left <= 0) return { rows, isCut: rows.length < items.length };
+      if (texts.length < count || left <= 0) return { rows, isCut: rows.length < items.length };
     }
     return { rows, isCut: false };
   }
 
-  /** The blobs of as many items as fit into a page, and of one if it fits into an answer at all. */
-  async #readBatch<T>(
+  /** Uses the blobs of as many items as fit into a page, or of one if it fits into an answer at all. */
+  async #withBatch<T, U>(
     items: T[],
     rootsOf: (item: T) => BlobRoot,
-    selection?: StateSelection,
-  ): Promise<{ blobs: string; count: number }> {
+    selection: StateSelection | undefined,
+    use: (batch: { blobs: string; count: number }) => Promise<U>,
+  ): Promise<U> {
+    const { checkpoints } = this.#storage;
     const { pageBytes, valueBytes } = this.limits;
     for (let count = Math.min(items.length, batchMax); ; count = Math.ceil(count / 2)) {
       const roots = items.slice(0, count).map(rootsOf);
       const bytesMax = count === 1 ? valueBytes : pageBytes;
-      const { blobs, bytes } = await this.#storage.checkpoints.blobsText(roots, bytesMax);
-      if (blobs !== null) return { blobs, count };
-      if (count === 1) throw tooLarge(bytes, valueBytes, selection);
+      const { blobs, bytes } = await checkpoints.blobsText(roots, Math.min(bytesMax, freeBytes));
+      if (blobs !== null) return use({ blobs, count });
+      if (bytes <= bytesMax) {
+        const large = await whileHeld(this.limits, bytes, async () => {
+          const read = await checkpoints.blobsText(roots, bytesMax);
+          return read.blobs === null ? undefined : { used: await use({ blobs: read.blobs, count }) };
+        });
+        if (large) return large.used;
+      } else if (count === 1) throw tooLarge(bytes, valueBytes, selection);
     }
   }
 }
