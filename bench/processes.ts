@@ -9,6 +9,8 @@ const ticksPerSecond = 100; // what Linux reports in, whatever the kernel's own 
 
 export interface Measured {
   url: string;
+  /** Of the server process. */
+  pid: number;
   dataDir: string;
   startMs: number;
   /** CPU milliseconds so far of the server, its executors and PostgreSQL. */
@@ -82,6 +84,7 @@ export const startMeasured = async (
   const cpuOfTree = (...pids: number[]): number => tree(pids).reduce((sum, pid) => sum + cpuOf(pid), 0);
   return {
     url,
+    pid: child.pid ?? 0,
     dataDir,
     startMs,
     cpuMs: () => cpuOfTree(...roots),
