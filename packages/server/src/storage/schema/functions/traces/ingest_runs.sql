@@ -43,7 +43,9 @@ begin
     select
       p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint,
       -- Nodes of the previous release do not say whether a patch has metadata.
-      r.patched::integer | case when p_ranks is null and r.rank <> '0' and r.metadata <> '{}' then 1 << 26 else 0 end,
+      r.patched::integer | case when p_ranks is null and r.rank <> '0' and r.metadata <> '{}' then 1 << 26 else 0 end
+        -- Nor that costs which they compute late, with the rank of the run and no bits, replace its costs and usage details.
+        | case when p_ranks is null and r.rank <> '0' and r.patched = '0' and r.total_cost is not null then 15 << 22 else 0 end,
       string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
       r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
       r.tags::jsonb, r.reference_example_id::uuid, r.prompt_tokens::bigint, r.completion_tokens::bigint,
