@@ -1,0 +1,127 @@
+// Runs the tests of the previous release on the schema of this one: servers of both serve on one database during an upgrade.
+//
+// The tests make their databases from template1 of the server at SVC_TEST_DATABASE_URI. Here that is a PostgreSQL of this script, whose
+// template1 has the newest schema; the previous release's migrate() finds nothing missing there.
+//
+// npm run test:upgrade                             all tests of the previous release
+// npm run test:upgrade -- packages/server/test/runs   those below a path, or with any other arguments of vitest
+// SVC_UPGRADE_FROM=<git ref>                       another release than `from` in upgrade-exceptions.json
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type pg from 'pg';
+import { setup } from '../test/global-setup.ts';
+import { openDatabase } from '../src/storage/database.ts';
+import { migrate } from '../src/storage/schema/migrate.ts';
+
+interface Exceptions {
+  /** The previous release. */
+  from: string;
+  /** Tests of the previous release that cannot pass on this schema. `title` has those of its groups before it. */
+  exceptions: { file: string; title: string; reason: string }[];
+}
+
+/** The part of vitest's JSON report that is read here. */
+interface Report {
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string }[];
+  }[];
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const command = (cwd: string, name: string, args: string[], env: NodeJS.ProcessEnv = process.env) =>
+  new Promise<number>((resolve, reject) => {
+    const child = spawn(name, args, { cwd, env, stdio: 'inherit' });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => (signal === null ? resolve(code ?? 1) : resolve(1)));
+  });
+
+/** The previous release's files with their dependencies. */
+const install = async (ref: string, folder: string): Promise<void> => {
+  const archive = join(folder, 'release.tar');
+  await promisify(execFile)('git', ['archive', '--output', archive, ref], { cwd: root });
+  await promisify(execFile)('tar', ['xf', archive, '-C', folder]);
+  await rm(archive);
+  const code = await command(folder, 'npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline']);
+  if (code !== 0) throw new Error(`npm ci of ${ref} failed`);
+};
+
+/** A PostgreSQL whose template1 has the schema of this release. */
+const startDatabase = async (): Promise<{ uri: string } & AsyncDisposable> => {
+  delete process.env['SVC_TEST_DATABASE_URI'];
+  const provided: Record<string, unknown> = {};
+  const close = await setup({ provide: (key, value) => void (provided[key] = value) });
+  const connection = provided['connection'] as pg.PoolConfig;
+  {
+    await using database = await openDatabase({ connection: { ...connection, database: 'template1' } });
+    await migrate(database);
+  }
+  const { user = 'postgres', host = 'localhost', port = 5432 } = connection;
+  const password =
+    typeof connection.password === 'string' ? `:${encodeURIComponent(connection.password)}` : '';
+  const uri = host.startsWith('/')
+    ? `postgresql://${user}${password}@localhost/postgres?host=${encodeURIComponent(host)}&port=${port}`
+    : `postgresql://${user}${password}@${host}:${port}/postgres`;
+  return { uri, [Symbol.asyncDispose]: close };
+};
+
+/** Prints failures that are not exceptions, and exceptions that passed. Returns whether there are any. */
+const judge = ({ testResults }: Report, folder: string, { exceptions }: Exceptions): boolean => {
+  let isBad = false;
+  const complain = (text: string): void => {
+    isBad = true;
+    process.stderr.write(`${text}\n`);
+  };
+  if (testResults.length === 0) complain('No test ran');
+  for (const { name, status, message, assertionResults } of testResults) {
+    const file = relative(folder, name);
+    const own = exceptions.filter((exception) => exception.file === file);
+    const isException = (title: string): boolean => own.some((exception) => exception.title === title);
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    for (const { fullName } of failed)
+      if (!isException(fullName)) complain(`Failed on the new schema: ${file}: ${fullName}`);
+    if (status === 'failed' && failed.length === 0) complain(`Failed on the new schema: ${file}: ${message}`);
+    for (const { title } of own)
+      if (assertionResults.some((test) => test.fullName === title && test.status === 'passed'))
+        complain(`Passes, and needs no exception: ${file}: ${title}`);
+  }
+  return isBad;
+};
+
+const main = async (): Promise<number> => {
+  const exceptions = JSON.parse(
+    await readFile(new URL('upgrade-exceptions.json', import.meta.url), 'utf8'),
+  ) as Exceptions;
+  const ref = process.env['SVC_UPGRADE_FROM'] ?? exceptions.from;
+  const folder = await mkdtemp(join(tmpdir(), 'svc-previous-'));
+  try {
+    await install(ref, folder);
+    await using database = await startDatabase();
+    const report = join(folder, 'report.json');
+    await command(
+      folder,
+      'npx',
+      [
+        'vitest',
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${report}`,
+        ...process.argv.slice(2),
+      ],
+      { ...process.env, SVC_TEST_DATABASE_URI: database.uri },
+    );
+    return judge(JSON.parse(await readFile(report, 'utf8')) as Report, folder, exceptions) ? 1 : 0;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+process.exitCode = await main();
