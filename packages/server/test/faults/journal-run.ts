@@ -12,6 +12,7 @@ export interface JournalRun {
 export interface RunRecord {
   status: string;
   attempt: number;
+  lost_attempts?: { message: string; charged?: boolean }[];
   error?: { error: string; message: string };
 }
 
