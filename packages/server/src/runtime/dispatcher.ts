@@ -8,7 +8,6 @@
 // Runs are claimed when a notification says that one is ready, when a slot has become free, and by a poll that finds
 // whatever was missed. The poll also queues delayed runs whose time has come and runs whose leases have ended. Leases
 // are renewed here, never in the event loop of a graph.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { untilAborted } from '../abort.ts';
 import type { Bell } from '../events/bell.ts';
@@ -26,6 +25,7 @@ import { claimedOrder, type UserKeys } from './claimed-order.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
+import { RetriedWork } from './retried-work.ts';
 import { ServedQueues } from './served-queues.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
@@ -48,9 +48,6 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
 /** Lost attempts after which a run is charged for outages of the database too. */
 const outagesMax = 5;
 
-/** Tries of what must happen once the database is back. */
-const retryMs = { first: 50, max: 2_000 };
-
 export class Dispatcher {
   readonly pool: ExecutorPool;
   readonly #options: DispatcherOptions;
@@ -58,7 +55,8 @@ export class Dispatcher {
   readonly #poll: NodeJS.Timeout | undefined;
   /** Attempts without a lease whose graphs have been told to stop. */
   readonly #leaving = new Set<Attempt>();
-  readonly #giving = new Set<Promise<void>>();
+  /** Runs that are given back, or ended, in the database. */
+  readonly #givings: RetriedWork;
   /** Claimed and not started yet: what their attempts are to be told. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   readonly #claims: AskedWork;
@@ -69,7 +67,6 @@ export class Dispatcher {
   readonly #served = new ServedQueues();
   #reserved = 0;
   #draining = false;
-  #closing = false;
   #onQuiet: (() => void) | undefined;
   /** Ended here, by status. */
   readonly ended = new Map<RunStatus, number>();
@@ -83,6 +80,9 @@ export class Dispatcher {
       this.#claimAll().catch((error: unknown) =>
         logger.error({ err: error }, 'runs could not be claimed; will try again'),
       ),
+    );
+    this.#givings = new RetriedWork((error) =>
+      logger.error({ err: error }, 'a run could not be given back or ended; will try again'),
     );
     this.#attempts = new LeaseKeeper({
       leaseMs,
@@ -222,14 +222,14 @@ export class Dispatcher {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#draining = true;
-    this.#closing = true;
+    this.#givings.stop();
     clearInterval(this.#poll);
     await this.#claims.stop();
     const left = this.#attempts.all();
     await this.pool[Symbol.asyncDispose]();
     for (const attempt of left) this.#over(attempt);
     this.#attempts[Symbol.dispose]();
-    await Promise.allSettled(this.#giving);
+    await this.#givings.settled();
     for (const attempt of this.#leaving) attempt[Symbol.dispose]();
     await this.#release(left);
   }
@@ -409,7 +409,7 @@ export class Dispatcher {
     };
     const text = isTimeout ? JSON.stringify(error) : null;
     const status = isTimeout ? 'timeout' : 'interrupted';
-    this.#persist(async () => {
+    this.#givings.start(async () => {
       await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.#endHere({ run_id: attempt.id, status, error: text });
     });
@@ -423,13 +423,14 @@ export class Dispatcher {
     const { logger, streams, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    const how = { charge: false, lost: true, reason: message };
+    // A run during which its process stood still is charged: it may be what stopped the process.
+    const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
       attempt.stop('lost');
       this.#leaving.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
-      this.#persist(() => leases.release([attempt], how));
+      this.#givings.start(() => leases.release([attempt], how));
     } else {
       attempt.kill();
       this.#giveBack([attempt], how);
@@ -441,7 +442,7 @@ export class Dispatcher {
   #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
-    this.#persist(async () => {
+    this.#givings.start(async () => {
       for (const { id } of attempts) {
         const stream = streams.find(id);
         if (!stream) continue;
@@ -454,26 +455,6 @@ export class Dispatcher {
       await leases.release(attempts, how);
       this.#claims.ask();
     });
-  }
-
-  /** Until it has succeeded, or the server stops. */
-  #persist(work: () => Promise<void>): void {
-    const trying = (async () => {
-      for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.max)) {
-        try {
-          return await work();
-        } catch (error) {
-          this.#options.logger.error(
-            { err: error },
-            'a run could not be given back or ended; will try again',
-          );
-          if (this.#closing) return;
-          await sleep(delayMs);
-        }
-      }
-    })();
-    this.#giving.add(trying);
-    void trying.finally(() => this.#giving.delete(trying));
   }
 
   async #renew(held: Attempt[]): Promise<ReadonlySet<string>> {

@@ -149,7 +149,7 @@ describe('writes of one run', () => {
     ] satisfies Write[];
     for (const order of permutations<Write>(writes)) {
       await database.script(`delete from trace_runs; delete from trace_run_days`);
-      for (const write of order) await traces.ingest(tenant_id, [await toWrite(id, write)], [], daysKept);
+      for (const write of order) await traces.ingest(tenant_id, [toWrite(id, write)], [], daysKept);
       expect((await traces.find(tenant_id, id))?.start_time).toBe('2026-11-20T10:00:00.000000Z');
     }
   });
