@@ -243,11 +243,6 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
     ({ lone_thread_id, lone_run_id }) => ({
       body: { thread_id: lone_thread_id, run_ids: [lone_run_id] },
     }),
-    // Hers among his: then his is not cancelled either.
-    ({ run_id }) => ({ body: { thread_id: bob.thread_id, run_ids: [bob.run_id, run_id] } }),
-    ({ lone_run_id }) => ({
-      body: { thread_id: bob.thread_id, run_ids: [bob.run_id, lone_run_id] },
-    }),
   ],
   listRunWebhooks: [
     ...ofRun,
@@ -309,6 +304,23 @@ describe('what is another user’s', () => {
     // Where nothing can be there to be found, nothing is what is found.
     const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
     if (!isEmpty) expect(hers.status, hers.text).toBe(404);
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('is not found among his own runs that he cancels', async () => {
+    const before = await snapshot();
+    const cancelWith = async (other: string): Promise<string> => {
+      const run = { assistant_id: bob.assistant_id, input: { ask: 'wait' } };
+      const made = await as('bob')('POST', `/threads/${bob.thread_id}/runs`, run);
+      const { run_id } = made.body as { run_id: string };
+      const body = { thread_id: bob.thread_id, run_ids: [run_id, other] };
+      const { status, body: answer } = await as('bob')('POST', '/runs/cancel', body);
+      expect(status).toBe(200);
+      return JSON.stringify(answer).replaceAll(run_id, 'his').replaceAll(other, 'other');
+    };
+    const expected = await cancelWith(randomUUID());
+    expect(JSON.parse(expected)).toMatchObject({ runs: [{ run_id: 'his' }, { outcome: 'not_found' }] });
+    for (const hers of [alice.run_id, alice.lone_run_id]) expect(await cancelWith(hers)).toBe(expected);
     expect(await snapshot()).toEqual(before);
   });
 
