@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 /** How long an executor that is stopped may take to store its traces. */
-const flushMsMax = 1_000;
+const flushMsMax = 5_000;
 
 /** Whether nothing follows the message. */
 export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done' || kind === 'lost';
