@@ -22,8 +22,10 @@ export interface AppOptions<T extends Routes> {
   heartbeatMs?: number | undefined;
   /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
   lateMs?: number | undefined;
-  /** What may wait for a client that does not read. */
+  /** What may wait for a client that does not read a stream. */
   streamBufferBytes?: number | undefined;
+  /** How long a client may take nothing of a large answer. */
+  stalledMs?: number | undefined;
   observe?: Observe | undefined;
   /** Nobody is asked who they are when it is absent. */
   authenticate?: Authenticate | undefined;
@@ -56,6 +58,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
     late: { patienceMs: lateMs, newlineMs: lateMs },
+    unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
   mount(app, routes, handlers, {
     ...mounting,

@@ -28,7 +28,7 @@ export const sendLate = (
   out: ServerResponse,
   late: Late,
   newlineMs: number,
-  request: { requestId: string; logger: HttpLogger },
+  request: { requestId: string; logger: HttpLogger; onText: (text: string) => void },
 ): void => {
   const beat = setInterval(() => {
     // A client that does not read needs no more newlines.
@@ -45,6 +45,7 @@ export const sendLate = (
     })
     .then((text) => {
       clearInterval(beat);
+      request.onText(text);
       if (!out.destroyed) out.end(text);
     })
     .catch(() => out.destroy());

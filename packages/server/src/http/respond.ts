@@ -6,10 +6,12 @@ import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from 
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';
 import type { HttpLogger } from './problem.ts';
 import { eventsBody, type SseOptions, streamEvents } from './sse.ts';
+import { countUnsent, type UnsentOptions } from './unsent.ts';
 
 export interface ResponseOptions {
   sse: SseOptions;
   late: LateOptions;
+  unsent: UnsentOptions;
   logger: HttpLogger;
 }
 
@@ -41,10 +43,14 @@ export const respond = async (
     case 'late': {
       const late = value as Late;
       const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
+      countUnsent(out, text?.length ?? 0, options.unsent);
       if (text !== undefined || out === undefined)
         return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
       out.writeHead(status, withHeaders(jsonHeaders, call, reply));
-      sendLate(out, late, options.late.newlineMs, request);
+      sendLate(out, late, options.late.newlineMs, {
+        ...request,
+        onText: (sent) => countUnsent(out, sent.length, options.unsent),
+      });
       return RESPONSE_ALREADY_SENT;
     }
     case 'html':
@@ -55,10 +61,12 @@ export const respond = async (
       if (status === 204)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
       if (value instanceof RawBytes) {
+        countUnsent(out, value.bytes.byteLength, options.unsent);
         const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
         return new Response(value.bytes, { status, headers });
       }
       const text = value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null');
+      countUnsent(out, text.length, options.unsent);
       return new Response(text, { status, headers: withHeaders(jsonHeaders, call, reply) });
     }
   }

@@ -1,4 +1,5 @@
-// Memory for large request bodies. A body is counted from before it is read until its request is answered; what does not fit
+// Memory for large request bodies and answers. A body is counted from before it is read until its request is answered, an answer
+// while it is read from the database, and until the client has taken it; what does not fit
 // waits, with its connection held back, and is refused when that takes too long.
 import { Problem } from '@svc/contract/problem';
 
@@ -33,8 +34,18 @@ export class RequestMemory {
 
   /** Returns what gives the memory back; called more than once it does nothing. Throws `unavailable` after a while. */
   async hold(bytes: number): Promise<() => void> {
-    if (this.#fits(bytes) && (this.#waiting.length === 0 || bytes <= smallBytes)) this.#used += bytes;
-    else await this.#wait(bytes);
+    if (this.#fits(bytes) && (this.#waiting.length === 0 || bytes <= smallBytes)) return this.count(bytes);
+    await this.#wait(bytes);
+    return this.#releaseOf(bytes);
+  }
+
+  /** The same for memory that is in use already: it does not wait, and others wait for it. */
+  count(bytes: number): () => void {
+    this.#used += bytes;
+    return this.#releaseOf(bytes);
+  }
+
+  #releaseOf(bytes: number): () => void {
     let isHeld = true;
     return () => {
       if (!isHeld) return;
