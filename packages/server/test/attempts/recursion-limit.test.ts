@@ -75,7 +75,7 @@ describe('a run that is lost and resumed', () => {
     await client.runs.join(thread_id, run_id).catch(() => undefined);
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({
       status: 'error',
-      attempt: 2,
+      lost_attempts: [{ attempt: 1 }],
       error: {
         error: 'GraphRecursionError',
         message: expect.stringContaining('limit of 1 reached') as string,

@@ -33,7 +33,7 @@ describe('a server without authentication', () => {
   it('and svc start says so, and what to do', async () => {
     using project = createProject();
     const { code, stdout, stderr } = await runCli(['start', '--host', '0.0.0.0'], { cwd: project.dir }).exit;
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/flag --host = "0\.0\.0\.0": opens the server to the network[^]*SVC_API_KEY/);
   });
 

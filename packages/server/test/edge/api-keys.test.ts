@@ -1,6 +1,7 @@
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { send } from './wire.ts';
 
@@ -41,7 +42,8 @@ describe('a server with API keys', () => {
   it.each(routes.filter(([, { access }]) => access === 'public'))(
     'answers %s to everybody',
     async (_, route) => {
-      expect((await send(server, { path: pathOf(route) })).status).toBe(200);
+      // Ready once an executor has loaded the graphs.
+      await eventually(async () => expect((await send(server, { path: pathOf(route) })).status).toBe(200));
     },
   );
 

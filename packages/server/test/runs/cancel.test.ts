@@ -11,7 +11,9 @@ import { startTestServer, type TestServer } from '../server.ts';
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { cancelGrace: '300ms', runTimeout: '4s', lease: '6s' } });
+  server = await startTestServer({
+    settings: { executors: '1', cancelGrace: '300ms', runTimeout: '4s', lease: '6s' },
+  });
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());
