@@ -61,6 +61,7 @@ export {
   ThreadState,
   ThreadStatus,
   type ThreadTask,
+  stateFields,
 } from './deployment/threads.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export {

@@ -107,7 +107,8 @@ export const CheckpointSelector = z
   })
   .meta({ id: 'CheckpointSelector', description: 'A checkpoint; without an id the newest of its namespace' });
 
-const stateFields = [
+/** Of a state, as `select` names them. */
+export const stateFields = [
   'values',
   'next',
   'tasks',

@@ -1,17 +1,6 @@
 // Which parts of a state are wanted. What is not wanted is not read.
+import { stateFields } from '@svc/contract';
 
-export const stateFields = [
-  'values',
-  'next',
-  'tasks',
-  'interrupts',
-  'metadata',
-  'created_at',
-  'checkpoint',
-  'parent_checkpoint',
-  'checkpoint_id',
-  'parent_checkpoint_id',
-] as const;
 export type StateField = (typeof stateFields)[number];
 
 /** Plain data: it is sent to threads. */
