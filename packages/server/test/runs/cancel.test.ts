@@ -15,6 +15,8 @@ beforeAll(async () => {
     settings: { executors: '1', cancelGrace: '300ms', runTimeout: '4s', lease: '6s' },
   });
   client = createClient({ apiUrl: server.url });
+  // An executor that still loads graphs may need longer to stop a run than it has here.
+  await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
