@@ -12,6 +12,8 @@ import { faultOf, sendRequest, toCommand } from './send-request.ts';
 const count = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 400);
 const seed = Number(process.env['SVC_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const clients = 6;
+/** Each request comes from an address of its own. */
+const settings = { trustedProxies: '127.0.0.1' };
 /** Faults that are shown of one run. */
 const shownMax = 20;
 const timeoutMs = 60_000 + count * 100;
@@ -32,10 +34,14 @@ const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Ra
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const faults = new Map<string, string>();
   let left = Math.ceil(count / 2);
+  let limited = 0;
   const client = async (own: Random): Promise<void> => {
     while (left-- > 0 && faults.size < shownMax) {
       const request = makeRequest(own.pick(operations), { random: own, ids, credentials });
+      // An address whose requests prove nobody's identity would soon be refused, whatever it sends.
+      request.headers['x-forwarded-for'] = `198.51.${left % 251}.${left % 241}`;
       const answer = await sendRequest(server.url, request, agent);
+      if (answer.status === 429) limited += 1;
       const fault = faultOf(request, answer);
       if (fault !== undefined && !faults.has(`${request.operation} ${fault}`))
         faults.set(
@@ -53,6 +59,8 @@ const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Ra
   };
   await Promise.all(Array.from({ length: clients }, () => client(random.fork())));
   agent.destroy();
+  // Requests that limits refuse reach no handler, and would test little.
+  if (limited > count / 20) faults.set('limited', `${limited} requests were refused with 429`);
   return [...faults.values()];
 };
 
@@ -62,7 +70,7 @@ describe(`${count} requests of seed ${seed}`, () => {
   it(
     'are answered as documented, without authentication',
     async () => {
-      await using platform = await startPlatform();
+      await using platform = await startPlatform(settings);
       expect((await fuzz(platform, [], random.fork())).join('\n')).toBe('');
       expect((await platform.server.call('GET', '/ok')).status).toBe(200);
     },
@@ -73,7 +81,7 @@ describe(`${count} requests of seed ${seed}`, () => {
     'are answered as documented, with custom authentication',
     async () => {
       const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
-      await using platform = await startPlatform({}, project);
+      await using platform = await startPlatform(settings, project);
       expect((await fuzz(platform, ['alice', 'bob'], random.fork())).join('\n')).toBe('');
       expect((await platform.server.call('GET', '/ok')).status).toBe(200);
     },
