@@ -314,7 +314,8 @@ const buildServices = async (
   owned: Owned,
 ): Promise<Omit<Services, keyof AsyncDisposable>> => {
   const { settings, project, logger } = parts;
-  const storage = createStorage(parts.database, answerLimits(parts));
+  const answers = answerLimits(parts);
+  const storage = createStorage(parts.database, answers);
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
   const assistants = new AssistantService(storage, graphs);
@@ -329,7 +330,7 @@ const buildServices = async (
   const runtime = await createRuntime(parts, storage, users, metrics, owned);
   watchRuntime(metrics, parts, storage, runtime);
   const { dispatcher, streams, tail, bell, pollMs, reporter } = runtime;
-  const reader = new StateReader(storage, parts.parsing.parser, answerLimits(parts));
+  const reader = new StateReader(storage, parts.parsing.parser, answers);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const guard = new EgressGuard(settings.egress.allow);

@@ -35,7 +35,7 @@ export class Subscription {
   #hasMissed = false;
   #isEnded: boolean;
   #reader: RunReader | undefined;
-  /** It was waited for in vain, and is not waited for again until it has taken something. */
+  /** Waiting for it timed out: it is not waited for again until it has taken something. */
   #isStalled = false;
   readonly #leave: (subscription: Subscription) => void;
 

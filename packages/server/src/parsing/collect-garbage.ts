@@ -1,5 +1,5 @@
 // A parser thread that has nothing to do keeps the garbage of its last task: hundreds of megabytes after a large one. It is collected
-// at once. The main thread goes on meanwhile.
+// at once. The main thread is not held up.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

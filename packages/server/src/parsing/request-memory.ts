@@ -1,6 +1,6 @@
-// Memory for large request bodies and answers. A body is counted from before it is read until its request is answered, an answer
-// while it is read from the database, and until the client has taken it; what does not fit
-// waits, with its connection held back, and is refused when that takes too long.
+// Memory for large request bodies and answers. A body is counted from before it is read until its request is answered; an answer
+// while it is read from the database, and while it is sent. A request that does not fit waits, and is refused when that takes too
+// long.
 import { Problem } from '@svc/contract/problem';
 
 export interface RequestMemoryOptions {

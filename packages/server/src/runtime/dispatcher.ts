@@ -50,6 +50,8 @@ const outagesMax = 5;
 
 export class Dispatcher {
   readonly pool: ExecutorPool;
+  /** Ids of the graphs that are executed here. */
+  readonly graphs: readonly string[];
   readonly #options: DispatcherOptions;
   readonly #attempts: LeaseKeeper<Attempt>;
   readonly #poll: NodeJS.Timeout | undefined;
@@ -75,6 +77,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
     const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, bell } = options;
     this.#claims = new AskedWork(() =>
       this.#claimAll().catch((error: unknown) =>
@@ -126,11 +129,6 @@ export class Dispatcher {
 
   get running(): number {
     return this.#attempts.size;
-  }
-
-  /** Graphs that are executed here. */
-  get graphs(): string[] {
-    return this.#options.setup.graphs.map(([graph_id]) => graph_id);
   }
 
   get leasesLost(): ReadonlyMap<LossReason, number> {

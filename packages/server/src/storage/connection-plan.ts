@@ -39,7 +39,7 @@ export const exporterConnections = 2;
 export const solitaryConnections = 2;
 /** For notifications. */
 const listeners = 1;
-/** Left for commands, and for whoever looks into the database. */
+/** Left for commands and for people who connect to the database. */
 const spare = 3;
 const least = { server: 3, executor: 2 };
 

@@ -10,7 +10,7 @@ export interface Stop {
   wanted: Exclude<SessionAttributes, 'prefer-standby'>;
 }
 
-/** Rejected connections, in words for whoever starts the server. */
+/** Rejected connections, described for the person who starts the server. */
 export class WrongServer extends Error {
   override readonly name = 'WrongServer';
 

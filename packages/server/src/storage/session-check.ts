@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 
 const oldestVersion = 150_000;
-/** Of looks at which session a connection has: others may use the pooler meanwhile. */
+/** How often the session of a connection is compared: other clients use the pooler at the same time. */
 const rounds = 5;
 
 interface Session {

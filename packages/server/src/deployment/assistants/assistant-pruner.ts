@@ -1,10 +1,9 @@
 // Deletes default assistants of graphs that nothing executes any more, on an explicit command.
 import type { Storage } from '../../storage/storage.ts';
+import { servedWithinMs } from '../../storage/workers.ts';
 import type { UnservedDefault } from '../../storage/assistants.ts';
 import { defaultAssistantId } from './default-assistant.ts';
 
-/** A worker that reported itself within this time executes its graphs. */
-const liveMs = 10 * 60_000;
 const previewMax = 1_000;
 
 export class AssistantPruner {
@@ -19,7 +18,7 @@ export class AssistantPruner {
 
   /** What prune() would delete, and what is deleted with it. */
   async preview(graphs?: readonly string[]): Promise<UnservedDefault[]> {
-    const unserved = await this.#storage.assistants.unserved(liveMs, previewMax);
+    const unserved = await this.#storage.assistants.unserved(servedWithinMs, previewMax);
     return unserved.filter(
       ({ assistant_id, graph_id }) =>
         !this.#kept.has(graph_id) &&
@@ -30,10 +29,10 @@ export class AssistantPruner {
   }
 
   async hasWorkers(): Promise<boolean> {
-    return (await this.#storage.workers.queue(liveMs)).workers > 0;
+    return (await this.#storage.workers.queue(servedWithinMs)).workers > 0;
   }
 
   prune(assistant_id: string): Promise<'deleted' | 'missing' | 'served' | 'in_flight'> {
-    return this.#storage.assistants.prune(assistant_id, liveMs);
+    return this.#storage.assistants.prune(assistant_id, servedWithinMs);
   }
 }

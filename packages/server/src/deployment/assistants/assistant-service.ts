@@ -19,6 +19,7 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { servedWithinMs } from '../../storage/workers.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
 
 type Given<T> = { [K in keyof T]?: T[K] | undefined };
@@ -33,9 +34,6 @@ const madeBySystem = { created_by: 'system' };
 
 /** How many assistants that an earlier release made are looked at on one start. */
 const unmarkedMax = 1_000;
-
-/** For how long after its last worker the default assistant of a graph is listed. */
-const servedWithinMs = 10 * 60_000;
 
 /** How often an assistant that is in the way of a new one is looked for. */
 const findTries = 2;

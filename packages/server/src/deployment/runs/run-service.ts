@@ -19,6 +19,7 @@ import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/runs.ts';
 import { isRefused } from '../../storage/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { nodeTtlMs, servedWithinMs } from '../../storage/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { type RunFields, runText } from './run-record.ts';
@@ -66,10 +67,6 @@ export interface Created {
   release: () => void;
 }
 
-/** How long a worker may be silent and still counts as live. Leases between its reports. */
-const workerLeases = 2;
-/** For how long after its last worker a graph counts as one that will come back. */
-const servedLatelyMs = 10 * 60_000;
 /** How long a run is tried to be stored while the database is away, and the pause between tries. */
 const insertMs = { max: 10_000, pause: 100 };
 
@@ -156,7 +153,7 @@ export class RunService {
     const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
     if (row.status !== 'pending') return runText(row);
-    return runText(row, await this.#storage.runs.waiting(run_id, this.#dispatcher.leaseMs * workerLeases));
+    return runText(row, await this.#storage.runs.waiting(run_id, nodeTtlMs(this.#dispatcher.leaseMs)));
   }
 
   /** JSON texts, newest first. `select`: the fields that are wanted. */
@@ -208,7 +205,7 @@ export class RunService {
       assistantAccess: grant.assistantAccess,
       sealed_user,
       graphs: [...this.#graphs],
-      workerTtlMs: this.#dispatcher.leaseMs * workerLeases,
+      workerTtlMs: nodeTtlMs(this.#dispatcher.leaseMs),
     };
   }
 
@@ -325,7 +322,7 @@ export class RunService {
   /** A worker that was there a moment ago may come back: its clients should try again. */
   async #graphMissing(graph_id: string): Promise<Problem> {
     const name = JSON.stringify(graph_id);
-    return (await this.#storage.workers.hasServed(graph_id, servedLatelyMs))
+    return (await this.#storage.workers.hasServed(graph_id, servedWithinMs))
       ? new Problem('unavailable', `No live worker executes graph ${name} at the moment`)
       : new Problem('not_found', `No server has graph ${name}; graphs here: ${[...this.#graphs].join(', ')}`);
   }

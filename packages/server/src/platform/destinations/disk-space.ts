@@ -45,7 +45,7 @@ export const checkQuota = async (root: string, bytes: number, quotaBytes: number
   );
 };
 
-/** Of the files in a folder and below, symbolic links not followed. What goes meanwhile is not counted. */
+/** Of the files in a folder and below, symbolic links not followed. Files that are deleted during the count are left out. */
 const sizeOf = async (folder: string): Promise<number> => {
   let bytes = 0;
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone([]));

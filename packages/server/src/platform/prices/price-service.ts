@@ -130,7 +130,7 @@ export class PriceService {
   }
 }
 
-/** Undefined when nothing can be said of its cost, or somebody has said it. */
+/** Undefined when the run cannot be priced, or was sent with a cost. */
 const modelToPrice = ({ fields, metadata }: RunWrite): PricedModel | undefined => {
   const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = fields;
   const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);

@@ -110,7 +110,7 @@ export class CommitQueue {
       error = thrown;
     }
     this.#flushing = false;
-    // What gathered meanwhile has waited long enough.
+    // Items that were added during this flush leave at once.
     if (this.#next) setImmediate((this.#next as Flush).start);
     for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));
     return { lost, drained, left, error };

@@ -138,7 +138,7 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** Tells that a loaded checkpoint has no shape: whoever put it was lost before it was described. */
+  /** Tells that a loaded checkpoint has no shape: its attempt was lost before it stored one. */
   seeUndescribed(ns: string, checkpoint_id: string, step: number): void {
     this.#ids.set(ns, { step, checkpoint_id });
   }

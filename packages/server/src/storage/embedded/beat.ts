@@ -13,7 +13,7 @@ const lookMs = 250;
 export const keepBeating = (file: string): Disposable => {
   const timer = setInterval(() => {
     const now = new Date();
-    utimes(file, now, now).catch(() => undefined); // read-only, or gone: whoever watches sees no beat
+    utimes(file, now, now).catch(() => undefined); // read-only, or gone: the file is not touched
   }, beatMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -8,7 +8,7 @@ export type ClaimState = 'taken' | 'held' | 'unknown';
 
 export interface Claim extends AsyncDisposable {
   state: ClaimState;
-  /** To be inherited by whoever shall keep the lock; disposing closes only our own. */
+  /** A process that inherits it keeps the lock; disposing closes only our own. */
   fd: number;
 }
 
