@@ -2,6 +2,7 @@
 // parsed input, return plain values, and throw Problems.
 import type { Access } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
+import type { JsonBytes } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
 /** Who calls, and for how long they wait. */
@@ -72,12 +73,22 @@ export class Late {
   }
 }
 
-/** A JSON response that is text already, as it came from storage. */
-export class RawJson {
-  readonly text: string;
+/** A part of a JSON text. */
+export type JsonPart = string | JsonBytes;
 
-  constructor(text: string) {
-    this.text = text;
+/** A JSON response that is text already, as it came from storage. Its parts are sent one after the other. */
+export class RawJson {
+  readonly parts: readonly JsonPart[];
+
+  constructor(...parts: JsonPart[]) {
+    this.parts = parts;
+  }
+
+  /** A list of texts, between what comes before and after it. */
+  static list(rows: readonly JsonPart[], before = '[', after = ']'): RawJson {
+    const parts: JsonPart[] = [before];
+    for (const [at, row] of rows.entries()) parts.push(...(at === 0 ? [row] : [',', row]));
+    return new RawJson(...parts, after);
   }
 }
 

@@ -1,4 +1,4 @@
-import { RawJson, Reply } from './handlers.ts';
+import { type JsonPart, RawJson, Reply } from './handlers.ts';
 
 /** A page with the number of all matches in its headers, and where the next page starts if there is one. */
 export const paginated = <T>(
@@ -30,8 +30,8 @@ export const pageHeaders = (
 });
 
 /** A list of JSON texts, with the number of all matches if it is known. */
-export const textPage = (page: PageOf<string>, offset: number, total?: number): Reply<RawJson> =>
-  new Reply(new RawJson(`[${page.rows.join(',')}]`), {
+export const textPage = (page: PageOf<JsonPart>, offset: number, total?: number): Reply<RawJson> =>
+  new Reply(RawJson.list(page.rows), {
     ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
     ...pageHeaders(page, offset + page.rows.length),
   });

@@ -1,6 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
-import { type Late, RawBytes, RawJson, Reply, type SseBody } from '../api/handlers.ts';
+import { type JsonPart, type Late, RawBytes, RawJson, Reply, type SseBody } from '../api/handlers.ts';
+import { fromJsonBytes } from '../parsing/json-bytes.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from './headers.ts';
 import { type LateOptions, sendLate, textIfSoon } from './late.ts';
@@ -65,11 +67,39 @@ export const respond = async (
         const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
         return new Response(value.bytes, { status, headers });
       }
-      const text = value instanceof RawJson ? value.text : (JSON.stringify(value) ?? 'null');
-      countUnsent(out, text.length, options.unsent);
-      return new Response(text, { status, headers: withHeaders(jsonHeaders, call, reply) });
+      const parts = value instanceof RawJson ? value.parts : [JSON.stringify(value) ?? 'null'];
+      const chars = parts.reduce((sum, part) => sum + part.length, 0);
+      countUnsent(out, chars, options.unsent);
+      const headers = withHeaders(jsonHeaders, call, reply);
+      if (out === undefined || chars < partedCharsMin)
+        return new Response(parts.map(toText).join(''), { status, headers });
+      sendParts(out, parts, status, headers);
+      return RESPONSE_ALREADY_SENT;
     }
   }
+};
+
+const toText = (part: JsonPart): string => (typeof part === 'string' ? part : fromJsonBytes(part));
+
+/** Shorter texts are sent as one. */
+const partedCharsMin = 1_048_576;
+
+/** Sends long texts as they are: as one text, and as the bytes of that, they would be in memory twice more. */
+const sendParts = (
+  out: ServerResponse,
+  parts: readonly JsonPart[],
+  status: number,
+  headers: Record<string, string>,
+): void => {
+  const bytes = parts.reduce(
+    (sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.length),
+    0,
+  );
+  out.writeHead(status, { ...headers, 'content-length': String(bytes) });
+  out.cork();
+  for (const part of parts)
+    for (const piece of typeof part === 'string' ? [part] : part.blocks) out.write(piece);
+  out.end();
 };
 
 const withHeaders = (

@@ -2,6 +2,7 @@
 import type { Fault, ProblemCode } from '@svc/contract/problem';
 import type { MatchInput, RenderInput } from '../deployment/threads/state-rendering.ts';
 import type { BatchSlice, IngestInput, IngestQuestion } from '../platform/traces/ingest-task.ts';
+import type { JsonBytes } from './json-bytes.ts';
 import type { JsonLimits } from './json-limits.ts';
 
 /** Bytes of a body, in the order in which they came. */
@@ -23,8 +24,8 @@ export interface ParserTasks {
     question: never;
     output: ParsedBody;
   };
-  /** States of threads as JSON texts. */
-  states: { input: RenderInput; question: never; output: string[] };
+  /** States of threads as JSON. */
+  states: { input: RenderInput; question: never; output: JsonBytes[] };
   /** Which values of threads contain what is wanted. */
   match: { input: MatchInput; question: never; output: boolean[] };
   /** A batch of traces. */

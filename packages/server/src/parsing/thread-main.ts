@@ -2,7 +2,9 @@
 import { parentPort } from 'node:worker_threads';
 import { match, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../platform/traces/ingest-task.ts';
+import { buffersOf } from './byte-blocks.ts';
 import { garbageCollector } from './collect-garbage.ts';
+import { toJsonBytes } from './json-bytes.ts';
 import { readJsonBody } from './json-task.ts';
 import { fromProblemData, toProblemData } from './problem-data.ts';
 import type { FromThread, ParserTasks, TaskName, ToThread } from './tasks.ts';
@@ -17,7 +19,10 @@ interface Done {
 
 const tasks: { [N in TaskName]: (input: ParserTasks[N]['input'], ask: Ask) => Promise<Done> | Done } = {
   json: (input) => ({ output: readJsonBody(input), transfer: [] }),
-  states: (input) => ({ output: render(input), transfer: [] }),
+  states: (input) => {
+    const output = render(input, toJsonBytes);
+    return { output, transfer: output.flatMap(({ blocks }) => buffersOf(blocks)) };
+  },
   match: (input) => ({ output: match(input), transfer: [] }),
   ingest: ingestTask,
 };
@@ -35,7 +40,8 @@ const ask: Ask = (question, transfer) =>
     send({ kind: 'ask', question }, transfer);
   });
 
-const collectGarbage = garbageCollector();
+// A thread that has nothing to do would keep the garbage of its last task.
+const collectGarbage = garbageCollector({ bytesMin: 8_388_608, timeShareMax: 1 });
 
 const run = async (name: TaskName, input: unknown): Promise<void> => {
   try {
@@ -48,6 +54,8 @@ const run = async (name: TaskName, input: unknown): Promise<void> => {
 
 port.on('message', (message: ToThread) => {
   // In a later turn: the task's own values are garbage then.
-  if (message.kind === 'task') void run(message.name, message.input).then(() => setImmediate(collectGarbage));
-  else onReply?.(message);
+  if (message.kind === 'reply') return onReply?.(message);
+  const { name, input } = message;
+  message.input = undefined; // it would be kept until the next message
+  void run(name, input).then(() => setImmediate(collectGarbage));
 });

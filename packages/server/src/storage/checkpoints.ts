@@ -153,6 +153,20 @@ const interruptsMax = 10_000;
 /** The engine asks for whole histories; what clients ask for has limits of its own. */
 const allRows = 1_000_000;
 
+/** `found`: the blobs that $2 in the spaces $1 stand for, and all that they refer to. `size`: their bytes. */
+const reachedBlobs = `with recursive reached (space, hash) as (
+        select * from unnest($1::uuid[], $2::uuid[])
+        union
+        select reached.space, r.hash from reached
+        join blobs b on b.space = reached.space and b.hash = reached.hash
+        cross join lateral unnest(b.refs) as r(hash)
+      ), found as materialized (
+        select b.hash, b.refs, b.payload from reached join blobs b on b.space = reached.space and b.hash = reached.hash
+      ), size as (
+        select coalesce(sum(coalesce(octet_length(payload), 0) + 64 + 40 * coalesce(cardinality(refs), 0)), 0)::bigint as bytes
+        from found
+      )`;
+
 const statements = {
   commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost' },
   get: {
@@ -220,21 +234,17 @@ const statements = {
   blobsText: {
     name: 'checkpoints_blobs_text',
     reads: true,
-    text: `with recursive reached (space, hash) as (
-        select * from unnest($1::uuid[], $2::uuid[])
-        union
-        select reached.space, r.hash from reached
-        join blobs b on b.space = reached.space and b.hash = reached.hash
-        cross join lateral unnest(b.refs) as r(hash)
-      ), found as materialized (
-        select b.hash, b.refs, b.payload from reached join blobs b on b.space = reached.space and b.hash = reached.hash
-      ), size as (
-        select coalesce(sum(coalesce(octet_length(payload), 0) + 64 + 40 * coalesce(cardinality(refs), 0)), 0)::bigint as bytes
-        from found
-      )
+    text: `${reachedBlobs}
       select bytes, case when bytes <= $3 then
         (select coalesce(json_agg(json_build_array(hash, refs, payload))::text, '[]') from found) end as blobs
       from size`,
+  },
+  // A row each: as one value, a large state would be in memory several times before it is read.
+  blobRows: {
+    name: 'checkpoints_blob_rows',
+    reads: true,
+    text: `${reachedBlobs}
+      select hash, refs, payload from found cross join size where bytes <= $3`,
   },
   // From the newest root checkpoint back to the input of the run, or to the first checkpoint that is not the run's.
   progress: {
@@ -339,6 +349,13 @@ const answerReads = (db: Database, answers: AnswerLimits) => ({
     const values = [spaces, hashes, bytesMax];
     const [row] = await db.query<{ blobs: string | null; bytes: number }>(statements.blobsText, values);
     return row ?? { blobs: '[]', bytes: 0 };
+  },
+
+  /** The same as rows, for many bytes; none when they have more bytes than that. */
+  blobRows(roots: BlobRoot[], bytesMax: number): Promise<BlobRow[]> {
+    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
+    const hashes = roots.flatMap((root) => root.hashes);
+    return db.query(statements.blobRows, [spaces, hashes, bytesMax]);
   },
 });
 

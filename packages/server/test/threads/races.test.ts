@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonPart } from '../../src/api/handlers.ts';
 import { Filter } from '../../src/access/filter.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
@@ -122,12 +123,15 @@ const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<u
   return { ...storage, threads: { ...storage.threads, find } };
 };
 
+/** Small threads are texts. */
+const parsed = (thread: JsonPart): unknown => JSON.parse(typeof thread === 'string' ? thread : '');
+
 describe('a thread that was not there for a write', () => {
   it('is changed when another makes it before it is looked for', async () => {
     const thread_id = randomUUID();
     const made = () => storage.threads.create({ thread_id, metadata: { made: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(made));
-    expect(JSON.parse(await threads.patch(thread_id, { changed: true }, everyRow))).toMatchObject({
+    expect(parsed(await threads.patch(thread_id, { changed: true }, everyRow))).toMatchObject({
       metadata: { made: true, changed: true },
     });
   });
@@ -144,7 +148,7 @@ describe('a thread that was not there for a write', () => {
     await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(() => storage.threads.delete(thread_id, everyRow)));
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
       metadata: { new: true },
     });
   });
@@ -156,7 +160,7 @@ describe('a thread that was not there for a write', () => {
     const replace = () => storage.threads.create({ thread_id, metadata: { others: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(remove, replace));
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
       metadata: { others: true },
     });
   });
@@ -170,7 +174,7 @@ describe('a thread that was not there for a write', () => {
     };
     const threads = threadsOn({ ...storage, checkpoints: { ...storage.checkpoints, find } });
     const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(JSON.parse(await threads.create(asked, anybodys, updater))).toMatchObject({
+    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
       metadata: { new: true },
     });
   });

@@ -1,6 +1,7 @@
 // Joining runs that somebody made: their events, or how they end, wherever they execute.
 import { notFound } from '@svc/contract/problem';
 import type { LogTail } from '../../events/log-tail.ts';
+import { fromJsonBytes } from '../../parsing/json-bytes.ts';
 import type { Reading } from '../../events/run-reading.ts';
 import type { RunOutcome, RunStream } from '../../events/run-stream.ts';
 import type { RunStreams } from '../../events/run-streams.ts';
@@ -131,7 +132,8 @@ export class RunFollower {
     ]);
     const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
     if (!thread || !last) return 'null';
-    return (await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null';
+    const values = (await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null';
+    return typeof values === 'string' ? values : fromJsonBytes(values);
   }
 }
 

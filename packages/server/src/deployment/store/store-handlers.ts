@@ -38,7 +38,7 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     const { namespace: prefix, filter, limit, offset } = value;
     const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
     return new Reply(
-      new RawJson(`{"items":[${page.rows.join(',')}]}`),
+      RawJson.list(page.rows, '{"items":[', ']}'),
       pageHeaders(page, offset + page.rows.length),
     );
   },

@@ -16,7 +16,7 @@ const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
 
 const toPage = (page: Awaited<ReturnType<StateService['history']>>): Reply<RawJson> =>
-  new Reply(new RawJson(`[${page.rows.join(',')}]`), pageHeaders(page, page.next));
+  new Reply(RawJson.list(page.rows), pageHeaders(page, page.next));
 
 type StateRoutes = Pick<
   typeof threadRoutes,

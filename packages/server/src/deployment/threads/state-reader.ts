@@ -2,6 +2,7 @@
 // bounded in bytes; what is large is put together in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
+import type { JsonPart } from '../../api/handlers.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { ParserPool } from '../../parsing/parser-pool.ts';
 import { type AnswerLimits, defaultAnswerLimits, freeBytes, whileHeld } from '../../storage/answer-limits.ts';
@@ -10,6 +11,7 @@ import { everyRow } from '../../storage/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/threads.ts';
 import {
+  type BlobList,
   hashesOfState,
   hashesOfValues,
   match,
@@ -24,12 +26,14 @@ import { type StateSelection, valuesOnly, wholeState } from './state-selection.t
 /** A thread as it was found. Its id may come to stand for another: when it was made tells them apart. */
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
 
-/** Characters of blobs up to which a state is put together on the main thread. */
-const inlineCharsMax = 131_072;
+/** Bytes of blobs up to which a state is put together on the main thread. */
+const inlineBytesMax = 131_072;
 /** States that are read with one query at most. */
 const batchMax = 100;
-/** Characters of blobs that one search by values looks into. */
-const scannedCharsMax = 268_435_456;
+/** Bytes of blobs that one search by values looks into. */
+const scannedBytesMax = 268_435_456;
+/** Bytes of blobs that are read at once, unless one state has more. */
+const batchBytesMax = 8_388_608;
 /** Subgraphs whose states one answer holds; others stay references. */
 const subgraphsMax = 200;
 
@@ -53,7 +57,7 @@ export class StateReader {
     thread: FoundThread,
     trees: StateTree[],
     selection: StateSelection = wholeState,
-  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+  ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     return this.#whole(thread, () =>
       this.#rendered(
         trees,
@@ -65,7 +69,7 @@ export class StateReader {
   }
 
   /** The values alone, as a thread shows them. Throws not_found when it has gone since it was found. */
-  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<string> {
+  async values(thread: FoundThread, stored: StoredCheckpoint): Promise<JsonPart> {
     const { rows } = await this.#whole(thread, () =>
       this.valuesOf([{ ...stored.checkpoint, space: thread.blob_space }]),
     );
@@ -73,7 +77,7 @@ export class StateReader {
   }
 
   /** The values of several threads, until they are too much for one page. */
-  valuesOf(heads: (StoredValues & { space: string })[]): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+  valuesOf(heads: (StoredValues & { space: string })[]): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const selection = valuesOnly();
     return this.#rendered(
       heads,
@@ -89,7 +93,7 @@ export class StateReader {
    */
   matcher(wanted: Record<string, unknown>): (heads: HeadValues[]) => Promise<boolean[]> {
     const selection = valuesOnly(Object.keys(wanted));
-    let left = scannedCharsMax;
+    let left = scannedBytesMax;
     return async (heads) => {
       const matches: boolean[] = [];
       while (matches.length < heads.length) {
@@ -98,11 +102,11 @@ export class StateReader {
           space: head.space,
           hashes: hashesOfValues(head, selection),
         });
-        const found = await this.#withBatch(rest, rootsOf, undefined, async ({ blobs, count }) => {
-          left -= blobs.length;
+        const found = await this.#withBatch(rest, rootsOf, undefined, async ({ blobs, bytes, count }) => {
+          left -= bytes;
           if (left < 0) throw tooMuch();
           const input = { blobs, values: rest.slice(0, count), wanted };
-          return blobs.length <= inlineCharsMax ? match(input) : this.#parser.run('match', input);
+          return bytes <= inlineBytesMax ? match(input) : this.#parser.run('match', input);
         });
         matches.push(...found);
       }
@@ -143,16 +147,16 @@ export class StateReader {
     rootsOf: (item: T) => BlobRoot,
     inputOf: (items: T[], bytesMax: number) => Omit<RenderInput, 'blobs'>,
     selection: StateSelection,
-  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
-    const rows: string[] = [];
+  ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
+    const rows: JsonPart[] = [];
     let left = this.limits.pageBytes;
     while (rows.length < items.length) {
       const rest = items.slice(rows.length);
       const { texts, count } = await this.#withBatch(rest, rootsOf, selection, async (batch) => {
         const input = { blobs: batch.blobs, ...inputOf(rest.slice(0, batch.count), left) };
-        const isSmall = batch.blobs.length <= inlineCharsMax;
+        const isSmall = batch.bytes <= inlineBytesMax;
         return {
-          texts: isSmall ? render(input) : await this.#parser.run('states', input),
+          texts: isSmall ? render(input, toJson) : await this.#parser.run('states', input),
           count: batch.count,
         };
       });
@@ -170,25 +174,27 @@ export class StateReader {
     items: T[],
     rootsOf: (item: T) => BlobRoot,
     selection: StateSelection | undefined,
-    use: (batch: { blobs: string; count: number }) => Promise<U>,
+    use: (batch: { blobs: BlobList; bytes: number; count: number }) => Promise<U>,
   ): Promise<U> {
     const { checkpoints } = this.#storage;
     const { pageBytes, valueBytes } = this.limits;
     for (let count = Math.min(items.length, batchMax); ; count = Math.ceil(count / 2)) {
       const roots = items.slice(0, count).map(rootsOf);
-      const bytesMax = count === 1 ? valueBytes : pageBytes;
+      const bytesMax = count === 1 ? valueBytes : Math.min(pageBytes, batchBytesMax);
       const { blobs, bytes } = await checkpoints.blobsText(roots, Math.min(bytesMax, freeBytes));
-      if (blobs !== null) return use({ blobs, count });
+      if (blobs !== null) return use({ blobs, bytes, count });
       if (bytes <= bytesMax) {
         const large = await whileHeld(this.limits, bytes, async () => {
-          const read = await checkpoints.blobsText(roots, bytesMax);
-          return read.blobs === null ? undefined : { used: await use({ blobs: read.blobs, count }) };
+          const rows = await checkpoints.blobRows(roots, bytesMax);
+          return rows.length === 0 ? undefined : { used: await use({ blobs: rows, bytes, count }) };
         });
         if (large) return large.used;
       } else if (count === 1) throw tooLarge(bytes, valueBytes, selection);
     }
   }
 }
+
+const toJson = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | undefined): Problem => {
   const how =
@@ -204,7 +210,7 @@ const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | u
 const tooMuch = (): Problem =>
   new Problem(
     'too_large',
-    `The search by values has more than ${scannedCharsMax} bytes to look into. Narrow it by metadata, status or ids.`,
+    `The search by values has more than ${scannedBytesMax} bytes to look into. Narrow it by metadata, status or ids.`,
   );
 
 /** The snapshot of a thread that has no checkpoint yet. */

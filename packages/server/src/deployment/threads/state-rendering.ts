@@ -5,7 +5,7 @@ import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoi
 import type { StoredBlob } from '../../runtime/values/blob.ts';
 import { hashesOf } from '../../runtime/values/blob-ref.ts';
 import { joinWire } from '../../runtime/values/wire.ts';
-import type { StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/checkpoints.ts';
 import { contains } from './contains.ts';
 import type { StateField, StateSelection } from './state-selection.ts';
 
@@ -21,9 +21,11 @@ export interface StateTree {
 /** What of a checkpoint its values are made of. */
 export type StoredValues = Pick<StoredCheckpoint['checkpoint'], 'channels' | 'shape'>;
 
+/** JSON text, a list of [hash, refs, payload]; or rows, when they are large. */
+export type BlobList = string | BlobRow[];
+
 export interface RenderInput {
-  /** JSON text: a list of [hash, refs, payload]. */
-  blobs: string;
+  blobs: BlobList;
   /** `states`: whole snapshots. `values`: the values alone. */
   states?: StateTree[];
   values?: StoredValues[];
@@ -69,20 +71,25 @@ export const hashesOfState = (tree: StateTree, selection: StateSelection): strin
   ];
 };
 
-const joiner = (blobs: string): Join => {
+const joiner = (blobs: BlobList): Join => {
   const byHash = new Map<string, StoredBlob>();
-  for (const [hash, refs, payload] of JSON.parse(blobs) as [string, string[] | null, string | null][])
-    byHash.set(hash, { refs, payload });
+  if (typeof blobs === 'string') {
+    for (const [hash, refs, payload] of JSON.parse(blobs) as [string, string[] | null, string | null][])
+      byHash.set(hash, { refs, payload });
+  } else for (const { hash, refs, payload } of blobs) byHash.set(hash, { refs, payload });
   return (ref) => joinWire(ref, (hash) => byHash.get(hash));
 };
 
-/** One text each, in order; fewer when their bytes are over the bound. */
-export const render = ({ blobs, states, values, selection, bytesMax }: RenderInput): string[] => {
+/** One text each, as `write` returns it, in order; fewer when their bytes are over the bound. */
+export const render = <T extends { length: number }>(
+  { blobs, states, values, selection, bytesMax }: RenderInput,
+  write: (value: unknown) => T,
+): T[] => {
   const join = joiner(blobs);
-  const texts: string[] = [];
+  const texts: T[] = [];
   let left = bytesMax;
   const add = (value: unknown): boolean => {
-    const text = JSON.stringify(value) ?? 'null';
+    const text = write(value);
     left -= text.length;
     if (left < 0 && texts.length > 0) return false;
     texts.push(text);
@@ -94,7 +101,7 @@ export const render = ({ blobs, states, values, selection, bytesMax }: RenderInp
 };
 
 export interface MatchInput {
-  blobs: string;
+  blobs: BlobList;
   values: StoredValues[];
   wanted: Values;
 }

@@ -1,6 +1,7 @@
 // States of a thread: reading snapshots, and updating the state from outside a run.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
+import type { JsonPart } from '../../api/handlers.ts';
 import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
 import type { Dispatcher } from '../../runtime/dispatcher.ts';
 import { mergeConfigs } from '../../runtime/run-order.ts';
@@ -73,7 +74,7 @@ export class StateService {
     at: CheckpointSelector,
     access: RowFilter,
     { subgraphs = false, select }: StateView = {},
-  ): Promise<string> {
+  ): Promise<JsonPart> {
     const selection = toSelection(select);
     const thread = await this.#thread(thread_id, access);
     const found = await this.#storage.checkpoints.find({
@@ -100,7 +101,7 @@ export class StateService {
     thread_id: string,
     { limit, before, metadata, checkpoint, select }: History,
     access: RowFilter,
-  ): Promise<PageOf<string> & { next: string | undefined }> {
+  ): Promise<PageOf<JsonPart> & { next: string | undefined }> {
     const thread = await this.#thread(thread_id, access);
     if (checkpoint?.checkpoint_id) {
       const rows = [await this.get(thread_id, checkpoint, access, { select })];

@@ -1,16 +1,18 @@
 // A thread as clients see it, as JSON text: what its graph has made may be large, and is text already.
 import type { Thread } from '@svc/contract';
+import type { JsonPart } from '../../api/handlers.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
+import { between } from '../../parsing/json-bytes.ts';
 import type { ListedThread, ThreadRow } from '../../storage/threads.ts';
 
 export type ThreadField = keyof Thread;
 
-/** `values`: JSON text; undefined when they are not shown. `fields`: those that are wanted. */
+/** `values` is undefined when they are not shown. `fields`: those that are wanted. */
 export const threadText = (
   row: ThreadRow | ListedThread,
-  values: string | undefined,
+  values: JsonPart | undefined,
   fields?: ReadonlySet<string>,
-): string => {
+): JsonPart => {
   const { ttl_strategy: strategy, ttl_minutes, expires_at } = row;
   const hasTtl = ttl_minutes !== null && ttl_minutes !== undefined;
   const members: Record<ThreadField, unknown> = {
@@ -21,13 +23,15 @@ export const threadText = (
     metadata: textOr(row.metadata),
     config: textOr(row.config),
     status: row.status,
-    values: textOr(values),
+    values: typeof values === 'string' ? new JsonText(values) : undefined,
     interrupts: textOr(row.interrupts),
     error: textOr(row.error ?? undefined),
     ttl: hasTtl ? { strategy, ttl_minutes, expires_at } : undefined,
   };
-  if (fields === undefined) return objectText(members);
-  return objectText(Object.fromEntries(Object.entries(members).filter(([name]) => fields.has(name))));
+  const wanted = Object.entries(members).filter(([name]) => fields?.has(name) ?? true);
+  const text = objectText(Object.fromEntries(wanted));
+  if (typeof values !== 'object') return text;
+  return between(text === '{}' ? '{"values":' : `${text.slice(0, -1)},"values":`, values, '}');
 };
 
 const textOr = (value: unknown): unknown => (typeof value === 'string' ? new JsonText(value) : value);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Filter } from '../../access/filter.ts';
+import type { JsonPart } from '../../api/handlers.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
@@ -64,7 +65,7 @@ export class ThreadService {
     { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
     { creatable, readable }: { creatable: Filter; readable: RowFilter },
     updater: Updater,
-  ): Promise<string> {
+  ): Promise<JsonPart> {
     const id = thread_id ?? randomUUID();
     if (supersteps && supersteps.length > 0 && typeof metadata['graph_id'] !== 'string') {
       throw invalid(
@@ -96,7 +97,7 @@ export class ThreadService {
   }
 
   /** JSON text, as all that shows a thread. */
-  async get(thread_id: string, access: RowFilter): Promise<string> {
+  async get(thread_id: string, access: RowFilter): Promise<JsonPart> {
     return this.#whole(await this.row(thread_id, access));
   }
 
@@ -113,7 +114,7 @@ export class ThreadService {
     metadata: Record<string, unknown>,
     access: RowFilter,
     ttl?: ThreadTtl,
-  ): Promise<string> {
+  ): Promise<JsonPart> {
     const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
     let row = await patch();
     if (!row) {
@@ -137,7 +138,7 @@ export class ThreadService {
   async copy(
     source: { thread_id: string; access: RowFilter },
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
-  ): Promise<string> {
+  ): Promise<JsonPart> {
     const { thread_id } = copy;
     const to = { ...copy, metadata: { ...copy.metadata, thread_id } };
     const outcome = await this.#storage.threads.copy(source, to, copiedRowsMax);
@@ -158,7 +159,7 @@ export class ThreadService {
     page: ThreadPage,
     fields: ReadonlySet<string>,
     access: RowFilter,
-  ): Promise<{ page: PageOf<string>; total: number }> {
+  ): Promise<{ page: PageOf<JsonPart>; total: number }> {
     if (filter.values && Object.keys(filter.values).length > 0) {
       const ids = await this.#matching(filter, page, filter.values, access);
       const wanted = ids.slice(page.offset, page.offset + page.limit);
@@ -185,7 +186,7 @@ export class ThreadService {
     page: ThreadPage,
     fields: ReadonlySet<string>,
     access: RowFilter,
-  ): Promise<PageOf<string>> {
+  ): Promise<PageOf<JsonPart>> {
     const found = await this.#storage.threads.search(filter, page, access, isColumnOf(fields));
     if (!fields.has('values'))
       return { ...found, rows: found.rows.map((row) => threadText(row, undefined, fields)) };
@@ -197,7 +198,7 @@ export class ThreadService {
   async #withValues(
     found: ListedThread[],
     fields: ReadonlySet<string>,
-  ): Promise<Pick<PageOf<string>, 'rows' | 'isCut'>> {
+  ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const byId = new Map(found.map((row) => [row.thread_id, row]));
     const { heads, result: texts } = await this.#ofThoseThere([...byId.keys()], (those) =>
       this.#reader.valuesOf(those),
@@ -252,7 +253,7 @@ export class ThreadService {
   }
 
   /** With its values. Throws not_found when it has gone since it was found. */
-  async #whole(row: ThreadRow): Promise<string> {
+  async #whole(row: ThreadRow): Promise<JsonPart> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
     return threadText(row, head ? await this.#reader.values(row, head) : '{}');

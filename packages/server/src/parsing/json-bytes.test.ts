@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromJsonBytes, toJsonBytes } from './json-bytes.ts';
+
+describe('JSON bytes', () => {
+  it('are the text of JSON.stringify', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const bytes = toJsonBytes(value);
+        expect(fromJsonBytes(bytes)).toBe(JSON.stringify(value));
+        expect(bytes.length).toBe(Buffer.byteLength(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('leave out undefined members of objects, and have null for undefined items of lists', () => {
+    const value = { a: undefined, b: [undefined, 1], c: 'é' };
+    expect(fromJsonBytes(toJsonBytes(value))).toBe(JSON.stringify(value));
+  });
+});

@@ -1,0 +1,43 @@
+// JSON text in UTF-8, in blocks. As one string, a large value would be in memory twice more: as the string, and as its bytes.
+import { ByteBlocks } from './byte-blocks.ts';
+import type { Chunks } from './tasks.ts';
+
+export interface JsonBytes {
+  blocks: Chunks;
+  /** In bytes. */
+  length: number;
+}
+
+/** Containers at this depth become one string each. */
+const depthMax = 3;
+const encoder = new TextEncoder();
+
+/** The bytes of what JSON.stringify returns for plain values. */
+export const toJsonBytes = (value: unknown): JsonBytes => {
+  const bytes = new ByteBlocks();
+  const add = (text: string): void => bytes.add(encoder.encode(text));
+  const write = (part: unknown, depth: number): void => {
+    if (typeof part !== 'object' || part === null || depth === depthMax)
+      return add(JSON.stringify(part) ?? 'null');
+    const isList = Array.isArray(part);
+    add(isList ? '[' : '{');
+    let isFirst = true;
+    for (const [key, inner] of Object.entries(part)) {
+      if (!isList && inner === undefined) continue;
+      add(`${isFirst ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}`);
+      write(inner, depth + 1);
+      isFirst = false;
+    }
+    add(isList ? ']' : '}');
+  };
+  write(value, 0);
+  return { blocks: bytes.take(), length: bytes.size };
+};
+
+/** The bytes between two texts. */
+export const between = (before: string, { blocks, length }: JsonBytes, after: string): JsonBytes => {
+  const [first, last] = [encoder.encode(before), encoder.encode(after)];
+  return { blocks: [first, ...blocks, last], length: first.length + length + last.length };
+};
+
+export const fromJsonBytes = ({ blocks }: JsonBytes): string => Buffer.concat(blocks).toString();
