@@ -171,6 +171,11 @@ try {
   rmSync(directory, { recursive: true });
 }
 
+const allocatorSettings = Object.entries(process.env).filter(([name]) => name.startsWith('MALLOC_'));
+const allocator =
+  allocatorSettings.length === 0
+    ? 'No setting of the C library (MALLOC_…) was changed.'
+    : `Settings of the C library: ${allocatorSettings.map((one) => one.join('=')).join(' ')}.`;
 const worst = (of: (row: Row) => number): string => Math.max(...rows.map(of)).toFixed(0);
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
 writeFileSync(
@@ -195,7 +200,6 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 
-The own delay is the difference of the two within 50 ms; on a machine with nothing else to do they are the same. More memory than the
-goal take pages of 16 MB, states of 28 MB, and payloads close to the limits of bodies (19 MB, 95 MB).
+The own delay is the difference of the two within 50 ms; on a machine with nothing else to do they are the same. ${allocator}
 `,
 );

@@ -33,7 +33,7 @@ export const limitSettings = {
   ingestLimit: setting({
     variable: 'SVC_INGEST_LIMIT',
     type: size({ minBytes: 1_024, maxBytes: 1_024 * mb }),
-    default: '100mb',
+    default: '40mb',
     doc: 'The largest batch of traces, when it is no longer compressed; a larger one is answered with 413.',
   }),
   ingestValues: setting({

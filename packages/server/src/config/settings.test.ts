@@ -38,7 +38,7 @@ describe('settings', () => {
       platform: {
         bootstrapApiKey: undefined,
         bootstrapWorkspaceId: undefined,
-        ingestLimitBytes: 104_857_600,
+        ingestLimitBytes: 41_943_040,
         ingestJson: { valuesMax: 1_000_000, keysMax: 500_000, depthMax: 512 },
         traceDaysKept: 400,
         traceQueryMs: 10_000,

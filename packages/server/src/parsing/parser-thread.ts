@@ -43,7 +43,7 @@ export class ParserThread {
   constructor(limits: ThreadLimits, onEnd: (reason: string) => void) {
     this.#limits = limits;
     this.#worker = new Worker(entry, {
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
       // Of the environment a parser needs nothing.
       env: {},
     });

@@ -1,5 +1,6 @@
 // What request bodies are parsed with, shared by both APIs.
 import type { Logger } from 'pino';
+import { garbageCollector } from './collect-garbage.ts';
 import { LoopTurns } from './loop-turns.ts';
 import { ParserPool } from './parser-pool.ts';
 import { RequestMemory } from './request-memory.ts';
@@ -8,13 +9,23 @@ export interface Parsing {
   parser: ParserPool;
   turns: LoopTurns;
   memory: RequestMemory;
+  /** Something large is no longer used. */
+  collectSoon: () => void;
 }
 
 /** More than two would only take the cores from the executors. */
 const threads = 2;
 
-export const createParsing = (memoryBytes: number, logger: Pick<Logger, 'warn'>): Parsing => ({
-  parser: new ParserPool({ threads, logger }),
-  turns: new LoopTurns(),
-  memory: new RequestMemory({ bytesMax: memoryBytes }),
-});
+const garbage = { bytesMin: 33_554_432, timeShareMax: 0.2 };
+
+export const createParsing = (memoryBytes: number, logger: Pick<Logger, 'warn'>): Parsing => {
+  const collect = garbageCollector(garbage);
+  // In a later turn: what was held is garbage then.
+  const collectSoon = (): void => void setImmediate(collect);
+  return {
+    parser: new ParserPool({ threads, logger }),
+    turns: new LoopTurns(),
+    memory: new RequestMemory({ bytesMax: memoryBytes, onReleased: collectSoon }),
+    collectSoon,
+  };
+};

@@ -8,6 +8,8 @@ export interface RequestMemoryOptions {
   waitMs?: number;
   /** Requests that wait at once. */
   waitingMax?: number;
+  /** Called when memory was given back. */
+  onReleased?: () => void;
 }
 
 interface Waiting {
@@ -25,7 +27,7 @@ export class RequestMemory {
   #used = 0;
 
   constructor(options: RequestMemoryOptions) {
-    this.#options = { waitMs: 10_000, waitingMax: 200, ...options };
+    this.#options = { waitMs: 10_000, waitingMax: 200, onReleased: () => undefined, ...options };
   }
 
   get used(): number {
@@ -51,7 +53,9 @@ export class RequestMemory {
       if (!isHeld) return;
       isHeld = false;
       this.#used -= bytes;
-      this.#admit();
+      this.#options.onReleased();
+      // In a later turn: an answer that was read is counted again while it is sent.
+      setImmediate(() => this.#admit());
     };
   }
 

@@ -62,7 +62,12 @@ export const createPlatform = (parts: PlatformParts): Platform => {
   const projects = new ProjectService(storage.projects);
   // Traces may be many; runs must still get a connection.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
-  const admission = new Admission({ bytesMax: inFlightBytesMax, writersMax, waitingMax });
+  const admission = new Admission({
+    bytesMax: inFlightBytesMax,
+    writersMax,
+    waitingMax,
+    onReleased: parts.reading.collectSoon,
+  });
   const prices = new PriceService(storage.modelPrices);
   const ingest = new IngestService({
     traces: storage.traces,

@@ -14,6 +14,8 @@ export interface AdmissionLimits {
   writersMax: number;
   /** Batches that wait for that. */
   waitingMax: number;
+  /** Called when a body has been stored or refused. */
+  onReleased?: () => void;
 }
 
 export class Admission {
@@ -43,6 +45,7 @@ export class Admission {
       return await work(counting(body, count));
     } finally {
       this.#bytes -= own;
+      this.#limits.onReleased?.();
     }
   }
 

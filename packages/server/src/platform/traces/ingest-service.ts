@@ -31,6 +31,8 @@ export interface ReadingParts {
   limits: JsonLimits;
   parser: Pick<ParserPool, 'run'>;
   turns: LoopTurns;
+  /** A large body is no longer used. */
+  collectSoon: () => void;
 }
 
 export interface IngestObserver {
