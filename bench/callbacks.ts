@@ -5,10 +5,10 @@ import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { MemorySaver } from '@langchain/langgraph';
-import { callbacksOf } from '../packages/server/src/runtime/executor/lean-callbacks.ts';
-import { RunTracer } from '../packages/server/src/runtime/executor/run-tracer.ts';
-import { TraceOutbox } from '../packages/server/src/runtime/executor/trace-outbox.ts';
-import type { RunOrder } from '../packages/server/src/runtime/protocol.ts';
+import { callbacksOf } from '../packages/server/src/engine/executor/lean-callbacks.ts';
+import { RunTracer } from '../packages/server/src/engine/executor/run-tracer.ts';
+import { TraceOutbox } from '../packages/server/src/engine/executor/trace-outbox.ts';
+import type { RunOrder } from '../packages/server/src/engine/dispatch/protocol.ts';
 import { agentBuilder, builder } from './graph.ts';
 import { fixed, median } from './report.ts';
 

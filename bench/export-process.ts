@@ -9,10 +9,10 @@ import {
   fileLimits,
   type RowPlace,
   type RowScope,
-} from '../packages/server/src/platform/exports/parquet/export-file.ts';
-import { fileWriter } from '../packages/server/src/platform/exports/parquet/write-file.ts';
-import { openDatabase } from '../packages/server/src/storage/database.ts';
-import { exportRows } from '../packages/server/src/storage/export-rows.ts';
+} from '../packages/server/src/exports/parquet/export-file.ts';
+import { fileWriter } from '../packages/server/src/exports/parquet/write-file.ts';
+import { openDatabase } from '../packages/server/src/storage/postgres/database.ts';
+import { exportRows } from '../packages/server/src/storage/exports/export-rows.ts';
 
 export interface ExportBench {
   connection: PoolConfig;

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../packages/server/src/storage/database.ts';
+import { openDatabase } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
 import type { ExportBench, ExportFigure } from './export-process.ts';

@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toScope } from '../packages/server/src/platform/traces/run-scope.ts';
-import { type Database, openDatabase } from '../packages/server/src/storage/database.ts';
+import { toScope } from '../packages/server/src/tracing/traces/run-scope.ts';
+import { type Database, openDatabase } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
-import { traceStorage } from '../packages/server/src/storage/traces.ts';
+import { traceStorage } from '../packages/server/src/storage/tracing/traces.ts';
 import { fixed, median } from './report.ts';
 
 const runs = Number(process.env['SVC_BENCH_RUNS'] ?? 1_000_000);

@@ -1,7 +1,7 @@
 // A store full of runs, of about 3.5 KB each: words from a vocabulary, numbers and ids, so that they compress as real ones do, not to nothing.
 import { createHash, randomInt } from 'node:crypto';
-import type { Database } from '../packages/server/src/storage/database.ts';
-import { traceStorage, type RunWrite } from '../packages/server/src/storage/traces.ts';
+import type { Database } from '../packages/server/src/storage/postgres/database.ts';
+import { traceStorage, type RunWrite } from '../packages/server/src/storage/tracing/traces.ts';
 
 const runsPerTrace = 10;
 const daysKept = 400;

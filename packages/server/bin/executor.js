@@ -16,7 +16,5 @@ await Promise.all([
 const { register } = await import('tsx/esm/api');
 register();
 
-const source = new URL('../src/runtime/executor/main.ts', import.meta.url);
-await import(
-  existsSync(source) ? source.href : new URL('../dist/runtime/executor/main.js', import.meta.url).href
-);
+const source = new URL('../src/app/executor.ts', import.meta.url);
+await import(existsSync(source) ? source.href : new URL('../dist/app/executor.js', import.meta.url).href);

@@ -5,9 +5,9 @@ import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withSettingsTable } from '../src/config/settings-table.ts';
-import { svcJsonSchema } from '../src/config/svc-json-schema.ts';
-import { openDatabase } from '../src/storage/database.ts';
+import { withSettingsTable } from '../src/config/settings/settings-table.ts';
+import { svcJsonSchema } from '../src/config/project/svc-json-schema.ts';
+import { openDatabase } from '../src/storage/postgres/database.ts';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
 import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { setup } from '../test/global-setup.ts';
-import { openDatabase } from '../src/storage/database.ts';
+import { openDatabase } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
 
 interface Exceptions {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openDatabase, type Database, type DatabaseOptions } from '../src/storage/database.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../src/storage/postgres/database.ts';
 import { withoutUri } from './global-setup.ts';
 
 export interface TestDatabase extends Database {

@@ -7,9 +7,9 @@ import { Client as StockClient } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
-import { loadSvcJson } from '../src/config/svc-json.ts';
+import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
-import { startServer } from '../src/server.ts';
+import { startServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
 

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../src/storage/database.ts';
+import { openDatabase } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
 
 declare module 'vitest' {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
-import { LeaseKeeper, type LeaseLoss, type LossReason } from '../src/leases/lease-keeper.ts';
+import { LeaseKeeper, type LeaseLoss, type LossReason } from '../src/jobs/lease-keeper.ts';
 
 const lease = { id: 'a run', lease_token: 1 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Database } from '../src/storage/database.ts';
+import type { Database } from '../src/storage/postgres/database.ts';
 import { eventually } from './eventually.ts';
 
 const statement = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
-import { openDatabase } from '../src/storage/database.ts';
+import { openDatabase } from '../src/storage/postgres/database.ts';
 import { readFunctionFiles, readFunctionManifest, readSchemaFiles } from '../src/storage/schema/sql-files.ts';
 import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from './database.ts';

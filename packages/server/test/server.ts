@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SettingKey } from '../src/config/env.ts';
-import { loadSvcJson } from '../src/config/svc-json.ts';
+import type { SettingKey } from '../src/config/settings/definitions.ts';
+import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
-import { startServer, type RunningServer } from '../src/server.ts';
+import { startServer, type RunningServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 

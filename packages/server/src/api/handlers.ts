@@ -1,7 +1,7 @@
 // What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
 // parsed input, return plain values, and throw Problems.
-import type { Access } from '../access/access.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Access } from '../auth/authorization/authorizer.ts';
+import type { Caller } from '../auth/principal/caller.ts';
 import type { JsonBytes } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 

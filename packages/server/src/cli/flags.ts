@@ -1,9 +1,10 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { ConfigSources } from '../config/config.ts';
-import { processEnvironment, settingDefinitions, settingKeys } from '../config/env.ts';
-import type { SettingKey } from '../config/env.ts';
-import type { SettingDefinition } from '../config/setting-definition.ts';
+import { settingDefinitions, settingKeys } from '../config/settings/definitions.ts';
+import { processEnvironment } from '../config/environment.ts';
+import type { SettingKey } from '../config/settings/definitions.ts';
+import type { SettingDefinition } from '../config/settings/setting-definition.ts';
 
 /** What commander hands to an action: flags by camel-cased name. */
 export type FlagValues = Record<string, unknown>;

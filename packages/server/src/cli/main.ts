@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { exitCodeOf } from './exit-code.ts';
-import { explain } from './explain.ts';
+import { exitCodeOf } from './output/exit-code.ts';
+import { explain } from './output/explain.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command that the arguments name, and leaves its outcome in the exit code. */

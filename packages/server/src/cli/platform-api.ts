@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import * as undici from 'undici';
 import { createPlatformClient, type PlatformClient } from '@svc/sdk';
 import { loadSettings } from '../config/config.ts';
-import { processEnvironment } from '../config/env.ts';
-import { announcedIn } from '../http/address-file.ts';
-import { ServerUnreachable, UsageError } from './exit-code.ts';
+import { processEnvironment } from '../config/environment.ts';
+import { announcedIn } from '../http/server/address-file.ts';
+import { ServerUnreachable, UsageError } from './output/exit-code.ts';
 import { type FlagValues, toSources } from './flags.ts';
 
 export interface PlatformApi {

@@ -1,11 +1,11 @@
 // The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
 
 import { Command } from 'commander';
-import { exitCodeHelp } from './exit-code.ts';
-import { addDestinationCommands, addExportCommands } from './export-commands.ts';
+import { exitCodeHelp } from './output/exit-code.ts';
+import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
 import type { FlagValues } from './flags.ts';
-import { productVersion } from './version.ts';
+import { productVersion } from './commands/version.ts';
 
 export function createProgram(): Command {
   const program = new Command('svc')
@@ -24,7 +24,7 @@ export function createProgram(): Command {
     .description('serve the graphs, and again after every change of config or code')
     .addHelpText('after', examples('svc dev', 'svc dev --port 8080', 'DATABASE_URI=postgres://… svc dev'))
     .action(async (values: FlagValues) => {
-      const { dev } = await import('./dev.ts');
+      const { dev } = await import('./commands/dev.ts');
       await dev(toSources(values));
     });
 
@@ -39,7 +39,7 @@ export function createProgram(): Command {
       ),
     )
     .action(async (values: FlagValues) => {
-      const { start } = await import('./start.ts');
+      const { start } = await import('./commands/start.ts');
       await start(toSources(values));
     });
 
@@ -49,7 +49,7 @@ export function createProgram(): Command {
     .option('--contract', 'also remove what only earlier releases use: stop their servers first')
     .addHelpText('after', examples('svc migrate --plan', 'DATABASE_URI=postgres://… svc migrate'))
     .action(async (values: FlagValues) => {
-      const { migrate } = await import('./migrate.ts');
+      const { migrate } = await import('./commands/migrate.ts');
       await migrate(toSources(values), {
         plan: values['plan'] === true,
         contract: values['contract'] === true,
@@ -61,7 +61,7 @@ export function createProgram(): Command {
     .option('--json', 'as JSON')
     .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
     .action(async (values: FlagValues) => {
-      const { showConfig } = await import('./show-config.ts');
+      const { showConfig } = await import('./commands/show-config.ts');
       showConfig(toSources(values), values['json'] === true);
     });
 
@@ -82,7 +82,7 @@ function addAssistantCommands(assistants: Command): void {
     .option('--graph <id...>', 'only those of these graphs')
     .addHelpText('after', examples('svc assistants prune', 'svc assistants prune --graph old --delete'))
     .action(async (values: FlagValues) => {
-      const { pruneAssistants } = await import('./assistants.ts');
+      const { pruneAssistants } = await import('./commands/assistants.ts');
       const graphs = values['graph'] as string[] | undefined;
       await pruneAssistants(toSources(values), { delete: values['delete'] === true, graphs });
     });
@@ -97,21 +97,21 @@ function addKeyCommands(keys: Command): void {
     .option('--expires <time>', 'when it ends (ISO 8601)')
     .addHelpText('after', examples('svc keys create --role ingest --description "tracing of the shop"'))
     .action(async (values: FlagValues) => {
-      const { createKey } = await import('./keys.ts');
+      const { createKey } = await import('./commands/keys.ts');
       // Its role is no setting.
       await createKey(toSources({ ...values, role: undefined }), values);
     });
   addFlags(keys.command('list'), databaseFlags)
     .description('print the keys that hold')
     .action(async (values: FlagValues) => {
-      const { listKeys } = await import('./keys.ts');
+      const { listKeys } = await import('./commands/keys.ts');
       await listKeys(toSources(values));
     });
   addFlags(keys.command('revoke'), databaseFlags)
     .description('revoke a key, on every server')
     .argument('<id>', 'id of the key, or four or more of its first characters (svc keys list)')
     .action(async (id: string, values: FlagValues) => {
-      const { revokeKey } = await import('./keys.ts');
+      const { revokeKey } = await import('./commands/keys.ts');
       await revokeKey(toSources(values), id);
     });
 }
@@ -121,13 +121,13 @@ function addWorkspaceCommands(workspaces: Command): void {
     .description('make a workspace; keys for it come from svc keys create')
     .argument('<name>', 'its name')
     .action(async (name: string, values: FlagValues) => {
-      const { createWorkspace } = await import('./workspaces.ts');
+      const { createWorkspace } = await import('./commands/workspaces.ts');
       await createWorkspace(toSources(values), name);
     });
   addFlags(workspaces.command('list'), databaseFlags)
     .description('print the workspaces')
     .action(async (values: FlagValues) => {
-      const { listWorkspaces } = await import('./workspaces.ts');
+      const { listWorkspaces } = await import('./commands/workspaces.ts');
       await listWorkspaces(toSources(values));
     });
 }

@@ -1,6 +1,6 @@
 // How commands that serve start and end, whatever happens on the way.
 import { onAbort } from '../abort.ts';
-import { explain } from './explain.ts';
+import { explain } from './output/explain.ts';
 import type { StopSignals } from './stop-signal.ts';
 
 /** How long a start that is told to stop may take to close what it has opened. */

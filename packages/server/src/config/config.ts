@@ -1,12 +1,12 @@
 import { basename, resolve } from 'node:path';
-import type { SettingKey } from './env.ts';
-import { readExposure } from './exposure.ts';
-import { ConfigError } from './mistake.ts';
-import type { Mistake } from './mistake.ts';
-import { readSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
-import { findConfigFile, readSvcJson } from './svc-json.ts';
-import type { SvcJson } from './svc-json.ts';
+import type { SettingKey } from './settings/definitions.ts';
+import { readExposure } from './settings/exposure.ts';
+import { ConfigError } from './project/mistake.ts';
+import type { Mistake } from './project/mistake.ts';
+import { readSettings } from './settings/settings.ts';
+import type { Settings } from './settings/settings.ts';
+import { findConfigFile, readSvcJson } from './project/svc-json.ts';
+import type { SvcJson } from './project/svc-json.ts';
 
 export interface ConfigSources {
   cwd: string;

@@ -1,6 +1,6 @@
-import { resolveSettings } from './settings.ts';
-import type { SettingKey } from './env.ts';
-import type { Settings } from './settings.ts';
+import { resolveSettings } from './settings/settings.ts';
+import type { SettingKey } from './settings/definitions.ts';
+import type { Settings } from './settings/settings.ts';
 
 /**
  * Settings for a test, written as a user would write them: no variable of the environment, a free port, no log, and no

@@ -1,7 +1,7 @@
 // What goes by itself: the defaults of the project, and the duties that see to it.
-import type { SvcJson } from '../config/svc-json.ts';
-import type { Duty } from '../leases/duties.ts';
-import type { ExpiryDefaults, ExpiryStorage } from '../storage/expiry.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { Duty } from '../jobs/periodic-tasks.ts';
+import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/expiry.ts';
 import type { PruneService } from './threads/prune-service.ts';
 
 type Sections = Pick<SvcJson['raw'], 'checkpointer' | 'store'>;

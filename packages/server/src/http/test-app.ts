@@ -11,8 +11,8 @@ import {
   type SseBody,
 } from '../api/handlers.ts';
 import { createParsing } from '../parsing/parsing.ts';
-import { type AppOptions, createApp } from './app.ts';
-import { listen, type Listening } from './listen.ts';
+import { type AppOptions, createApp } from './server/app.ts';
+import { listen, type Listening } from './server/listen.ts';
 
 const tag = 'test';
 const access = 'public';

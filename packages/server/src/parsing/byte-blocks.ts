@@ -1,5 +1,7 @@
 // Bytes of a body that can be handed to another thread. Chunks of a socket or a decoder cannot: their memory is used again.
-import type { Chunks } from './tasks.ts';
+
+/** Bytes of a body, in the order in which they came. */
+export type Chunks = Uint8Array<ArrayBuffer>[];
 
 const blockBytes = 1_048_576;
 

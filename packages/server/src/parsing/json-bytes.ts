@@ -1,6 +1,5 @@
 // JSON text in UTF-8, in blocks. As one string, a large value would be in memory twice more: as the string, and as its bytes.
-import { ByteBlocks } from './byte-blocks.ts';
-import type { Chunks } from './tasks.ts';
+import { ByteBlocks, type Chunks } from './byte-blocks.ts';
 
 export interface JsonBytes {
   blocks: Chunks;

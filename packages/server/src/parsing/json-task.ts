@@ -1,12 +1,29 @@
 // A large JSON body, parsed and checked in a parser thread. Members that are only stored go back as text: as values they would
 // cost the main thread as much as parsing them.
-import { parseStrictJson } from '../http/strict-json.ts';
-import type { ParsedBody, ParserTasks } from './tasks.ts';
+import { parseStrictJson } from '../http/body/strict-json.ts';
+import type { Chunks } from './byte-blocks.ts';
+import type { JsonLimits } from './json-limits.ts';
+
+export interface ParsedBody {
+  value: unknown;
+  /** In place of `value`: the same as text, when the main thread parses it faster than it takes it over. */
+  json?: string;
+  /** Members of the body that were taken out of `value`, as JSON text. */
+  texts: Record<string, string>;
+}
+
+export interface JsonTasks {
+  json: {
+    input: { chunks: Chunks; limits: JsonLimits; textFields: readonly string[] };
+    question: never;
+    output: ParsedBody;
+  };
+}
 
 /** Shorter members go back as values. */
 const textCharsMin = 4_096;
 
-export const readJsonBody = ({ chunks, limits, textFields }: ParserTasks['json']['input']): ParsedBody => {
+export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['input']): ParsedBody => {
   const bytes = Buffer.concat(chunks.splice(0));
   const value = parseStrictJson(bytes, limits);
   const texts: Record<string, string> = {};

@@ -3,22 +3,22 @@ import { eventually } from '../../test/eventually.ts';
 import { buffersOf, toBlocks } from './byte-blocks.ts';
 import { requestLimits } from './json-limits.ts';
 import { ParserPool, type ParserPoolOptions } from './parser-pool.ts';
-import type { ParsedBody } from './tasks.ts';
+import type { JsonTasks, ParsedBody } from './json-task.ts';
 
-const pools: ParserPool[] = [];
+const pools: ParserPool<JsonTasks>[] = [];
 afterEach(async () => {
   for (const pool of pools.splice(0)) await pool[Symbol.asyncDispose]();
 });
 
-const open = (options: Partial<ParserPoolOptions> = {}): { pool: ParserPool; ended: string[] } => {
+const open = (options: Partial<ParserPoolOptions> = {}): { pool: ParserPool<JsonTasks>; ended: string[] } => {
   const ended: string[] = [];
   const logger = { warn: (fields: object) => void ended.push(JSON.stringify(fields)) };
-  const pool = new ParserPool({ threads: 1, logger: logger as never, ...options });
+  const pool = new ParserPool<JsonTasks>({ threads: 1, logger: logger as never, ...options });
   pools.push(pool);
   return { pool, ended };
 };
 
-const parse = (pool: ParserPool, text: string, limits = requestLimits): Promise<ParsedBody> => {
+const parse = (pool: ParserPool<JsonTasks>, text: string, limits = requestLimits): Promise<ParsedBody> => {
   const chunks = toBlocks([Buffer.from(text)]);
   return pool.run('json', { chunks, limits, textFields: ['input'] }, buffersOf(chunks));
 };

@@ -1,10 +1,9 @@
 // Large bodies are parsed in threads of their own, so that the event loop that renews leases goes on. The threads are few and
 // start with the first large body; what waits for one is bounded.
-import type { TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { ParserThread, type ThreadLimits, type ThreadTask } from './parser-thread.ts';
-import type { ParserTasks, TaskName } from './tasks.ts';
+import type { Task, TaskRunner } from './tasks.ts';
 
 export interface ParserPoolOptions extends Partial<ThreadLimits> {
   threads: number;
@@ -21,7 +20,7 @@ interface Waiting {
 
 const defaults = { timeoutMs: 30_000, heapMb: 320, waitingMax: 100 };
 
-export class ParserPool implements AsyncDisposable {
+export class ParserPool<T extends { [N in keyof T]: Task }> implements TaskRunner<T>, AsyncDisposable {
   readonly #options: ParserPoolOptions & typeof defaults;
   readonly #threads = new Set<ParserThread>();
   readonly #idle: ParserThread[] = [];
@@ -32,16 +31,12 @@ export class ParserPool implements AsyncDisposable {
     this.#options = { ...defaults, ...options };
   }
 
-  /**
-   * Does a task in a thread. `answer` is asked what the task asks. The buffers in `transfer` are gone for the caller. Throws
-   * `unavailable` when too many tasks wait, or when the thread takes too long or ends.
-   */
-  run<N extends TaskName>(
+  run<N extends keyof T & string>(
     name: N,
-    input: ParserTasks[N]['input'],
-    transfer: readonly TransferListItem[] = [],
-    answer?: (question: ParserTasks[N]['question']) => Promise<unknown>,
-  ): Promise<ParserTasks[N]['output']> {
+    input: T[N]['input'],
+    transfer: readonly ArrayBuffer[] = [],
+    answer?: (question: T[N]['question']) => Promise<unknown>,
+  ): Promise<T[N]['output']> {
     const task = { name, input, transfer, answer: (answer ?? noAnswer) as ThreadTask['answer'] };
     return new Promise<unknown>((resolve, reject) => {
       const { waitingMax } = this.#options;
@@ -50,7 +45,7 @@ export class ParserPool implements AsyncDisposable {
         return reject(new Problem('unavailable', `More than ${waitingMax} large requests wait to be read.`));
       this.#waiting.push({ task, resolve, reject });
       this.#startNext();
-    }) as Promise<ParserTasks[N]['output']>;
+    }) as Promise<T[N]['output']>;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

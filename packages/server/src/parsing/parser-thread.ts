@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
 import { fromProblemData, toProblemData } from './problem-data.ts';
-import type { FromThread, TaskName, ToThread } from './tasks.ts';
+import type { FromThread, ToThread } from './tasks.ts';
 
 export interface ThreadLimits {
   /** Of one task, while it computes. */
@@ -14,7 +14,7 @@ export interface ThreadLimits {
 
 /** A task as data, with the buffers that change hands and the function that answers the task's questions. */
 export interface ThreadTask {
-  name: TaskName;
+  name: string;
   input: unknown;
   transfer: readonly TransferListItem[];
   answer: (question: unknown) => Promise<unknown>;

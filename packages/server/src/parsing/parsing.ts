@@ -2,11 +2,13 @@
 import type { Logger } from 'pino';
 import { garbageCollector } from './collect-garbage.ts';
 import { LoopTurns } from './loop-turns.ts';
+import type { JsonTasks } from './json-task.ts';
 import { ParserPool } from './parser-pool.ts';
 import { RequestMemory } from './request-memory.ts';
+import type { Task, TaskRunner } from './tasks.ts';
 
 export interface Parsing {
-  parser: ParserPool;
+  parser: TaskRunner<JsonTasks>;
   turns: LoopTurns;
   memory: RequestMemory;
   /** Something large is no longer used. */
@@ -18,12 +20,16 @@ const threads = 2;
 
 const garbage = { bytesMin: 33_554_432, timeShareMax: 0.2 };
 
-export const createParsing = (memoryBytes: number, logger: Pick<Logger, 'warn'>): Parsing => {
+/** `T`: the tasks that the program of a parser thread knows. */
+export const createParsing = <T extends JsonTasks & { [N in keyof T]: Task } = JsonTasks>(
+  memoryBytes: number,
+  logger: Pick<Logger, 'warn'>,
+): Parsing & { parser: ParserPool<T> } => {
   const collect = garbageCollector(garbage);
   // In a later turn: what was held is garbage then.
   const collectSoon = (): void => void setImmediate(collect);
   return {
-    parser: new ParserPool({ threads, logger }),
+    parser: new ParserPool<T>({ threads, logger }),
     turns: new LoopTurns(),
     memory: new RequestMemory({ bytesMax: memoryBytes, onReleased: collectSoon }),
     collectSoon,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../config/secret.ts';
+import { Secret } from '../config/settings/secret.ts';
 import { createLogger } from './logger.ts';
 import { prettyRecord } from './pretty.ts';
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
-import type { Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings/settings.ts';
 import { prettyRecord } from './pretty.ts';
 import { redact, redactError } from './redact.ts';
 

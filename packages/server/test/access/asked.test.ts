@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { systemRoutes, threadRoutes, type Routes } from '@svc/contract';
 import { expect, it } from 'vitest';
-import { Authorizer } from '../../src/access/access.ts';
+import { Authorizer } from '../../src/auth/authorization/authorizer.ts';
 import type { Handlers } from '../../src/api/handlers.ts';
-import { createApp } from '../../src/http/app.ts';
+import { createApp } from '../../src/http/server/app.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 
 const logger = pino({ enabled: false });

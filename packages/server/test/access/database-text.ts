@@ -1,5 +1,5 @@
 // Everything that a database holds, as text: to look for what must not be there.
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
 
 export const databaseText = async (database: Database): Promise<string> => {
   const tables = await database.query<{ name: string }>(

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
 import { AssistantPruner } from '../../src/deployment/assistants/assistant-pruner.ts';
 import { defaultAssistantId } from '../../src/deployment/assistants/default-assistant.ts';
-import type { AssistantRow } from '../../src/storage/assistants.ts';
+import type { AssistantRow } from '../../src/storage/deployment/assistants.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { newRun } from '../runs/run-rows.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { Filter } from '../../src/access/filter.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 
 const graphs = new Map<string, { description?: string }>([
   ['one', {}],

@@ -15,9 +15,9 @@ import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import type { Graph } from '../../src/runtime/executor/graph-registry.ts';
-import { introspect } from '../../src/runtime/executor/introspection.ts';
-import type { IntrospectOrder } from '../../src/runtime/protocol.ts';
+import type { Graph } from '../../src/engine/executor/graph-registry.ts';
+import { introspect } from '../../src/engine/executor/introspection.ts';
+import type { IntrospectOrder } from '../../src/engine/dispatch/protocol.ts';
 
 type Properties = Record<string, unknown>;
 type Named = 'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema';

@@ -1,11 +1,11 @@
 // Assistants that several callers change, delete and use at once.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Filter } from '../../src/access/filter.ts';
+import { Filter } from '../../src/auth/authorization/access-filter.ts';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
-import { assistantStorage } from '../../src/storage/assistants.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runStorage } from '../../src/storage/runs.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';

@@ -4,9 +4,9 @@ import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-ch
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LeaseLost } from '../../src/runtime/checkpoints/commit-queue.ts';
-import { idAfter } from '../../src/runtime/checkpoints/checkpoint-id.ts';
-import { anyValue, assertSame } from '../../src/runtime/values/test-values.ts';
+import { LeaseLost } from '../../src/engine/checkpoints/commit-queue.ts';
+import { idAfter } from '../../src/engine/checkpoints/checkpoint-id.ts';
+import { anyValue, assertSame } from '../../src/engine/codec/test-values.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { ThreadSavers } from './thread-savers.ts';
 

@@ -13,14 +13,14 @@ import {
   type CheckpointTuple,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { SvcCheckpointer } from '../../src/runtime/checkpoints/checkpointer.ts';
-import { CommitQueue } from '../../src/runtime/checkpoints/commit-queue.ts';
-import { ThreadSession } from '../../src/runtime/checkpoints/thread-session.ts';
-import { RefCache } from '../../src/runtime/values/ref-cache.ts';
-import { createCodec } from '../../src/runtime/values/value-codec.ts';
-import { checkpointStorage, type CheckpointStorage } from '../../src/storage/checkpoints.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
-import type { Database } from '../../src/storage/database.ts';
+import { SvcCheckpointer } from '../../src/engine/checkpoints/checkpointer.ts';
+import { CommitQueue } from '../../src/engine/checkpoints/commit-queue.ts';
+import { ThreadSession } from '../../src/engine/checkpoints/thread-session.ts';
+import { RefCache } from '../../src/engine/codec/ref-cache.ts';
+import { createCodec } from '../../src/engine/codec/value-codec.ts';
+import { checkpointStorage, type CheckpointStorage } from '../../src/storage/deployment/checkpoints.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
 
 export const codec = createCodec({ messages, langgraph, checkpoint, documents });
 

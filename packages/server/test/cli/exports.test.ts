@@ -7,8 +7,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { BulkExport } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-code.ts';
-import { watchExports } from '../../src/cli/watch-exports.ts';
+import { exitCodes } from '../../src/cli/output/exit-code.ts';
+import { watchExports } from '../../src/cli/commands/watch-exports.ts';
 import {
   claimed,
   newDestination,

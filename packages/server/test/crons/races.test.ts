@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CronService } from '../../src/deployment/crons/cron-service.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';

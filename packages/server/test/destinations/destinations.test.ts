@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Destination, NewApiKey, Probe, Workspace } from '@svc/contract';
-import { asTenant } from '../../src/storage/tenant.ts';
+import { asTenant } from '../../src/storage/postgres/tenant.ts';
 import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
 import type { Keys } from '../s3/ceph.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DestinationError } from '../../src/platform/destinations/destination-error.ts';
-import { folderError } from '../../src/platform/destinations/folder-error.ts';
-import { FolderStore } from '../../src/platform/destinations/folder-store.ts';
+import { DestinationError } from '../../src/exports/destinations/destination-error.ts';
+import { folderError } from '../../src/exports/destinations/folder-error.ts';
+import { FolderStore } from '../../src/exports/destinations/folder-store.ts';
 
 const never = new AbortController().signal;
 

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LocalFile } from '../../src/platform/destinations/file-store.ts';
+import type { LocalFile } from '../../src/exports/destinations/file-store.ts';
 
 /** Random bytes, so that no part of it is like another. */
 export const localFile = async (folder: string, bytes: number): Promise<LocalFile & { content: Buffer }> => {

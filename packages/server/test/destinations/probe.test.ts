@@ -1,9 +1,9 @@
 // What a probe says of places that do not do as they should, and the way to credentials that are lent.
 import { afterEach, expect, it, vi } from 'vitest';
-import { probe, probeFailure } from '../../src/platform/destinations/probe.ts';
-import { usualS3Limits } from '../../src/platform/destinations/s3-client.ts';
-import { S3Store } from '../../src/platform/destinations/s3-store.ts';
-import type { S3Target } from '../../src/platform/destinations/store-target.ts';
+import { probe, probeFailure } from '../../src/exports/destinations/probe.ts';
+import { usualS3Limits } from '../../src/exports/destinations/s3-limits.ts';
+import { S3Store } from '../../src/exports/destinations/s3-store.ts';
+import type { S3Target } from '../../src/exports/destinations/store-target.ts';
 import { recordingServer } from './recording-server.ts';
 import { guardFor, openS3, s3Target } from './s3-target.ts';
 

@@ -1,10 +1,10 @@
 // Destinations in the S3 of a test run.
 import type { S3Config } from '@svc/contract';
-import { EgressGuard } from '../../src/egress/guard.ts';
-import { parseHostList } from '../../src/egress/host-list.ts';
-import { usualS3Limits, type S3Limits } from '../../src/platform/destinations/s3-client.ts';
-import { S3Store } from '../../src/platform/destinations/s3-store.ts';
-import type { S3Target } from '../../src/platform/destinations/store-target.ts';
+import { EgressGuard } from '../../src/net/guard.ts';
+import { parseHostList } from '../../src/net/host-list.ts';
+import { usualS3Limits, type S3Limits } from '../../src/exports/destinations/s3-limits.ts';
+import { S3Store } from '../../src/exports/destinations/s3-store.ts';
+import type { S3Target } from '../../src/exports/destinations/store-target.ts';
 import type { Keys } from '../s3/ceph.ts';
 
 export interface S3Parts {

@@ -1,7 +1,7 @@
 // What an object store says about a request that it refused: shown with its code and the id of the request, without secrets.
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../src/platform/destinations/service-answer.ts';
-import { probe } from '../../src/platform/destinations/probe.ts';
+import { withoutSecrets } from '../../src/exports/destinations/service-answer.ts';
+import { probe } from '../../src/exports/destinations/probe.ts';
 import { recordingServer } from './recording-server.ts';
 import { openS3, s3Target } from './s3-target.ts';
 

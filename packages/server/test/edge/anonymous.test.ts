@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/mistake.ts';
-import { loadSvcJson } from '../../src/config/svc-json.ts';
+import { ConfigError } from '../../src/config/project/mistake.ts';
+import { loadSvcJson } from '../../src/config/project/svc-json.ts';
 import { testSettings } from '../../src/config/test-settings.ts';
-import { startServer } from '../../src/server.ts';
+import { startServer } from '../../src/app/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createProject, runCli } from '../cli/cli-process.ts';
 import { startTestServer, testProject, type TestServer } from '../server.ts';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { toRunOrder } from '../../src/platform/exports/export-order.ts';
-import { ExporterPool } from '../../src/platform/exports/exporter-pool.ts';
-import type { ExportOutcome } from '../../src/platform/exports/exporter-protocol.ts';
-import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
-import { traceStorage } from '../../src/storage/traces.ts';
+import { toRunOrder } from '../../src/exports/worker/export-command.ts';
+import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
+import type { ExportOutcome } from '../../src/exports/exporter/exporter-protocol.ts';
+import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { checkCompleted, checkUnfinished, folderKeep } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
@@ -429,7 +429,7 @@ describe('temporary files', () => {
   );
 
   it('of a process that was killed go when the next one starts, those of a live one stay', async () => {
-    const { TempFolders } = await import('../../src/platform/exports/temp-folders.ts');
+    const { TempFolders } = await import('../../src/exports/worker/temp-folders.ts');
     const root = join(folder, 'tmp');
     const host = (await import('node:os')).hostname().replaceAll(/[^\w.-]/g, '_');
     await mkdir(join(root, `${host}.999999999.00000000`, 'x'), { recursive: true });

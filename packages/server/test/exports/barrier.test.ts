@@ -1,9 +1,9 @@
 // When an export starts: once every transaction is over that may still commit runs which belong in it, and not later.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
-import { openDatabase, type Database } from '../../src/storage/database.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
+import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, type Place } from './export-tables.ts';
 

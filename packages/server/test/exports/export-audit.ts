@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { ExportManifest } from '@svc/contract';
 import { expect } from 'vitest';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
 import type { Gateway, S3User } from '../s3/gateway.ts';
 import { readWithDuckDB } from '../s3/read-with-duckdb.ts';
 import { sql } from './export-tables.ts';

@@ -1,9 +1,9 @@
 // What exports refer to, put into the database directly, and looks at the tables.
 import { randomUUID } from 'node:crypto';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
-import type { Database } from '../../src/storage/database.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
-import { partitionsOf } from '../../src/platform/exports/partitions.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
+import { partitionsOf } from '../../src/exports/worker/partitions.ts';
 
 export const sql = <Row = Record<string, unknown>>(
   db: Database,

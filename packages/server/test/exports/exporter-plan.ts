@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Step } from '../../src/platform/exports/exporter/commit-protocol.ts';
-import type { ManifestStep } from '../../src/platform/exports/exporter/manifest-writing.ts';
+import type { Step } from '../../src/exports/exporter/commit-protocol.ts';
+import type { ManifestStep } from '../../src/exports/exporter/manifest-writing.ts';
 
 export type PlannedStep = Step | ManifestStep;
 

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { ExporterPool } from '../../src/platform/exports/exporter-pool.ts';
-import type { ExporterSetup, ExportOrder } from '../../src/platform/exports/exporter-protocol.ts';
+import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
+import type { ExporterSetup, ExportOrder } from '../../src/exports/exporter/exporter-protocol.ts';
 
 let folder: string;
 let program: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-pool-'));
   program = join(folder, 'exporter.mjs');
-  const channel = new URL('../../src/processes/process-channel.ts', import.meta.url).href;
+  const channel = new URL('../../src/jobs/process-channel.ts', import.meta.url).href;
   await writeFile(
     program,
     `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))};

@@ -11,9 +11,9 @@ import {
   type FileShape,
   type RowScope,
   type WrittenFile,
-} from '../../src/platform/exports/parquet/export-file.ts';
-import { fileWriter } from '../../src/platform/exports/parquet/write-file.ts';
-import type { Database } from '../../src/storage/database.ts';
+} from '../../src/exports/parquet/export-file.ts';
+import { fileWriter } from '../../src/exports/parquet/write-file.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
 import type { ParquetContents } from '../s3/parquet-contents.ts';
 import { readParquet } from '../s3/read-parquet.ts';
 

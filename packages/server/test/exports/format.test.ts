@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compression, FormatVersion } from '@svc/contract';
-import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, usualLimits, usualShape, type ExportFolder } from './files.ts';
 

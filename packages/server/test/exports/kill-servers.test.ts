@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';

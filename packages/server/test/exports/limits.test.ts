@@ -4,9 +4,9 @@ import {
   type ClaimedRun,
   exportLeaseStorage,
   type ExportLeaseStorage,
-} from '../../src/storage/export-leases.ts';
-import { exportStepStorage, type ExportStepStorage } from '../../src/storage/export-steps.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
+} from '../../src/storage/exports/export-leases.ts';
+import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, sql } from './export-tables.ts';
 

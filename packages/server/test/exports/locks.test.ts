@@ -1,8 +1,8 @@
 // In which order locks are taken, where renewals and ends of exports meet.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { untilOneWaits } from '../lock-waiters.ts';
-import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
-import { projectStorage } from '../../src/storage/projects.ts';
+import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
+import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, statusOf } from './export-tables.ts';
 

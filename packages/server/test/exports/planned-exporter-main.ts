@@ -1,7 +1,7 @@
 // Notes every step in a file, and does what the plan says at one of them: end as if killed, freeze, or wait until it may go on.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serveExports } from '../../src/platform/exports/exporter/serve.ts';
+import { serveExports } from '../../src/exports/exporter/serve.ts';
 import type { Plan } from './exporter-plan.ts';
 
 const folder = process.env['SVC_TEST_EXPORTER_PLAN'] ?? '';

@@ -4,8 +4,8 @@ import {
   type ClaimedRun,
   exportLeaseStorage,
   type ExportLeaseStorage,
-} from '../../src/storage/export-leases.ts';
-import { exportStepStorage, type ExportStepStorage } from '../../src/storage/export-steps.ts';
+} from '../../src/storage/exports/export-leases.ts';
+import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventsOf, newExport, newPlace, type Place, runsOf, sql, statusOf } from './export-tables.ts';
 

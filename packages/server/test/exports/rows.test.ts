@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RowScope, WrittenFile } from '../../src/platform/exports/parquet/export-file.ts';
-import { readFilter } from '../../src/platform/filter/read-filter.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
+import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, usualLimits, usualShape, type ExportFolder } from './files.ts';
 

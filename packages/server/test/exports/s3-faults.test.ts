@@ -1,6 +1,6 @@
 // Exports to a bucket that fails, is slow, loses its answers, or is taken away.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { exportStorage } from '../../src/storage/exports.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
 import { describeS3, openGateway, type Gateway, type S3User } from '../s3/gateway.ts';

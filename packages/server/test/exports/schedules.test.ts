@@ -1,8 +1,8 @@
 // Exports that come again, in the database.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exportLeaseStorage, type ExportLeaseStorage } from '../../src/storage/export-leases.ts';
-import { exportStepStorage, type ExportStepStorage } from '../../src/storage/export-steps.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
+import { exportLeaseStorage, type ExportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
+import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { eventsOf, newExport, newPlace, type Place, runsOf, sql } from './export-tables.ts';

@@ -6,11 +6,11 @@ import {
   exportLeaseStorage,
   type ExportLeaseStorage,
   type FailureCause,
-} from '../../src/storage/export-leases.ts';
-import type { ExportLease } from '../../src/storage/export-lease.ts';
-import { exportStepStorage, type ExportStepStorage } from '../../src/storage/export-steps.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
-import { toCursor } from '../../src/platform/exports/row-cursor.ts';
+} from '../../src/storage/exports/export-leases.ts';
+import type { ExportLease } from '../../src/storage/exports/export-lease.ts';
+import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
+import { toCursor } from '../../src/exports/exporter/row-cursor.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, type RunState, sql } from './export-tables.ts';
 

@@ -1,7 +1,7 @@
 // Runs in the store, put there as ingest does.
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database } from '../../src/storage/database.ts';
-import { traceStorage } from '../../src/storage/traces.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { traceStorage } from '../../src/storage/tracing/traces.ts';
 import { type Place, sql } from './export-tables.ts';
 
 export const daysKept = 3_650;

@@ -1,6 +1,6 @@
 // A primary and its standby: which of them connections go to, and what becomes of runs when the two change places.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { eventually } from '../eventually.ts';
 import { ask } from './caller.ts';
 import { freePort } from './free-port.ts';

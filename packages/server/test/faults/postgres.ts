@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { openHome, type Home } from '../../src/storage/embedded/home.ts';
 import { initialise } from '../../src/storage/embedded/server-process.ts';
 import { migrate } from '../../src/storage/schema/migrate.ts';

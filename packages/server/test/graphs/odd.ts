@@ -1,7 +1,7 @@
 // A graph that makes any value there is, by a seed, and does with it what its input says.
 import { Annotation, interrupt, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import fc from 'fast-check';
-import { oddValue } from '../../src/runtime/values/test-values.ts';
+import { oddValue } from '../../src/engine/codec/test-values.ts';
 
 const State = Annotation.Root({
   how: Annotation<'keep' | 'return' | 'interrupt' | 'write' | 'throw' | 'scream'>,

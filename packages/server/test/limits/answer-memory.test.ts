@@ -1,8 +1,8 @@
 // Large answers are read while memory is held for them; small ones do not wait.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RequestMemory } from '../../src/parsing/request-memory.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { storeItemStorage } from '../../src/storage/store-items.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { storeItemStorage } from '../../src/storage/deployment/store-items.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const mb = 1_048_576;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BulkExport, ExportRun, Fault, NewApiKey, Workspace } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asTenant } from '../../src/storage/tenant.ts';
+import { asTenant } from '../../src/storage/postgres/tenant.ts';
 import {
   claimed,
   newDestination,

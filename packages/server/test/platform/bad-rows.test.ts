@@ -1,11 +1,11 @@
 // Periodic tasks work on the rows of all workspaces: one row that cannot be processed must not hold up the others.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exportLeaseStorage } from '../../src/storage/export-leases.ts';
-import { runLeaseStorage } from '../../src/storage/run-leases.ts';
-import { traceHourStorage } from '../../src/storage/trace-hours.ts';
-import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
+import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, runsOf, sql } from '../exports/export-tables.ts';
 

@@ -1,9 +1,12 @@
 // A day of traces that is kept no longer goes, however many queries read traces meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../src/storage/database.ts';
-import { tracePartitionStorage, type TracePartitionStorage } from '../../src/storage/trace-partitions.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/traces.ts';
+import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
+import {
+  tracePartitionStorage,
+  type TracePartitionStorage,
+} from '../../src/storage/tracing/trace-partitions.ts';
+import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 import { untilOneWaits } from '../lock-waiters.ts';

@@ -1,8 +1,8 @@
 // GET /bulk-exports?id_prefix=…, by which commands accept the short ids that they print.
 import type { BulkExport } from '@svc/contract';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/storage/database.ts';
-import { exportStorage } from '../../src/storage/exports.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { newDestination, newExport, newProject, sample, sql } from './export-fixtures.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 

@@ -529,7 +529,7 @@ describe('a dry run', () => {
 
   it('lets the planner estimate what is too much to count', async () => {
     const { database } = platform.server;
-    const { exportEstimates } = await import('../../src/storage/export-estimates.ts');
+    const { exportEstimates } = await import('../../src/storage/exports/export-estimates.ts');
     const id = await newProject(platform);
     const post = Array.from({ length: 50 }, () => ({
       id: randomUUID(),

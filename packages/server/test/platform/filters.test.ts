@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EvaluatedRun, holds } from '../../src/platform/filter/evaluate.ts';
-import { readFilter } from '../../src/platform/filter/read-filter.ts';
-import type { RunCondition } from '../../src/storage/run-condition.ts';
-import { toExactJson, toExactText } from '../../src/storage/exact-text.ts';
-import type { RunListFilter } from '../../src/storage/trace-search.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { type EvaluatedRun, holds } from '../../src/tracing/filter/evaluate.ts';
+import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import type { RunCondition } from '../../src/storage/tracing/trace-condition.ts';
+import { toExactJson, toExactText } from '../../src/storage/postgres/exact-text.ts';
+import type { RunListFilter } from '../../src/storage/tracing/trace-search.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let database: TestDatabase;

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toScope } from '../../src/platform/traces/run-scope.ts';
-import { ownTraceStorage } from '../../src/storage/own-traces.ts';
-import { traceFields } from '../../src/storage/trace-columns.ts';
+import { toScope } from '../../src/tracing/traces/run-scope.ts';
+import { ownTraceStorage } from '../../src/storage/tracing/own-traces.ts';
+import { traceFields } from '../../src/storage/tracing/trace-columns.ts';
 import {
   isByHour,
   sumHours,
   traceHourStorage,
   type TraceHourStorage,
-} from '../../src/storage/trace-hours.ts';
-import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
-import { type RunSums, sumRuns } from '../../src/storage/trace-sums.ts';
-import type { RunScope } from '../../src/storage/trace-scope.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+} from '../../src/storage/tracing/trace-hours.ts';
+import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
+import { type RunSums, sumRuns } from '../../src/storage/tracing/trace-sums.ts';
+import type { RunScope } from '../../src/storage/tracing/trace-scope.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const daysKept = 30;

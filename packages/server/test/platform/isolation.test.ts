@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platformRoutes, type NewApiKey, type Workspace } from '@svc/contract';
 import { eventually } from '../eventually.ts';
-import { asTenant } from '../../src/storage/tenant.ts';
+import { asTenant } from '../../src/storage/postgres/tenant.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
 let platform: PlatformServer;

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultAnswerLimits } from '../../src/storage/answer-limits.ts';
-import type { RunListFilter } from '../../src/storage/trace-search.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { defaultAnswerLimits } from '../../src/storage/postgres/answer-limits.ts';
+import type { RunListFilter } from '../../src/storage/tracing/trace-search.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let database: TestDatabase;

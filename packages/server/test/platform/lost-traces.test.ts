@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewApiKey, Workspace } from '@svc/contract';
-import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
+import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { eventually } from '../eventually.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestLimits, JsonBudget } from '../../src/parsing/json-limits.ts';
-import { foldAll } from '../../src/platform/traces/fold.ts';
-import { readRun } from '../../src/platform/traces/read-json.ts';
-import { toRunText } from '../../src/platform/traces/run-text.ts';
-import { type NewRunWrite, toRunWrite } from '../../src/platform/traces/run-write.ts';
-import { traceStorage, type TraceStorage } from '../../src/storage/traces.ts';
+import { foldAll } from '../../src/tracing/ingest/fold.ts';
+import { readRun } from '../../src/tracing/ingest/read-json.ts';
+import { toRunText } from '../../src/tracing/traces/run-text.ts';
+import { type NewRunWrite, toRunWrite } from '../../src/tracing/ingest/run-write.ts';
+import { traceStorage, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const daysKept = 400;

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
+import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 interface Traced {

@@ -1,6 +1,6 @@
 // A server, and requests to its platform API with a key.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { SettingKey } from '../../src/config/env.ts';
+import type { SettingKey } from '../../src/config/settings/definitions.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 export interface PlatformServer extends AsyncDisposable {

@@ -1,9 +1,9 @@
 // What looking up prices may take of the server.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PriceService } from '../../src/platform/prices/price-service.ts';
-import { modelPriceStorage } from '../../src/storage/model-prices.ts';
-import type { RunWrite } from '../../src/storage/traces.ts';
+import { PriceService } from '../../src/tracing/prices/price-service.ts';
+import { modelPriceStorage } from '../../src/storage/tracing/model-prices.ts';
+import type { RunWrite } from '../../src/storage/tracing/traces.ts';
 import { eventually } from '../eventually.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 

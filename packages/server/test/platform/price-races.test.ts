@@ -1,9 +1,9 @@
 // Prices that change while they are looked up.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { PriceService } from '../../src/platform/prices/price-service.ts';
-import { modelPriceStorage, type ModelPriceStorage } from '../../src/storage/model-prices.ts';
-import type { RunWrite } from '../../src/storage/traces.ts';
+import { PriceService } from '../../src/tracing/prices/price-service.ts';
+import { modelPriceStorage, type ModelPriceStorage } from '../../src/storage/tracing/model-prices.ts';
+import type { RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 

@@ -1,9 +1,9 @@
 // Projects that are deleted while others ask for them, or make them.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ProjectService } from '../../src/platform/projects/project-service.ts';
-import type { Database, Statement } from '../../src/storage/database.ts';
-import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/projects.ts';
+import { ProjectService } from '../../src/tracing/projects/project-service.ts';
+import type { Database, Statement } from '../../src/storage/postgres/database.ts';
+import { type ProjectRow, projectStorage, type ProjectStorage } from '../../src/storage/tracing/projects.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { sql } from '../exports/export-tables.ts';

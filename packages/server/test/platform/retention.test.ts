@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { traceDuties } from '../../src/platform/traces/trace-duties.ts';
-import { projectStorage } from '../../src/storage/projects.ts';
-import { traceHourStorage } from '../../src/storage/trace-hours.ts';
-import { tracePartitionStorage } from '../../src/storage/trace-partitions.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/traces.ts';
+import { traceDuties } from '../../src/tracing/traces/trace-tasks.ts';
+import { projectStorage } from '../../src/storage/tracing/projects.ts';
+import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
+import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
+import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const tenant_id = randomUUID();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import { createStorage } from '../../src/storage/storage.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newAssistant } from '../runs/run-rows.ts';
 import { at, ScriptedThread, type Stored } from './scripted-thread.ts';

@@ -1,11 +1,11 @@
 // A thread whose runs are executed by the test: it says what an executor would store.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { checkpointStorage, type CheckpointBatch } from '../../src/storage/checkpoints.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runLeaseStorage } from '../../src/storage/run-leases.ts';
-import { type CancelAction, runStorage } from '../../src/storage/runs.ts';
+import { checkpointStorage, type CheckpointBatch } from '../../src/storage/deployment/checkpoints.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { type CancelAction, runStorage } from '../../src/storage/deployment/runs.ts';
 import { claimOf, newRun } from '../runs/run-rows.ts';
 import { threadRows, type ThreadRows } from './thread-rows.ts';
 

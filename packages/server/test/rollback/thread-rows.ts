@@ -1,5 +1,5 @@
 // A thread as it is stored, without what records who wrote it and when.
-import type { Database } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
 
 interface Place {
   checkpoint_ns: string;

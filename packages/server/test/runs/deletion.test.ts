@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { checkpointStorage } from '../../src/storage/checkpoints.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runLeaseStorage } from '../../src/storage/run-leases.ts';
-import { runStorage } from '../../src/storage/runs.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';

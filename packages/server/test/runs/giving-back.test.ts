@@ -1,8 +1,8 @@
 // A run that its worker gives back late: somebody else has claimed it meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Lease } from '../../src/storage/lease.ts';
-import type { RunRow } from '../../src/storage/runs.ts';
+import type { Lease } from '../../src/storage/postgres/lease.ts';
+import type { RunRow } from '../../src/storage/deployment/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';

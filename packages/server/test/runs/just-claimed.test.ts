@@ -1,13 +1,13 @@
 // A run that somebody cancels, or wants to follow, when its worker has claimed it and has yet to start it.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RunUsers } from '../../src/access/run-users.ts';
-import { loadSvcJson } from '../../src/config/svc-json.ts';
-import type { Bell, BellKind } from '../../src/events/bell.ts';
-import { LogTail } from '../../src/events/log-tail.ts';
-import { RunStreams } from '../../src/events/run-streams.ts';
-import { Dispatcher } from '../../src/runtime/dispatcher.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
+import { loadSvcJson } from '../../src/config/project/svc-json.ts';
+import type { Bell, BellKind } from '../../src/jobs/notification-bus.ts';
+import { LogTail } from '../../src/engine/streams/log-tail.ts';
+import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';

@@ -2,15 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bell } from '../../src/events/bell.ts';
-import { LogTail } from '../../src/events/log-tail.ts';
-import type { RunStream } from '../../src/events/run-stream.ts';
-import { RunStreams } from '../../src/events/run-streams.ts';
-import { checkpointStorage, type CheckpointBatch, type Ending } from '../../src/storage/checkpoints.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runLogStorage } from '../../src/storage/run-log.ts';
-import { runStorage, type CancelAction } from '../../src/storage/runs.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import { Bell } from '../../src/jobs/notification-bus.ts';
+import { LogTail } from '../../src/engine/streams/log-tail.ts';
+import type { RunStream } from '../../src/engine/streams/run-stream.ts';
+import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import {
+  checkpointStorage,
+  type CheckpointBatch,
+  type Ending,
+} from '../../src/storage/deployment/checkpoints.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
+import { runStorage, type CancelAction } from '../../src/storage/deployment/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { newAssistant, newRun } from './run-rows.ts';

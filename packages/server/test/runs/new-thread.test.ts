@@ -1,9 +1,9 @@
 // Runs that want their thread made, while others make it, or delete it.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runStorage } from '../../src/storage/runs.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';

@@ -1,10 +1,10 @@
 // What finds runs that nothing should have left behind, and runs that were pending when the queue came to be.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runQueueStorage, type RunQueueStorage } from '../../src/storage/run-queue.ts';
-import { runStorage } from '../../src/storage/runs.ts';
+import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
 import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
-import { workerStorage } from '../../src/storage/workers.ts';
+import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { newAssistant, newRun } from './run-rows.ts';

@@ -1,9 +1,13 @@
 // A worker without executors: it claims runs as a dispatcher does, and ends them when the test says so.
 import { randomUUID } from 'node:crypto';
-import { ServedQueues } from '../../src/runtime/served-queues.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { type ClaimedRun, type ClaimOptions, runLeaseStorage } from '../../src/storage/run-leases.ts';
-import { runQueueStorage } from '../../src/storage/run-queue.ts';
+import { ServedQueues } from '../../src/engine/dispatch/served-queues.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import {
+  type ClaimedRun,
+  type ClaimOptions,
+  runLeaseStorage,
+} from '../../src/storage/deployment/run-leases.ts';
+import { runQueueStorage } from '../../src/storage/deployment/run-queue.ts';
 import { claimOf } from './run-rows.ts';
 
 export type Claimed = Pick<ClaimedRun, 'run_id' | 'lease_token'>;

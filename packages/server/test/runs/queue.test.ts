@@ -1,11 +1,11 @@
 // Which of the runs that wait for a slot is claimed next.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { assistantStorage } from '../../src/storage/assistants.ts';
-import type { ClaimedRun } from '../../src/storage/run-leases.ts';
-import { runStorage, type NewRun } from '../../src/storage/runs.ts';
-import { workerStorage } from '../../src/storage/workers.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
+import type { ClaimedRun } from '../../src/storage/deployment/run-leases.ts';
+import { runStorage, type NewRun } from '../../src/storage/deployment/runs.ts';
+import { workerStorage } from '../../src/storage/deployment/workers.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { QueueWorker } from './queue-worker.ts';

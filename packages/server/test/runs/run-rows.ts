@@ -1,10 +1,10 @@
 // Runs as rows, for tests of storage: nobody executes them.
 import { randomUUID } from 'node:crypto';
-import { assistantStorage } from '../../src/storage/assistants.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import type { ClaimOptions } from '../../src/storage/run-leases.ts';
-import type { NewRun } from '../../src/storage/runs.ts';
+import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import type { ClaimOptions } from '../../src/storage/deployment/run-leases.ts';
+import type { NewRun } from '../../src/storage/deployment/runs.ts';
 
 /** Makes an assistant, and returns its id. */
 export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<string> => {

@@ -1,9 +1,9 @@
 // One run, asked for more than once: under a client's key, or again because the first answer was lost.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runStorage, type NewRun } from '../../src/storage/runs.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runStorage, type NewRun } from '../../src/storage/deployment/runs.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { newAssistant, newRun } from './run-rows.ts';

@@ -4,14 +4,16 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventSink, StreamEvent } from '../../src/api/handlers.ts';
 import { RunFollower } from '../../src/deployment/runs/run-follower.ts';
+import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
+import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { ThreadWatch, type ThreadWatchOptions } from '../../src/deployment/threads/thread-watch.ts';
-import { Bell } from '../../src/events/bell.ts';
-import { LogTail } from '../../src/events/log-tail.ts';
-import { RunStreams } from '../../src/events/run-streams.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { Bell } from '../../src/jobs/notification-bus.ts';
+import { LogTail } from '../../src/engine/streams/log-tail.ts';
+import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
@@ -77,7 +79,10 @@ const openWatch = async (
     dispatcher: { has: () => false, listen: () => undefined },
     streams,
     tail,
-    reader: new StateReader(storage, createParsing(1_000_000, { warn: () => undefined }).parser),
+    reader: new StateReader(
+      storage,
+      createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined }).parser,
+    ),
   });
   const bell = new Bell();
   const watch = new ThreadWatch({ threads, runs: { ...runs, ...replaced.runs }, follower, bell, pollMs: 20 });

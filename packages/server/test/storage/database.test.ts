@@ -5,7 +5,7 @@ import { Problem } from '@svc/contract/problem';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../src/storage/database.ts';
+import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let db: TestDatabase;

@@ -2,8 +2,8 @@
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../src/storage/database.ts';
-import { meaningOf } from '../../src/storage/sql-state.ts';
+import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
+import { meaningOf } from '../../src/storage/postgres/sql-state.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let db: TestDatabase;

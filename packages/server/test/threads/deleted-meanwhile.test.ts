@@ -1,8 +1,8 @@
 // Threads that are deleted while somebody reads or updates them: the answer is that of before or after, never a torn one.
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { eventually } from '../eventually.ts';
 import { lockWaiters } from '../lock-waiters.ts';
 import { startTestServer, type TestServer } from '../server.ts';

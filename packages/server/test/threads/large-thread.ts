@@ -1,7 +1,7 @@
 // A thread with a long history, made by SQL.
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../src/storage/database.ts';
-import { threadStorage } from '../../src/storage/threads.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { threadStorage } from '../../src/storage/deployment/threads.ts';
 
 export interface Size {
   checkpoints: number;

@@ -4,7 +4,7 @@ import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copiedRowsMax } from '../../src/deployment/threads/thread-service.ts';
 import { ThreadDeletion } from '../../src/deployment/threads/thread-deletion.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { eventually } from '../eventually.ts';
 import { untilOneWaits } from '../lock-waiters.ts';

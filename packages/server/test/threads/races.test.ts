@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonPart } from '../../src/api/handlers.ts';
-import { Filter } from '../../src/access/filter.ts';
+import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
+import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { StateService } from '../../src/deployment/threads/state-service.ts';
 import { ThreadService } from '../../src/deployment/threads/thread-service.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
-import { runStorage, type NewRun } from '../../src/storage/runs.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
+import { runStorage, type NewRun } from '../../src/storage/deployment/runs.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
@@ -34,7 +36,10 @@ type Update = (order: { thread_id: string }) => Promise<unknown>;
 
 const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error('no executor'))) => {
   const dispatcher = { pool: { update }, cancel: () => undefined };
-  const reader = new StateReader(on, createParsing(1_000_000, { warn: () => undefined }).parser);
+  const reader = new StateReader(
+    on,
+    createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined }).parser,
+  );
   return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
 };
 

@@ -1,11 +1,11 @@
 // Runs that have ended, and the senders of their webhooks, on a database without a server.
 import { randomUUID } from 'node:crypto';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/settings/secret.ts';
 import { WebhookSender, type WebhookTimes } from '../../src/deployment/webhooks/webhook-sender.ts';
-import type { WebhookRules } from '../../src/config/webhooks.ts';
-import { EgressGuard } from '../../src/egress/guard.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { deliveryStorage } from '../../src/storage/webhook-deliveries.ts';
+import type { WebhookRules } from '../../src/config/project/webhooks.ts';
+import { EgressGuard } from '../../src/net/guard.ts';
+import type { Database } from '../../src/storage/postgres/database.ts';
+import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 
 export const secret = 'a secret of thirty-two characters or more';

@@ -1,5 +1,5 @@
 // A sender in a process of its own, to be killed.
-import { openDatabase } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { openSender } from './queue.ts';
 
 const [, , options = '{}', leaseMs = '1000'] = process.argv;

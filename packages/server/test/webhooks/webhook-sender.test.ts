@@ -5,18 +5,18 @@ import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { verifyWebhook } from '@svc/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/settings/secret.ts';
 import { eventually } from '../eventually.ts';
 import type { WebhookSender } from '../../src/deployment/webhooks/webhook-sender.ts';
 import {
   deliveryStorage,
   type DeliveryRow,
   type DeliveryStorage,
-} from '../../src/storage/webhook-deliveries.ts';
+} from '../../src/storage/deployment/webhook-deliveries.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { endRun, openSender, secret, type EndedRun } from './queue.ts';
 import { openSink, type Received } from './sink.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 
 let database: TestDatabase;
 let deliveries: DeliveryStorage;

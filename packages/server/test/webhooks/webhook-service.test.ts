@@ -1,8 +1,8 @@
 // What became of webhooks, asked for while a run ends.
 import { expect, it } from 'vitest';
 import { WebhookService } from '../../src/deployment/webhooks/webhook-service.ts';
-import { EgressGuard } from '../../src/egress/guard.ts';
-import { everyRow } from '../../src/storage/row-filter.ts';
+import { EgressGuard } from '../../src/net/guard.ts';
+import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';
 import { newAssistant, newRun } from '../runs/run-rows.ts';

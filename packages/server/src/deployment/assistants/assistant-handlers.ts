@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Assistant, assistantRoutes, GraphSchemas } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
-import type { Access } from '../../access/access.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
-import type { AssistantRow } from '../../storage/assistants.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { AssistantRequest, AssistantService } from './assistant-service.ts';

@@ -1,7 +1,7 @@
 // Deletes default assistants of graphs that nothing executes any more, on an explicit command.
 import type { Storage } from '../../storage/storage.ts';
-import { servedWithinMs } from '../../storage/workers.ts';
-import type { UnservedDefault } from '../../storage/assistants.ts';
+import { servedWithinMs } from '../../storage/deployment/workers.ts';
+import type { UnservedDefault } from '../../storage/deployment/assistants.ts';
 import { defaultAssistantId } from './default-assistant.ts';
 
 const previewMax = 1_000;

@@ -1,8 +1,8 @@
 // Assistants: graphs with configurations of their own, in versions.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
-import { ownerKey } from '../../access/access.ts';
-import type { Filter } from '../../access/filter.ts';
+import { ownerKey } from '../../auth/authorization/authorizer.ts';
+import type { Filter } from '../../auth/authorization/access-filter.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import {
@@ -14,12 +14,12 @@ import {
   type DeletionObstacle,
   type ListedAssistant,
   type NewAssistant,
-} from '../../storage/assistants.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+} from '../../storage/deployment/assistants.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { ThreadDeletion } from '../threads/thread-deletion.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { servedWithinMs } from '../../storage/workers.ts';
+import { servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
 
 type Given<T> = { [K in keyof T]?: T[K] | undefined };

@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contract/problem';
 import { describe, expect, it } from 'vitest';
-import type { IntrospectOrder } from '../../runtime/protocol.ts';
-import type { AssistantRow } from '../../storage/assistants.ts';
+import type { IntrospectOrder } from '../../engine/dispatch/protocol.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 import { IntrospectionService } from './introspection-service.ts';
 
 const assistant: AssistantRow = {

@@ -1,8 +1,8 @@
 // What an assistant's graph looks like: asked of an executor, where graphs live, and remembered per version.
-import type { ExecutorPool } from '../../runtime/executor-pool.ts';
-import type { IntrospectOrder } from '../../runtime/protocol.ts';
-import { mergeConfigs } from '../../runtime/run-order.ts';
-import type { AssistantRow } from '../../storage/assistants.ts';
+import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
+import type { IntrospectOrder } from '../../engine/dispatch/protocol.ts';
+import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 
 type Question = Omit<IntrospectOrder, 'graph_id' | 'config'>;
 

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { CronCreate, type CronPatch } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import { ownerKey, type Access } from '../../access/access.ts';
-import { checked } from '../../access/changed-request.ts';
-import type { Filter } from '../../access/filter.ts';
+import { ownerKey, type Access } from '../../auth/authorization/authorizer.ts';
+import { checked } from '../../auth/handlers/changed-request.ts';
+import type { Filter } from '../../auth/authorization/access-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { payloadOf, runOf, type CronGrant, type CronService } from './cron-service.ts';
 

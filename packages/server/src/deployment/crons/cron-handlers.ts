@@ -1,6 +1,6 @@
 import { CronPatch, type Cron, type CronCreate, type cronRoutes } from '@svc/contract';
-import type { Access } from '../../access/access.ts';
-import { checked } from '../../access/changed-request.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import { checked } from '../../auth/handlers/changed-request.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { RunGranter } from '../runs/run-grant.ts';

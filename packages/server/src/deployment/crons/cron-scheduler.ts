@@ -1,7 +1,7 @@
 // Fires crons that are due. Every node may run one: a tick belongs to who locks its cron first.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
-import { TickFailed, type CronStorage } from '../../storage/crons.ts';
+import { TickFailed, type CronStorage } from '../../storage/deployment/crons.ts';
 import { planTick } from './cron-service.ts';
 
 export interface CronSchedulerOptions {

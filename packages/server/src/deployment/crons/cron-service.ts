@@ -9,15 +9,15 @@ import {
   type CronRow,
   type ListedCron,
   type TickPlan,
-} from '../../storage/crons.ts';
+} from '../../storage/deployment/crons.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import { ownerKey } from '../../access/access.ts';
-import type { User } from '../../access/caller.ts';
-import type { Filter } from '../../access/filter.ts';
-import type { RunUsers } from '../../access/run-users.ts';
+import { ownerKey } from '../../auth/authorization/authorizer.ts';
+import type { User } from '../../auth/principal/caller.ts';
+import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import { outOfReach } from '../out-of-reach.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { toRunRequest } from '../runs/run-request.ts';

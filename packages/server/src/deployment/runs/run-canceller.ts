@@ -2,9 +2,9 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { onAbort } from '../../abort.ts';
-import type { Dispatcher } from '../../runtime/dispatcher.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
-import type { CancelAction, Cancelled, RunStorage } from '../../storage/runs.ts';
+import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { CancelAction, Cancelled, RunStorage } from '../../storage/deployment/runs.ts';
 import type { RunFollower } from './run-follower.ts';
 
 /** Runs that one request cancels. */

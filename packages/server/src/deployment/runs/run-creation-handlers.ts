@@ -1,7 +1,7 @@
 // Handlers that make runs, in the background, streamed or awaited, on a thread or without one.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
-import { everyRow } from '../../storage/row-filter.ts';
-import type { RunLogStorage } from '../../storage/run-log.ts';
+import { everyRow } from '../../storage/postgres/row-filter.ts';
+import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { Late, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';

@@ -1,5 +1,5 @@
 // The events of a run as a stream for one client.
-import { readRun, type Reading } from '../../events/run-reading.ts';
+import { readRun, type Reading } from '../../engine/streams/run-reading.ts';
 import { EventFeed } from '../../api/handlers.ts';
 
 /** Only events of the stream modes asked for, if any are. */

@@ -1,13 +1,13 @@
 // Joining runs that somebody made: their events, or how they end, wherever they execute.
 import { notFound } from '@svc/contract/problem';
-import type { LogTail } from '../../events/log-tail.ts';
+import type { LogTail } from '../../engine/streams/log-tail.ts';
 import { fromJsonBytes } from '../../parsing/json-bytes.ts';
-import type { Reading } from '../../events/run-reading.ts';
-import type { RunOutcome, RunStream } from '../../events/run-stream.ts';
-import type { RunStreams } from '../../events/run-streams.ts';
-import type { Dispatcher } from '../../runtime/dispatcher.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
-import type { RunAudience, RunRow } from '../../storage/runs.ts';
+import type { Reading } from '../../engine/streams/run-reading.ts';
+import type { RunOutcome, RunStream } from '../../engine/streams/run-stream.ts';
+import type { RunStreams } from '../../engine/streams/run-streams.ts';
+import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { RunAudience, RunRow } from '../../storage/deployment/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Late } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';

@@ -1,9 +1,9 @@
 // Asking whether a run may be made: of the thread, with the run as the payload, and of its assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
-import type { Access } from '../../access/access.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
-import { checked } from '../../access/changed-request.ts';
+import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { runIdOf } from './run-key.ts';
 import { toRunRequest } from './run-request.ts';

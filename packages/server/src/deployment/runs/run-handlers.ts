@@ -1,7 +1,7 @@
 import type { runRoutes } from '@svc/contract';
-import type { Access } from '../../access/access.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
-import type { RunLogStorage } from '../../storage/run-log.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import { mayRead } from '../threads/may-read.ts';

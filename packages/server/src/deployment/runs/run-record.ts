@@ -1,7 +1,7 @@
 // A run as clients see it, as JSON text: its input may be large, and is text already.
 import type { Run } from '@svc/contract';
 import { JsonText, objectText } from '../../api/json-text.ts';
-import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/runs.ts';
+import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/deployment/runs.ts';
 
 export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 

@@ -2,7 +2,7 @@ import type { storeRoutes } from '@svc/contract';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { pageHeaders } from '../../api/pagination.ts';
-import { assertStorableSize } from '../../storage/storable.ts';
+import { assertStorableSize } from '../../storage/postgres/storable.ts';
 import type { StoreService } from './store-service.ts';
 
 /** A large value is measured before anything looks into it. */

@@ -2,8 +2,8 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { Filter } from '../../access/filter.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   ItemKey,
   ItemSearch,
@@ -11,7 +11,7 @@ import type {
   NamespaceSearch,
   StoreItemRow,
   StoreItemStorage,
-} from '../../storage/store-items.ts';
+} from '../../storage/deployment/store-items.ts';
 
 type NamespaceRequest = Omit<NamespaceSearch, 'matches'> & {
   prefix?: string[] | undefined;

@@ -1,6 +1,6 @@
 // Whether requests should be sent here.
 import { Problem } from '@svc/contract/problem';
-import type { QueueState } from '../../storage/workers.ts';
+import type { QueueState } from '../../storage/deployment/workers.ts';
 
 export interface ReadinessParts {
   isDraining: () => boolean;

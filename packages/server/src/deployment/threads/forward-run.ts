@@ -1,7 +1,7 @@
 // The events of one run in the stream of its thread.
 import type { EventSink } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
-import { readRun, type Reading } from '../../events/run-reading.ts';
+import { readRun, type Reading } from '../../engine/streams/run-reading.ts';
 
 export interface RunReceiver {
   /** Which events the client asked for; empty for all of them. */

@@ -1,8 +1,8 @@
 // Which checkpoints a thread needs to go on from where it stands: the head of the root, what subgraphs that have not
 // ended stand at, and what values that are kept as changes (delta channels) are rebuilt from.
-import { isInternalChannel, type CheckpointShape } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import type { CheckpointStorage, StoredCheckpoint } from '../../storage/checkpoints.ts';
-import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/pruning.ts';
+import { isInternalChannel, type CheckpointShape } from '../../engine/checkpoints/checkpoint-shape.ts';
+import type { CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
 
 interface Metadata {
   source?: string;

@@ -1,5 +1,5 @@
-import type { Access } from '../../access/access.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 
 /** Which threads may be read, and so their runs. */
 export const mayRead = async (

@@ -1,9 +1,9 @@
 // Pruning: what clients ask for, what times to live ask for, and what is swept up behind both.
 import { Problem } from '@svc/contract/problem';
-import type { ExpiredThread } from '../../storage/expiry.ts';
+import type { ExpiredThread } from '../../storage/deployment/expiry.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
-import type { TtlStrategy } from '../../storage/threads.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { TtlStrategy } from '../../storage/deployment/threads.ts';
 import { LatestState } from './latest-state.ts';
 import { sweepMs } from './thread-deletion.ts';
 import type { ThreadService } from './thread-service.ts';

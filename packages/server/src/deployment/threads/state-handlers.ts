@@ -1,5 +1,5 @@
 import type { threadRoutes } from '@svc/contract';
-import type { Access } from '../../access/access.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { pageHeaders } from '../../api/pagination.ts';

@@ -4,12 +4,17 @@ import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
 import type { JsonPart } from '../../api/handlers.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { ParserPool } from '../../parsing/parser-pool.ts';
-import { type AnswerLimits, defaultAnswerLimits, freeBytes, whileHeld } from '../../storage/answer-limits.ts';
-import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/checkpoints.ts';
-import { everyRow } from '../../storage/row-filter.ts';
+import type { TaskRunner } from '../../parsing/tasks.ts';
+import {
+  type AnswerLimits,
+  defaultAnswerLimits,
+  freeBytes,
+  whileHeld,
+} from '../../storage/postgres/answer-limits.ts';
+import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { ThreadRow } from '../../storage/threads.ts';
+import type { ThreadRow } from '../../storage/deployment/threads.ts';
 import {
   type BlobList,
   hashesOfState,
@@ -18,6 +23,7 @@ import {
   render,
   type RenderInput,
   shapeOf,
+  type StateTasks,
   type StateTree,
   type StoredValues,
 } from './state-rendering.ts';
@@ -39,12 +45,12 @@ const subgraphsMax = 200;
 
 export class StateReader {
   readonly #storage: Pick<Storage, 'checkpoints' | 'threads'>;
-  readonly #parser: Pick<ParserPool, 'run'>;
+  readonly #parser: TaskRunner<StateTasks>;
   readonly limits: AnswerLimits;
 
   constructor(
     storage: Pick<Storage, 'checkpoints' | 'threads'>,
-    parser: Pick<ParserPool, 'run'>,
+    parser: TaskRunner<StateTasks>,
     limits = defaultAnswerLimits,
   ) {
     this.#storage = storage;

@@ -1,11 +1,12 @@
 // States as the JSON text that clients get, from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values
 // stay in wire form throughout. Large states are rendered in a parser thread, so this file imports no more than it needs.
-import type { CheckpointShape, NodeWrite } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import { isInternalChannel, usualPath } from '../../runtime/checkpoints/checkpoint-shape.ts';
-import type { StoredBlob } from '../../runtime/values/blob.ts';
-import { hashesOf } from '../../runtime/values/blob-ref.ts';
-import { joinWire } from '../../runtime/values/wire.ts';
-import type { BlobRow, StoredCheckpoint } from '../../storage/checkpoints.ts';
+import type { CheckpointShape, NodeWrite } from '../../engine/checkpoints/checkpoint-shape.ts';
+import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-shape.ts';
+import type { StoredBlob } from '../../engine/codec/blob.ts';
+import { hashesOf } from '../../engine/codec/blob-ref.ts';
+import { joinWire } from '../../engine/codec/wire.ts';
+import type { JsonBytes } from '../../parsing/json-bytes.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
 import { contains } from './contains.ts';
 import type { StateField, StateSelection } from './state-selection.ts';
 
@@ -99,6 +100,14 @@ export const render = <T extends { length: number }>(
   for (const one of states ?? []) if (!add(toState(one, selection, join))) return texts;
   return texts;
 };
+
+/** Done in parser threads. */
+export interface StateTasks {
+  /** States as JSON. */
+  states: { input: RenderInput; question: never; output: JsonBytes[] };
+  /** Which values contain what is wanted. */
+  match: { input: MatchInput; question: never; output: boolean[] };
+}
 
 export interface MatchInput {
   blobs: BlobList;

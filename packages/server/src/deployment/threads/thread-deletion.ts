@@ -1,7 +1,7 @@
 // Deleting threads, however large: a short statement makes a thread disappear, and what it has left is removed in batches,
 // each a transaction of its own; at first in the request, then by a periodic task, which finishes after a crash too.
-import type { Duty } from '../../leases/duties.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** How long a request goes on removing what the threads that it deletes have left. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Thread, type threadRoutes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import type { Access } from '../../access/access.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { PruneService } from './prune-service.ts';

@@ -3,7 +3,7 @@ import type { Thread } from '@svc/contract';
 import type { JsonPart } from '../../api/handlers.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import { between } from '../../parsing/json-bytes.ts';
-import type { ListedThread, ThreadRow } from '../../storage/threads.ts';
+import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';
 
 export type ThreadField = keyof Thread;
 

@@ -1,16 +1,22 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { Filter } from '../../access/filter.ts';
+import type { Filter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../api/handlers.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import { everyRow, type RowFilter } from '../../storage/row-filter.ts';
+import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
-import type { Dispatcher } from '../../runtime/dispatcher.ts';
-import type { HeadValues } from '../../storage/checkpoints.ts';
+import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
+import type { HeadValues } from '../../storage/deployment/checkpoints.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { ListedThread, ThreadFilter, ThreadPage, ThreadRow, ThreadTtl } from '../../storage/threads.ts';
+import type {
+  ListedThread,
+  ThreadFilter,
+  ThreadPage,
+  ThreadRow,
+  ThreadTtl,
+} from '../../storage/deployment/threads.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';

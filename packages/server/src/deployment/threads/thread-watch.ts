@@ -2,10 +2,10 @@
 // it, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
 import { notFound } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
-import type { Bell } from '../../events/bell.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
-import type { LoggedRun, PlacedRun, RunStorage } from '../../storage/runs.ts';
-import type { ThreadStorage } from '../../storage/threads.ts';
+import type { Bell } from '../../jobs/notification-bus.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { LoggedRun, PlacedRun, RunStorage } from '../../storage/deployment/runs.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { EventSink } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunFollower } from '../runs/run-follower.ts';

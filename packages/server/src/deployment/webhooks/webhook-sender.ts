@@ -9,11 +9,15 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Secret } from '../../config/secret.ts';
-import type { WebhookRules } from '../../config/webhooks.ts';
-import { EgressRefused, type EgressGuard, isOn } from '../../egress/guard.ts';
-import { post, PostTimeout } from '../../egress/post.ts';
-import type { ClaimedDelivery, DeliveryResult, DeliveryStorage } from '../../storage/webhook-deliveries.ts';
+import type { Secret } from '../../config/settings/secret.ts';
+import type { WebhookRules } from '../../config/project/webhooks.ts';
+import { EgressRefused, type EgressGuard, isOn } from '../../net/guard.ts';
+import { post, PostTimeout } from '../../net/post.ts';
+import type {
+  ClaimedDelivery,
+  DeliveryResult,
+  DeliveryStorage,
+} from '../../storage/deployment/webhook-deliveries.ts';
 import { deliveryBody, sign } from './delivery-body.ts';
 
 export interface WebhookTimes {

@@ -1,11 +1,11 @@
 // Webhooks as clients see them: what a run may name, and what became of it.
 import type { WebhookDelivery } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
-import type { WebhookRules } from '../../config/webhooks.ts';
-import { EgressRefused, type EgressGuard } from '../../egress/guard.ts';
-import type { RowFilter } from '../../storage/row-filter.ts';
+import type { WebhookRules } from '../../config/project/webhooks.ts';
+import { EgressRefused, type EgressGuard } from '../../net/guard.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { DeliveryRow } from '../../storage/webhook-deliveries.ts';
+import type { DeliveryRow } from '../../storage/deployment/webhook-deliveries.ts';
 
 export class WebhookService {
   readonly #storage: Pick<Storage, 'deliveries' | 'runs'>;

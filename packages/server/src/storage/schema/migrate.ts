@@ -5,7 +5,7 @@
 // no longer needs is removed by a contract migration, which `svc migrate --contract` applies once every old node is gone.
 // A node serves as long as no contract migration excludes it; it ignores migrations that it does not know.
 import { Problem } from '@svc/contract/problem';
-import type { Database } from '../database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
 
 /** Advisory lock of migrating processes; the number only has to be the same everywhere. */

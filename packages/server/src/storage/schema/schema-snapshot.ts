@@ -1,5 +1,5 @@
 // The schema as text, so that every migration shows its effect in review.
-import type { Database } from '../database.ts';
+import type { Database } from '../postgres/database.ts';
 
 interface Row {
   line: string;

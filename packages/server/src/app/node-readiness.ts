@@ -1,0 +1,31 @@
+// What this node looks at before it says that it takes requests.
+import { Problem } from '@svc/contract/problem';
+import { Readiness } from '../deployment/system/readiness.ts';
+import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
+import type { ServiceParts } from './services.ts';
+import { checkSchema } from '../storage/schema/migrate.ts';
+import { readSchemaFiles } from '../storage/schema/sql-files.ts';
+import type { Storage } from '../storage/storage.ts';
+import { nodeTtlMs } from '../storage/deployment/workers.ts';
+
+export const createReadiness = async (
+  { database, databaseFailure }: Pick<ServiceParts, 'database' | 'databaseFailure'>,
+  storage: Storage,
+  dispatcher: Dispatcher,
+): Promise<Readiness> => {
+  const schemaFiles = await readSchemaFiles();
+  return new Readiness({
+    isDraining: () => dispatcher.isDraining,
+    async checkDatabase() {
+      const failure = databaseFailure();
+      if (failure !== undefined) throw new Problem('unavailable', failure);
+      await storage.health.check();
+    },
+    checkExecutors() {
+      if (dispatcher.pool.loaded === 0)
+        throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
+    },
+    checkSchema: () => checkSchema(database, schemaFiles),
+    queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
+  });
+};

@@ -1,0 +1,99 @@
+// The platform API, put together: what traces, projects, workspaces and keys need of each other.
+import type { platformRoutes } from '@svc/contract';
+import type { Authenticate } from '../auth/principal/caller.ts';
+import type { Handlers } from '../api/handlers.ts';
+import type { Bell } from '../jobs/notification-bus.ts';
+import type { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
+import type { Storage } from '../storage/storage.ts';
+import { CredentialVault } from '../exports/destinations/credential-vault.ts';
+import { destinationHandlers } from '../exports/destinations/destination-handlers.ts';
+import { DestinationService } from '../exports/destinations/destination-service.ts';
+import type { StoreParts } from '../exports/destinations/open-store.ts';
+import { exportHandlers } from '../exports/api/export-handlers.ts';
+import { type ExportRules, ExportService } from '../exports/api/export-service.ts';
+import { feedbackHandlers } from '../tracing/feedback/feedback-handlers.ts';
+import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
+import { KeyGate } from '../auth/keys/key-gate.ts';
+import { keyHandlers } from '../auth/keys/key-handlers.ts';
+import { KeyService } from '../auth/keys/key-service.ts';
+import { priceHandlers } from '../tracing/prices/price-handlers.ts';
+import { PriceService } from '../tracing/prices/price-service.ts';
+import { projectHandlers } from '../tracing/projects/project-handlers.ts';
+import { ProjectService } from '../tracing/projects/project-service.ts';
+import { Admission } from '../tracing/ingest/admission.ts';
+import { type IngestObserver, IngestService, type ReadingParts } from '../tracing/ingest/ingest-service.ts';
+import { traceThreadHandlers } from '../tracing/threads/trace-thread-handlers.ts';
+import { TraceThreadService } from '../tracing/threads/trace-thread-service.ts';
+import { traceHandlers } from '../tracing/traces/trace-handlers.ts';
+import { TraceService } from '../tracing/traces/trace-service.ts';
+import { workspaceHandlers } from '../auth/workspaces/workspace-handlers.ts';
+import { WorkspaceService } from '../auth/workspaces/workspace-service.ts';
+
+export interface PlatformParts {
+  storage: Storage;
+  bell: Bell;
+  /** Connections that the whole process has. */
+  poolMax: number;
+  daysKept: number;
+  /** Budget of a query of traces. */
+  queryMs: number;
+  /** Told of what is taken in. */
+  observer: IngestObserver;
+  reading: ReadingParts;
+  sealer: LazySealer;
+  stores: StoreParts;
+  exports: ExportRules;
+}
+
+export interface Platform {
+  handlers: Handlers<typeof platformRoutes>;
+  authenticate: Authenticate;
+  destinations: DestinationService;
+}
+
+const inFlightBytesMax = 67_108_864;
+const waitingMax = 500;
+
+export const createPlatform = (parts: PlatformParts): Platform => {
+  const { storage, bell, poolMax, daysKept, queryMs, observer, sealer, stores } = parts;
+  const gate = new KeyGate(storage.apiKeys);
+  bell.on('k', (key_id) => gate.forget(key_id));
+  bell.onMissed(() => gate.forget());
+  const projects = new ProjectService(storage.projects);
+  // Traces may be many; runs must still get a connection.
+  const writersMax = Math.max(1, Math.floor(poolMax / 3));
+  const admission = new Admission({
+    bytesMax: inFlightBytesMax,
+    writersMax,
+    waitingMax,
+    onReleased: parts.reading.collectSoon,
+  });
+  const prices = new PriceService(storage.modelPrices);
+  const ingest = new IngestService({
+    traces: storage.traces,
+    projects,
+    prices,
+    admission,
+    daysKept,
+    observer,
+    ...parts.reading,
+  });
+  const traces = new TraceService(storage.traces, storage.feedback, queryMs);
+  const vault = new CredentialVault(sealer);
+  const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
+  return {
+    authenticate: gate.authenticate,
+    destinations,
+    handlers: {
+      ...workspaceHandlers(new WorkspaceService(storage.workspaces), gate),
+      ...keyHandlers(new KeyService(storage.apiKeys)),
+      ...projectHandlers(projects),
+      ...traceHandlers({ ingest, traces }),
+      ...traceThreadHandlers(new TraceThreadService(storage.traces, queryMs), traces),
+      ...priceHandlers(prices),
+      ...feedbackHandlers(new FeedbackService(storage.feedback)),
+      ...destinationHandlers(destinations),
+      ...exportHandlers(new ExportService(storage, parts.exports)),
+    },
+  };
+};

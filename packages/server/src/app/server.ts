@@ -1,0 +1,242 @@
+// A whole server: database, services, HTTP; and back down again in reverse order.
+import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
+import type { Logger } from 'pino';
+import { openAccess } from '../auth/authorization/authorizer.ts';
+import { loadAuth } from '../auth/handlers/auth-definition.ts';
+import { exposeEnvironment } from '../config/environment.ts';
+import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
+import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts';
+import { CallerLimits } from '../auth/limits/caller-limits.ts';
+import type { Authenticate } from '../auth/principal/caller.ts';
+import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
+import { exposureOf, type AccessMode, type Exposure } from '../config/settings/exposure.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { Handlers } from '../api/handlers.ts';
+import { announce } from '../http/server/address-file.ts';
+import { createApp } from '../http/server/app.ts';
+import { localHosts } from '../http/server/request-guard.ts';
+import { listen } from '../http/server/listen.ts';
+import { siteRules } from '../http/server/request-site.ts';
+import { createParsing } from '../parsing/parsing.ts';
+import type { ServerParsing } from './parser-tasks.ts';
+import type { ParserTasks } from './parser-tasks.ts';
+import { requestLimits } from '../parsing/json-limits.ts';
+import type { FirstKey } from '../auth/keys/bootstrap.ts';
+import { type Owned, owning } from './owned.ts';
+import { createServices, type Services } from './services.ts';
+import { openConnection } from '../storage/postgres/connection.ts';
+import {
+  type ConnectionLimits,
+  type ConnectionPlan,
+  type NodeProcesses,
+  planConnections,
+  readConnectionLimits,
+  wantedConnections,
+} from '../storage/postgres/connection-plan.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../storage/postgres/database.ts';
+import { nodeTtlMs } from '../storage/deployment/workers.ts';
+import { migrate } from '../storage/schema/migrate.ts';
+import { explainFolder } from '../storage/embedded/data-folder.ts';
+import { createStorage, type Storage } from '../storage/storage.ts';
+
+export interface ServerOptions {
+  settings: Settings;
+  project: SvcJson;
+  logger: Logger;
+  /** When aborted before the server serves, what was opened is closed and the start rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface RunningServer extends AsyncDisposable {
+  url: string;
+  graphs: string[];
+  /** Of the platform API, when it was made just now. */
+  firstKey: FirstKey | undefined;
+  /**
+   * Takes no more runs, and says so at /ready; resolves when those that execute have ended, the grace is over, or
+   * it is hurried. What is left then goes back to be executed elsewhere when the server is disposed.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
+}
+
+/** Brings everything up, from the database to the listening socket. When a part fails, those before it are closed. */
+export const startServer = async (options: ServerOptions): Promise<RunningServer> => {
+  try {
+    return await owning((owned) => build(options, owned));
+  } catch (error) {
+    throw await explainData(error, options.settings);
+  }
+};
+
+const explainData = (error: unknown, { storage: { dataDir, databaseUri } }: Settings): Promise<unknown> =>
+  explainFolder(error, dataDir, { holdsDatabase: databaseUri === undefined });
+
+const build = async (
+  options: ServerOptions,
+  owned: Owned,
+): Promise<Omit<RunningServer, keyof AsyncDisposable>> => {
+  const { settings, project, logger } = options;
+  const exposure = exposureOf(settings, project);
+  const { mode, cors, warnings } = exposure;
+  for (const warning of warnings) logger.warn(warning);
+  const parsing = createParsing<ParserTasks>(settings.http.memoryBytes, logger);
+  owned.keep(parsing.parser);
+  const services = await openServices(options, owned, parsing);
+  const app = createServerApp(options, services, exposure, parsing);
+  const { host, port } = settings.http;
+  const isAnonymous = mode.kind === 'anonymous';
+  const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
+  const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
+  owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
+  if (settings.role !== 'worker') owned.keep(await announced(listener.url, settings, logger));
+  options.signal?.throwIfAborted();
+  return {
+    url: listener.url,
+    graphs: [...project.graphs.keys()],
+    firstKey: services.firstKey,
+    drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
+  };
+};
+
+const openServices = async (
+  options: ServerOptions,
+  owned: Owned,
+  parsing: ServerParsing,
+): Promise<Services> => {
+  const { settings, project, logger, signal } = options;
+  // First: with an auth object that does not work nothing is served.
+  if (project.auth) exposeEnvironment(project.env);
+  const authDefinition = project.auth && (await loadAuth(project.auth.source));
+  signal?.throwIfAborted();
+  const node = nodeOf(settings);
+  const connections = wantedConnections(node);
+  const connection = owned.keep(await openConnection(settings.storage, { connections, signal }));
+  const databaseOptions = connection.options;
+  const limits = await prepareDatabase(databaseOptions, settings);
+  signal?.throwIfAborted();
+  const plan = planConnections(node, limits);
+  reportPlan(plan, node, logger);
+  const database = owned.keep(await openDatabase({ ...databaseOptions, poolMax: plan.server }));
+  const databaseFailure = (): string | undefined => connection.failure();
+  const parts = {
+    database,
+    databaseOptions,
+    plan,
+    databaseFailure,
+    settings,
+    project,
+    authDefinition,
+    parsing,
+    logger,
+  };
+  return owned.keep(await createServices(parts));
+};
+
+/** A node that only answers requests still looks at graphs, and applies state updates. */
+const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
+  poolMax: storage.poolMax,
+  executors: role === 'api' ? 1 : runs.executors,
+  exporters: role === 'api' ? 0 : exports.slots,
+});
+
+/** Brings the schema up to date, and finds out how many connections there may be. */
+const prepareDatabase = async (options: DatabaseOptions, settings: Settings): Promise<ConnectionLimits> => {
+  await using database = await openDatabase({ ...options, poolMax: 2 });
+  await migrate(database);
+  return await readConnectionLimits(database, nodeTtlMs(settings.runs.leaseMs));
+};
+
+const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): void => {
+  const { server, executor, exporters, total, warning } = plan;
+  const isShort = server < node.poolMax || executor < node.poolMax || exporters < node.exporters;
+  if (warning !== undefined) logger.warn(warning);
+  else if (isShort)
+    logger.info(
+      { server, executor, exporters, total },
+      'the database allows fewer connections than SVC_POOL_MAX',
+    );
+};
+
+const createServerApp = (
+  { settings, logger }: ServerOptions,
+  services: Services,
+  { mode, cors }: Exposure,
+  parsing: ServerParsing,
+) => {
+  const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
+  const addressOf = createAddressOf(trustedProxies);
+  const limits = new CallerLimits({ ...settings.limits, addressOf });
+  return createApp<Routes>({
+    // A worker says how it is, and nothing more.
+    routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
+    handlers: services.handlers as Handlers<Routes>,
+    accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
+    observe: (...request) => services.metrics.request(...request),
+    authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
+    openStream: (caller) => limits.openStream(caller),
+    sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
+    logger,
+    platform:
+      settings.role === 'worker'
+        ? undefined
+        : {
+            authenticate: limits.around(services.platform.authenticate),
+            routes: platformRoutes,
+            handlers: services.platform.handlers as Handlers<Routes>,
+          },
+    limits: {
+      bodyBytes: bodyLimitBytes,
+      json: { ...requestLimits, ...json },
+      uploadBytes: settings.platform.ingestLimitBytes,
+    },
+    heartbeatMs,
+    parsing,
+  });
+};
+
+/** A folder that cannot be written to keeps nobody from serving. */
+const announced = async (url: string, { storage }: Settings, logger: Logger): Promise<AsyncDisposable> => {
+  try {
+    return await announce(storage.dataDir, url);
+  } catch (err) {
+    logger.warn({ err }, 'commands on this machine have to be told where the server is, by --url');
+    return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
+};
+
+const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate => {
+  switch (mode.kind) {
+    case 'custom':
+      throw new Error('custom authentication has an authenticator of its own');
+    case 'keys':
+      return apiKeyAuthenticator(mode.keys);
+    case 'anonymous':
+      return anonymousAuthenticator(addressOf);
+  }
+};
+
+/** Opens the database of the settings without bringing its schema up to date. */
+export const withUnmigratedDatabase = async <T>(
+  settings: Settings,
+  work: (database: Database) => Promise<T>,
+): Promise<T> => {
+  try {
+    await using connection = await openConnection(settings.storage);
+    await using database = await openDatabase(connection.options);
+    return await work(database);
+  } catch (error) {
+    throw await explainData(error, settings);
+  }
+};
+
+/** Does work that needs the database and no server. */
+export const withDatabase = async <T>(
+  settings: Settings,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> => {
+  return await withUnmigratedDatabase(settings, async (database) => {
+    await migrate(database);
+    return work(createStorage(database));
+  });
+};

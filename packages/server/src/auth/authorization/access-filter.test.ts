@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testDatabase, type TestDatabase } from '../../../test/database.ts';
+import { Filter, FilterError } from './access-filter.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const stored = async (filter: Filter, metadata: object): Promise<boolean> => {
+  const statement = {
+    name: 'filter_test',
+    text: 'select coalesce($1::jsonb @@ $2::jsonpath, false) as passes',
+  };
+  const values = [JSON.stringify(metadata), filter.jsonpath];
+  return (await database.query<{ passes: boolean }>(statement, values))[0]?.passes ?? false;
+};
+
+describe('a filter', () => {
+  const cases: [unknown, Record<string, unknown>, boolean][] = [
+    [{ owner: 'a' }, { owner: 'a' }, true],
+    [{ owner: 'a' }, { owner: 'b' }, false],
+    [{ owner: 'a' }, {}, false],
+    [{ owner: 'a' }, { owner: null }, false],
+    [{ owner: 'a' }, { owner: ['a'] }, false],
+    [{ owner: 'a' }, { owner: { a: 'a' } }, false],
+    [{ owner: { $eq: 'a' } }, { owner: 'a' }, true],
+    [{ n: 0 }, { n: 0 }, true],
+    [{ n: 0 }, { n: 1 }, false],
+    [{ n: 0 }, { n: '0' }, false],
+    [{ n: -1.5 }, { n: -1.5 }, true],
+    [{ on: false }, { on: false }, true],
+    [{ on: { $eq: false } }, { on: true }, false],
+    [{ name: { $eq: '' } }, { name: '' }, true],
+    [{ name: { $eq: '' } }, { name: 'x' }, false],
+    [{ tags: { $contains: 'x' } }, { tags: [1, 'x', null] }, true],
+    [{ tags: { $contains: 'x' } }, { tags: 'x' }, false],
+    [{ tags: { $contains: 'x' } }, { tags: ['xy'] }, false],
+    [{ tags: { $contains: 'x' } }, { tags: [['x']] }, false],
+    [{ tags: { $contains: 'x' } }, {}, false],
+    [{ tags: { $contains: ['x', 'y'] } }, { tags: ['y', 'x'] }, true],
+    [{ tags: { $contains: ['x', 'y'] } }, { tags: ['x'] }, false],
+    [{ a: 1, b: 2 }, { a: 1, b: 2, c: 3 }, true],
+    [{ a: 1, b: 2 }, { a: 1 }, false],
+    [{ $or: [{ a: 1 }, { b: 2 }] }, { b: 2 }, true],
+    [{ $or: [{ a: 1 }, { b: 2 }] }, { a: 2 }, false],
+    [{ $and: [{ a: 1 }, { $or: [{ b: 2 }, { c: 3 }] }] }, { a: 1, c: 3 }, true],
+    [{ $or: [{ a: 1 }], owner: 'x' }, { a: 1, owner: 'y' }, false],
+    [{ ['__proto__']: 'x' }, {}, false],
+    [{ constructor: 'x' }, { constructor: 'x' }, true],
+    [{ 'a"b\\': 'q"\'é' }, { 'a"b\\': 'q"\'é' }, true],
+    [{ "a'; drop table threads --": 1 }, {}, false],
+    [{}, {}, true],
+    [{}, { owner: 'b' }, true],
+  ];
+  it.each(cases)('%j of %j: %j', async (given, metadata, passes) => {
+    const filter = Filter.parse(given);
+    expect(filter.matches(metadata)).toBe(passes);
+    expect(await stored(filter, metadata)).toBe(passes);
+  });
+
+  const wrong: unknown[] = [
+    undefined,
+    null,
+    true,
+    'owner',
+    [],
+    [{ owner: 'a' }],
+    new Map([['owner', 'a']]),
+    new (class Owner {
+      owner = 'a';
+    })(),
+    { owner: undefined },
+    { owner: null },
+    { owner: {} },
+    { owner: [] },
+    { owner: ['a'] },
+    { owner: { $ne: 'a' } },
+    { owner: { $eq: undefined } },
+    { owner: { $eq: { a: 1 } } },
+    { owner: { $eq: 'a', $gt: 1 } },
+    { tags: { $contains: [] } },
+    { tags: { $contains: [['a']] } },
+    { tags: { $contains: null } },
+    { n: Number.NaN },
+    { n: Infinity },
+    { owner: 'a\u0000' },
+    { owner: '\ud800' },
+    { owner: () => 'a' },
+    { $or: [] },
+    { $and: [] },
+    { $or: [{}] },
+    { $or: { a: 1 } },
+    { $not: [{ a: 1 }] },
+    { $or: [{ a: 1 }, undefined] },
+    { $or: [{ a: undefined }, { b: 1 }] },
+    JSON.parse(`${'{"$and":['.repeat(30)}{"a":1}${']}'.repeat(30)}`),
+    { tags: { $contains: Array.from({ length: 300 }, (_, at) => `t${at}`) } },
+  ];
+  it.each(wrong.map((given) => [given]))('is an error and never everything: %j', (given) => {
+    expect(() => Filter.parse(given)).toThrow(FilterError);
+  });
+
+  it('says of a row what the database says of it', async () => {
+    const scalar = fc.oneof(
+      fc.constantFrom('a', 'b', '', 'é"\\'),
+      fc.integer({ min: -2, max: 2 }),
+      fc.boolean(),
+    );
+    const key = fc.constantFrom('k', 'l', 'm n', '"');
+    const value = fc.oneof(
+      scalar,
+      fc.constant(null),
+      fc.array(fc.oneof(scalar, fc.constant(null)), { maxLength: 3 }),
+    );
+    const metadata = fc.dictionary(key, value, { maxKeys: 4 });
+    const condition = fc.oneof(
+      scalar,
+      scalar.map((operand) => ({ $eq: operand })),
+      scalar.map((operand) => ({ $contains: operand })),
+      fc.array(scalar, { minLength: 1, maxLength: 2 }).map((operand) => ({ $contains: operand })),
+    );
+    const plain = fc.dictionary(key, condition, { minKeys: 1, maxKeys: 2 });
+    const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
+      filter: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        plain,
+        fc.record({ $or: fc.array(tie('filter'), { minLength: 1, maxLength: 3 }) }),
+        fc.record({ $and: fc.array(tie('filter'), { minLength: 1, maxLength: 3 }) }),
+      ),
+    }));
+    const property = fc.asyncProperty(filter, metadata, async (given, row) => {
+      const parsed = Filter.parse(given);
+      expect(await stored(parsed, row)).toBe(parsed.matches(row));
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+});

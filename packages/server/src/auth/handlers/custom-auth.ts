@@ -1,0 +1,38 @@
+// Custom authentication, put together: who asks, what they may do, and what their runs see of them.
+import type { Logger } from 'pino';
+import type { AuthConfig } from '../../config/project/auth.ts';
+import type { Settings } from '../../config/settings/settings.ts';
+import { Authorizer } from '../authorization/authorizer.ts';
+import type { AuthDefinition } from './auth-definition.ts';
+import type { Authenticate } from '../principal/caller.ts';
+import { customAuthenticator } from './custom-authenticator.ts';
+
+export interface CustomAuth {
+  authenticate: Authenticate;
+  authorizer: Authorizer;
+}
+
+export const customAuth = (
+  { authenticate, handlers }: AuthDefinition,
+  {
+    config,
+    settings,
+    compat,
+    logger,
+  }: { config: AuthConfig; settings: Settings['auth']; compat: boolean; logger: Logger },
+): CustomAuth => {
+  const { timeoutMs, studioKey } = settings;
+  const authorizer = new Authorizer({ handlers, isLenient: compat, timeoutMs });
+  const uncovered = authorizer.uncovered();
+  if (!compat && handlers.size > 0 && uncovered.length > 0)
+    logger.warn(`No auth handler covers ${uncovered.join(', ')}: these are refused to everybody`);
+  return {
+    authorizer,
+    authenticate: customAuthenticator({
+      authenticate,
+      timeoutMs,
+      cache: config.cache,
+      studioKey: config.isStudioDisabled ? undefined : studioKey,
+    }),
+  };
+};

@@ -1,0 +1,10 @@
+import type { Permission } from '@svc/contract';
+import type { KeyRole } from '../../storage/auth/api-keys.ts';
+
+/** What keys of a role may do. */
+export const permissionsOf: Readonly<Record<KeyRole, readonly Permission[]>> = {
+  admin: ['ingest', 'read', 'write', 'admin'],
+  editor: ['ingest', 'read', 'write'],
+  viewer: ['read'],
+  ingest: ['ingest'],
+};

@@ -1,0 +1,67 @@
+// From what `authenticate` returned to the user that handlers and graphs see.
+import { Problem } from '@svc/contract/problem';
+import type { User } from './caller.ts';
+import { AuthHandlerError } from '../handlers/handler-call.ts';
+
+export const studioIdentity = 'svc-studio-user';
+
+/** Nobody can be called what handlers take for somebody special, or what stands for any label of a namespace. */
+const reserved = new Set([studioIdentity, 'langgraph-studio-user', 'anonymous', 'system', '*']);
+
+const identityMax = 256;
+const bytesMax = 65_536;
+const unstorable = /\0|\p{Surrogate}/u;
+
+/** Throws AuthHandlerError for what is no user, `unauthenticated` for an identity that nobody may have. */
+export const toUser = (answer: unknown): User => {
+  const given = typeof answer === 'string' ? { identity: answer } : answer;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new AuthHandlerError('authenticate must return a text, or an object with an identity');
+  const fields = toJson(given);
+  const { identity, permissions = [], is_authenticated = true, display_name, kind, ...rest } = fields;
+  if (typeof identity !== 'string' || identity.trim() === '' || identity.length > identityMax)
+    throw new AuthHandlerError(`authenticate returned no identity: a text of 1 to ${identityMax} characters`);
+  if (unstorable.test(identity))
+    throw new AuthHandlerError('authenticate returned an identity that cannot be stored');
+  if (!isTexts(permissions))
+    throw new AuthHandlerError('authenticate returned permissions that are no texts');
+  if (is_authenticated === false) throw new Problem('unauthenticated', 'The request is not authenticated');
+  if (reserved.has(identity.toLowerCase()))
+    throw new Problem('unauthenticated', 'This identity belongs to the server');
+  return Object.freeze({
+    ...rest,
+    // A claim that a user could have chosen must not make a Studio user.
+    ...(kind === undefined || kind === 'StudioUser' ? {} : { kind }),
+    identity,
+    is_authenticated: true,
+    display_name: typeof display_name === 'string' ? display_name : identity,
+    permissions: Object.freeze(permissions),
+  });
+};
+
+/** The developer who opened the Studio with the server's key. */
+export const studioUser: User = Object.freeze({
+  kind: 'StudioUser',
+  identity: studioIdentity,
+  is_authenticated: true,
+  display_name: studioIdentity,
+  permissions: Object.freeze([]),
+});
+
+/** A user travels to executors, and is stored sealed: as JSON. */
+const toJson = (given: object): Record<string, unknown> => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(given);
+  } catch (cause) {
+    throw new AuthHandlerError('authenticate returned what is not JSON', { cause });
+  }
+  if (text.length > bytesMax) throw new AuthHandlerError(`authenticate returned more than ${bytesMax} bytes`);
+  const value = JSON.parse(text) as unknown;
+  if (typeof value !== 'object' || value === null)
+    throw new AuthHandlerError('authenticate returned what is no object as JSON');
+  return value as Record<string, unknown>;
+};
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');

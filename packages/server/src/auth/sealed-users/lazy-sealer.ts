@@ -1,0 +1,38 @@
+// A sealer that is opened when the first secret comes: servers that keep none need no key, nor need they agree on one.
+import type { Secret } from '../../config/settings/secret.ts';
+import type { EncryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
+import { assertSameKey, openSealer } from './encryption-key.ts';
+import type { Sealer } from './sealer.ts';
+
+export interface SealerParts {
+  encryptionKey: Secret | undefined;
+  storage: { dataDir: string; databaseUri: Secret | undefined };
+  keys: EncryptionKeyStorage;
+}
+
+export class LazySealer {
+  readonly #parts: SealerParts;
+  #opened: Promise<Sealer> | undefined;
+
+  constructor(parts: SealerParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens it once. Throws a ConfigError when this server's key is not that of the database; asked again, it looks again. */
+  async get(): Promise<Sealer> {
+    this.#opened ??= this.#open();
+    try {
+      return await this.#opened;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  async #open(): Promise<Sealer> {
+    const { encryptionKey, storage, keys } = this.#parts;
+    const sealer = await openSealer(encryptionKey, storage.dataDir);
+    await assertSameKey(sealer, keys, storage);
+    return sealer;
+  }
+}

@@ -1,0 +1,21 @@
+import type { workspaceRoutes } from '@svc/contract';
+import type { Handlers } from '../../api/handlers.ts';
+import { grantOf } from '../keys/grant-of.ts';
+import type { KeyGate } from '../keys/key-gate.ts';
+import type { WorkspaceService } from './workspace-service.ts';
+
+export const workspaceHandlers = (
+  workspaces: WorkspaceService,
+  gate: Pick<KeyGate, 'forget'>,
+): Handlers<typeof workspaceRoutes> => ({
+  listWorkspaces: (_, call) => workspaces.list(grantOf(call)),
+
+  getSettings: async (_, call) => ({ ...(await workspaces.get(grantOf(call))), tenant_handle: null }),
+
+  createWorkspace: async ({ body }, call) => {
+    const grant = grantOf(call);
+    const made = await workspaces.create(body.display_name, grant);
+    gate.forget(grant.key_id);
+    return made;
+  },
+});

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { Workspace } from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
+import type { Grant } from '../principal/caller.ts';
+import type { WorkspaceRow, WorkspaceStorage } from '../../storage/tracing/workspaces.ts';
+
+export class WorkspaceService {
+  readonly #workspaces: WorkspaceStorage;
+
+  constructor(workspaces: WorkspaceStorage) {
+    this.#workspaces = workspaces;
+  }
+
+  async list(grant: Grant): Promise<Workspace[]> {
+    return (await this.#workspaces.list([...grant.workspaces])).map((row) => toWorkspace(row, grant));
+  }
+
+  async get({ tenant_id }: Grant): Promise<WorkspaceRow> {
+    const [row] = await this.#workspaces.list([tenant_id]);
+    if (row === undefined) throw notFound('Workspace', tenant_id);
+    return row;
+  }
+
+  async create(display_name: string, grant: Grant): Promise<Workspace> {
+    if (display_name.includes('\0'))
+      throw invalid(['body', 'display_name'], 'must not hold the character U+0000');
+    const row = await this.#workspaces.create({ id: randomUUID(), display_name }, grant.key_id);
+    if (row === undefined) throw new Problem('conflict', 'There is a workspace with this id');
+    return toWorkspace(row, grant);
+  }
+}
+
+const toWorkspace = (row: WorkspaceRow, { role, permissions }: Grant): Workspace => ({
+  ...row,
+  role_name: role,
+  permissions: [...permissions],
+});

@@ -1,0 +1,31 @@
+import { loadSettings } from '../../config/config.ts';
+import type { ConfigSources } from '../../config/config.ts';
+import { settingDefinitions, settingKeys } from '../../config/settings/definitions.ts';
+
+/** Prints every value in force and its origin; secrets are redacted. */
+export function showConfig(sources: ConfigSources, json: boolean): void {
+  const { settings, project } = loadSettings(sources);
+  const rows = settingKeys.map((key) => ({
+    key,
+    variable: settingDefinitions[key].variable,
+    value: settings.origins[key].shown,
+    origin: settings.origins[key].origin,
+  }));
+  const graphs = [...(project?.graphs ?? [])].map(([id, graph]) => ({ id, ...graph }));
+  if (json) {
+    const config = { file: project?.file ?? null, compat: project?.compat ?? false, graphs, settings: rows };
+    console.log(JSON.stringify(config, null, 2));
+    return;
+  }
+  console.log(
+    `config file   ${project?.file ?? 'none'}${project?.compat === true ? ' (stock spellings on)' : ''}`,
+  );
+  for (const { id, file, export: name } of graphs) console.log(`graph         ${id} = ${file}:${name}`);
+  console.log('');
+  const width = (column: 'variable' | 'value'): number =>
+    Math.max(...rows.map((row) => row[column].length)) + 2;
+  for (const { variable, value, origin } of rows) {
+    console.log(`${variable.padEnd(width('variable'))}${value.padEnd(width('value'))}${origin}`);
+  }
+  for (const warning of project?.warnings ?? []) console.error(`warning: ${warning}`);
+}

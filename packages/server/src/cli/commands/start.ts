@@ -1,0 +1,24 @@
+import { loadConfig } from '../../config/config.ts';
+import type { ConfigSources } from '../../config/config.ts';
+import { createLogger } from '../../telemetry/logger.ts';
+import { banner } from '../output/banner.ts';
+import { serveToExit, startOrStop } from '../serving.ts';
+import { exitOnUncaught, stopSignals } from '../stop-signal.ts';
+
+/** Serves until a signal comes, then lets the server finish its runs. */
+export async function start(sources: ConfigSources): Promise<void> {
+  const { settings, project } = loadConfig(sources);
+  const signals = stopSignals();
+  const logger = createLogger(settings.log);
+  exitOnUncaught(logger);
+  for (const warning of project.warnings) logger.warn(warning);
+
+  await serveToExit(async () => {
+    const { startServer } = await import('../../app/server.ts');
+    const starting = startServer({ settings, project, logger, signal: signals.stopping });
+    await using server = await startOrStop(starting, signals);
+    console.log(banner(server, { settings, project }, { isTerminal: process.stdout.isTTY }));
+    await signals.stop;
+    await server.drain(signals.hurry);
+  }, signals);
+}

@@ -1,0 +1,98 @@
+import type { Config } from '../../config/config.ts';
+import { exposureOf } from '../../config/settings/exposure.ts';
+import type { AccessMode } from '../../config/settings/exposure.ts';
+import { withoutPassword } from '../../config/settings/secret.ts';
+import { productVersion } from '../commands/version.ts';
+
+export interface Served {
+  url: string;
+  graphs: readonly string[];
+  /** Of the platform, when it was made just now. */
+  firstKey?: { key: string; workspace_id: string; file: string } | undefined;
+}
+
+/** What a person needs to know of a server that has just started, and a request to try. */
+export function banner(
+  { url, graphs, firstKey }: Served,
+  { settings, project }: Config,
+  { isTerminal }: { isTerminal: boolean },
+): string {
+  const { role, storage, runs } = settings;
+  const { mode } = exposureOf(settings, project);
+  const base = reachable(url);
+  const database =
+    storage.databaseUri === undefined
+      ? `embedded PostgreSQL in ${storage.dataDir}`
+      : withoutPassword(storage.databaseUri.reveal());
+  const rows = [
+    ['API', base],
+    ['Traces', `${base}/api/v1`],
+    ['Docs', `${base}/docs`],
+    ['Access', access(mode)],
+    ['Database', database],
+    ['Graphs', graphs.join(', ')],
+    [
+      'Executors',
+      role === 'api' ? 'none here: runs need a worker' : `${runs.executors}, ${runs.jobsPerWorker} runs each`,
+    ],
+  ] as const;
+  if (role === 'worker') return worker(base, rows.slice(3));
+  return [
+    `svc ${productVersion()}`,
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    '',
+    ...(firstKey === undefined ? [] : [...firstKeyLines(firstKey, isTerminal), '']),
+    'Try it:',
+    '',
+    `  ${exampleRequest(base, graphs[0] ?? 'agent', mode)}`,
+    '',
+  ].join('\n');
+}
+
+/** Output that is no terminal is kept in logs, which others read. */
+function firstKeyLines(
+  { key, workspace_id, file }: NonNullable<Served['firstKey']>,
+  isTerminal: boolean,
+): string[] {
+  return isTerminal
+    ? [
+        'The first API key, for traces and the platform API. It is shown this once:',
+        '',
+        `  ${key}`,
+        `  (workspace ${workspace_id}; also in ${file})`,
+      ]
+    : [`The first API key, for traces and the platform API (workspace ${workspace_id}), is in ${file}.`];
+}
+
+function worker(base: string, rows: readonly (readonly [string, string])[]): string {
+  const shown = [['Health', `${base}/ready`] as const, ...rows];
+  return [
+    `svc ${productVersion()}, worker`,
+    '',
+    ...shown.map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    '',
+  ].join('\n');
+}
+
+function access(mode: AccessMode): string {
+  switch (mode.kind) {
+    case 'custom':
+      return 'as "auth" in svc.json decides';
+    case 'keys':
+      return `whoever has ${mode.keys.length === 1 ? 'the API key' : `one of ${mode.keys.length} API keys`}`;
+    case 'anonymous':
+      return mode.local ? 'anyone on this machine' : 'anyone who can reach it';
+  }
+}
+
+function exampleRequest(base: string, graph: string, { kind }: AccessMode): string {
+  const body = { assistant_id: graph, input: { messages: [{ role: 'user', content: 'hello' }] } };
+  const credentials = { keys: ` -H 'x-api-key: …'`, custom: ` -H 'authorization: …'`, anonymous: '' };
+  return `curl -s ${base}/runs/wait${credentials[kind]} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+/** An address that listens everywhere is no address to send a request to. */
+function reachable(url: string): string {
+  return url.replace(/\/$/, '').replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');
+}

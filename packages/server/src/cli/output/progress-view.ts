@@ -1,0 +1,79 @@
+// An export that is under way, as lines for a terminal.
+import type { BulkExport, ExportRun } from '@svc/sdk';
+import { bytes, count, duration, plural } from './quantities.ts';
+import { printable } from '../platform-api.ts';
+
+/** What was seen, and when: rates follow from it. */
+export interface Look {
+  atMs: number;
+  found: BulkExport;
+  /** Runs that wait for another attempt, or are at one. */
+  retried: readonly ExportRun[];
+}
+
+const barCells = 24;
+const eighths = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+const bar = (percent: number): string => {
+  const filled = Math.round((percent / 100) * barCells * 8);
+  const whole = Math.floor(filled / 8);
+  const part = filled % 8 === 0 ? '' : (eighths[filled % 8] ?? '');
+  return `${'█'.repeat(whole)}${part}`.padEnd(barCells, '░');
+};
+
+/** What of it is done by then and how fast, since the first of these looks. */
+const paceOf = (looks: readonly Look[]): { bytesPerSecond: number; leftMs: number } | undefined => {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined || last.atMs - first.atMs < 500) return undefined;
+  const seconds = (last.atMs - first.atMs) / 1_000;
+  const percent = last.found.progress.percent - first.found.progress.percent;
+  return {
+    bytesPerSecond: (last.found.progress.raw_bytes - first.found.progress.raw_bytes) / seconds,
+    leftMs: percent > 0 ? ((100 - last.found.progress.percent) / percent) * seconds * 1_000 : Infinity,
+  };
+};
+
+const partsOf = (looks: readonly Look[]): string[] => {
+  const found = looks.at(-1)?.found;
+  if (found === undefined) return [];
+  const { runs_total, runs_completed, rows_written, files, bytes_written } = found.progress;
+  const pace = found.status.toUpperCase() === 'RUNNING' ? paceOf(looks) : undefined;
+  return [
+    `${count(runs_completed)} of ${plural(runs_total, 'run')}`,
+    plural(rows_written, 'row'),
+    ...(pace === undefined ? [] : [`${bytes(pace.bytesPerSecond)}/s`]),
+    `${plural(files, 'file')}, ${bytes(bytes_written)}`,
+    ...(pace === undefined || pace.leftMs === Infinity ? [] : [`${duration(pace.leftMs)} left`]),
+  ];
+};
+
+/** One line for each run that is tried again, a few of them. */
+const retriesOf = ({ retried }: Look, nowMs: number): string[] => {
+  const shown = retried.slice(0, 3).map((run) => {
+    const waits =
+      run.progress.next_retry_at === null
+        ? ''
+        : ` in ${duration(Date.parse(run.progress.next_retry_at) - nowMs)}`;
+    const reason = run.errors?.[`retry_${run.retry_number - 1}`] ?? '';
+    return `  ↻ ${run.metadata.start_time.slice(0, 10)}: attempt ${run.progress.attempt}${waits}: ${printable(reason)}`;
+  });
+  return retried.length > 3 ? [...shown, `  ↻ and ${count(retried.length - 3)} more`] : shown;
+};
+
+/** As a terminal shows it, over and over. */
+export const liveLines = (looks: readonly Look[], nowMs: number): string[] => {
+  const look = looks.at(-1);
+  if (look === undefined) return [];
+  const { found } = look;
+  const percent = `${Math.floor(found.progress.percent)} %`.padStart(5);
+  const head = `${found.id.slice(0, 8)} ${found.status.toUpperCase().padEnd(9)} ${bar(found.progress.percent)} ${percent}`;
+  return [`${head}  ${partsOf(looks).join(' · ')}`, ...retriesOf(look, nowMs)];
+};
+
+/** As a log shows it: one line, for what has changed. */
+export const plainLine = (looks: readonly Look[]): string => {
+  const found = looks.at(-1)?.found;
+  if (found === undefined) return '';
+  const percent = `${Math.floor(found.progress.percent)} %`;
+  return `${found.id} ${found.status.toUpperCase()} ${percent}, ${partsOf(looks).join(', ')}`;
+};

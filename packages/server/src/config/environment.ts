@@ -1,0 +1,27 @@
+// The environment of this process. Nothing else reads it.
+import { settingDefinitions, settingKeys } from './settings/definitions.ts';
+import type { SettingDefinition } from './settings/setting-definition.ts';
+
+/** The environment of this process: the only place where the server reads it. */
+export function processEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Makes the variables of a config file visible to the project's code in this process, beside those it has. */
+export function exposeEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+}
+
+/** What executors get of it: without the secrets of the server, which are no business of a graph. */
+export function executorEnvironment(): Record<string, string> {
+  const secrets = new Set<string>(
+    settingKeys
+      .map((key): SettingDefinition<unknown> => settingDefinitions[key])
+      .filter(({ type }) => type.secret)
+      .flatMap(({ variable, aliases = [] }) => [variable, ...aliases.map(({ name }) => name)]),
+  );
+  return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !secrets.has(name)));
+}

@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { settingDefinitions, settingKeys } from '../settings/definitions.ts';
+import { CheckpointerSection, StoreSection } from './expiry-schema.ts';
+import { HttpSection } from './http-schema.ts';
+
+/** A letter or digit first, so that no id looks like a path or a flag; object members are refused when the file is read. */
+export const graphIdPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+
+const graphPath = z.string().min(1).describe('"<file>:<export>", relative to this file: "./agent.ts:graph"');
+
+const section = (description: string) => z.looseObject({}).optional().describe(description);
+
+const setting = z.union([z.string(), z.number(), z.boolean()]);
+
+export const WebhooksSection = z.looseObject({
+  env_prefix: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What the names of variables in headers begin with; "SVC_WEBHOOK_" by default'),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Sent with webhooks: {"authorization": "Bearer ${{ env.SVC_WEBHOOK_TOKEN }}"}'),
+  secret_domains: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Hosts that get headers with secrets; those of url.allowed_domains by default'),
+  url: z
+    .looseObject({
+      require_https: z.boolean().optional().describe('Whether http:// is refused; false by default'),
+      allowed_domains: z
+        .array(z.string().min(1))
+        .optional()
+        .describe('Names, or "*.example.com" for whatever is below one; all by default'),
+      allowed_ports: z.array(z.int().min(1).max(65_535)).optional().describe('80 and 443 by default'),
+      max_url_length: z.int().min(1).max(65_536).optional().describe('Characters; 8192 by default'),
+      disable_loopback: z
+        .boolean()
+        .optional()
+        .describe('Whether the machine of the server itself is refused; true by default'),
+    })
+    .optional(),
+});
+
+export type WebhooksSection = z.infer<typeof WebhooksSection>;
+
+export const AuthSection = z.looseObject({
+  path: z.string().min(1).describe('"<file>:<export>" of the Auth object: "./auth.ts:auth"'),
+  disable_studio_auth: z
+    .boolean()
+    .optional()
+    .describe('Refuses the Studio user, whatever key it proves; false by default'),
+  cache: z
+    .looseObject({
+      cache_keys: z.array(z.string().min(1)).min(1).max(10).describe('Headers that say who is asking'),
+      ttl_seconds: z.number().positive().max(86_400).describe('How long an answer of authenticate holds'),
+      max_size: z.int().min(1).max(1_000_000).optional().describe('Answers that are kept; 1000 by default'),
+    })
+    .optional()
+    .describe('Keeps what authenticate returned; by default it is asked on every request'),
+});
+
+export type AuthSection = z.infer<typeof AuthSection>;
+
+/** The file's shape. Keys it does not know are kept, and warned about by the loader. */
+export const SvcJsonFile = z
+  .looseObject({
+    $schema: z.string().optional(),
+    compat: z
+      .literal('langgraph')
+      .optional()
+      .describe('Switches on the stock spellings; implied when the file is called langgraph.json'),
+    graphs: z
+      .record(
+        z.string().regex(graphIdPattern),
+        z.union([graphPath, z.looseObject({ path: graphPath, description: z.string().optional() })]),
+      )
+      .describe('The graphs to serve: a compiled graph, a builder, or a factory of one, by graph id'),
+    dependencies: z
+      .array(z.string())
+      .optional()
+      .describe('Local paths or package names; informative for JavaScript graphs'),
+    env: z
+      .union([
+        z.string(),
+        z.array(z.string()),
+        z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      ])
+      .optional()
+      .describe('Variables for the graphs: a file, a map, or a list of names that must be set'),
+    settings: z
+      .looseObject(
+        Object.fromEntries(
+          settingKeys
+            // A password does not belong in a file that is committed.
+            .filter((key) => !settingDefinitions[key].type.secret)
+            .map((key) => [key, setting.optional().describe(settingDefinitions[key].doc)]),
+        ),
+      )
+      .optional()
+      .describe('Settings of the server, under a variable and a flag: {"port": 8080, "lease": "30s"}'),
+    auth: AuthSection.optional().describe('Custom authentication: {"path": "./auth.ts:auth"}'),
+    http: HttpSection,
+    store: StoreSection,
+    checkpointer: CheckpointerSection,
+    webhooks: WebhooksSection.optional().describe('Which webhooks may be called, and with which headers'),
+    encryption: section('Custom encryption'),
+    ui: section('Components for generative user interfaces'),
+    ui_config: section('Shared modules of those components'),
+    node_version: z.union([z.string(), z.number()]).optional().describe('For image builds'),
+    node_loader: z.string().optional(),
+    python_version: z.string().optional(),
+    pip_config_file: z.string().optional(),
+    pip_installer: z.string().optional(),
+    keep_pkg_tools: z.unknown().optional(),
+    api_version: z.string().optional(),
+    base_image: z.string().optional(),
+    image_distro: z.string().optional(),
+    dockerfile_lines: z.array(z.string()).optional(),
+    docker_compose_file: z.string().optional(),
+    source: section('For image builds'),
+    disable_persistence: z.boolean().optional(),
+    _INTERNAL_docker_tag: z.string().optional(),
+  })
+  .describe('svc.json: what a deployment serves, and how');
+
+export type SvcJsonFile = z.infer<typeof SvcJsonFile>;
+
+/** The content of svc.schema.json, for editors. */
+export function svcJsonSchema(): string {
+  const schema = z.toJSONSchema(SvcJsonFile, { target: 'draft-7', io: 'input' });
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}

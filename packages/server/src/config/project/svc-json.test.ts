@@ -1,0 +1,246 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig, loadSettings } from '../config.ts';
+import { ConfigError } from './mistake.ts';
+import { findConfigFile, loadSvcJson } from './svc-json.ts';
+import { svcJsonSchema } from './svc-json-schema.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-config-'));
+  writeFileSync(join(dir, 'agent.ts'), 'export const graph = 1;');
+});
+
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const write = (content: unknown, name = 'svc.json'): string => {
+  const file = join(dir, name);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+};
+
+const load = (content: unknown, env = {}) => loadSvcJson(write(content), env);
+
+const graphs = { agent: './agent.ts:graph' };
+
+const failure = (read: () => unknown): ConfigError => {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('no mistake was found');
+};
+
+describe('svc.json', () => {
+  it('gives graphs with absolute files, in the order they were written', () => {
+    mkdirSync(join(dir, 'src'));
+    writeFileSync(join(dir, 'src', 'b.mjs'), '');
+    const project = load({
+      $schema: './svc.schema.json',
+      graphs: { zeta: { path: './src/b.mjs:default', description: 'B' }, agent: './agent.ts:graph' },
+    });
+    expect([...project.graphs]).toEqual([
+      ['zeta', { file: join(dir, 'src', 'b.mjs'), export: 'default', description: 'B' }],
+      ['agent', { file: join(dir, 'agent.ts'), export: 'graph' }],
+    ]);
+    expect(project).toMatchObject({ dir, compat: false, env: {}, warnings: [] });
+  });
+
+  it('may name files outside of its folder', () => {
+    mkdirSync(join(dir, 'deploy'));
+    const file = write({ graphs: { agent: '../agent.ts:graph' } }, 'deploy/svc.json');
+    expect(loadSvcJson(file, {}).graphs.get('agent')?.file).toBe(join(dir, 'agent.ts'));
+  });
+
+  it('takes every key of a stock file without a warning', () => {
+    writeFileSync(join(dir, 'auth.ts'), '');
+    const file = write(
+      {
+        graphs,
+        dependencies: ['.'],
+        node_version: '22',
+        auth: { path: './auth.ts:auth' },
+        http: { app: './app.ts:app', cors: { allow_origins: ['*'] } },
+        store: { index: { dims: 3, embed: './e.ts:embed' } },
+        checkpointer: { ttl: { default_ttl: 60 } },
+        ui: { agent: './ui.tsx' },
+        ui_config: { shared: [] },
+        dockerfile_lines: [],
+      },
+      'langgraph.json',
+    );
+    expect(loadSvcJson(file, {})).toMatchObject({ compat: true, warnings: [] });
+  });
+
+  it('is compatible when it says so', () => {
+    expect(load({ compat: 'langgraph', graphs }).compat).toBe(true);
+  });
+
+  it('warns of a key it does not know, and says which was meant', () => {
+    expect(load('{\n"graphs": {"agent": "./agent.ts:graph"},\n"dependancies": []}').warnings).toEqual([
+      'svc.json:3:1 dependancies: svc does not know this key and ignores it; did you mean "dependencies"?',
+    ]);
+  });
+
+  it('reads variables from a file or a map, and the environment of the process beats both', () => {
+    writeFileSync(join(dir, '.env'), 'A=1\nB="two words"\n# C=3\n');
+    expect(load({ graphs, env: '.env' }, { A: 'mine' })).toMatchObject({
+      env: { B: 'two words' },
+      envFile: join(dir, '.env'),
+    });
+    expect(load({ graphs, env: { A: 1, B: true, C: 'c' } }, { C: 'mine' }).env).toEqual({
+      A: '1',
+      B: 'true',
+    });
+    expect(load({ graphs, env: ['A'] }, { A: 'mine' }).env).toEqual({});
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ['no graphs', {}, ['svc.json:1:1 graphs', 'is missing', '"graphs": {"agent"']],
+    ['an empty map of graphs', { graphs: {} }, ['svc.json:1:2 graphs', 'at least one graph']],
+    ['graphs that are a list', { graphs: [] }, ['not a map']],
+    ['a list', [], ['"graphs" is missing']],
+    [
+      'a graph without an export',
+      { graphs: { a: './agent.ts' } },
+      ['graphs.a = "./agent.ts"', 'names no export', '"./agent.ts:graph"'],
+    ],
+    ['a Windows path without an export', { graphs: { a: 'C:\\agent.ts' } }, ['names no export']],
+    [
+      'a graph file that is missing',
+      { graphs: { a: './nope.ts:graph' } },
+      ['graphs.a', 'there is no file', 'nope.ts'],
+    ],
+    [
+      'a graph file that is a folder',
+      { graphs: { a: './.ts:graph' } },
+      ['is not a JavaScript or TypeScript file'],
+    ],
+    ['a graph with NUL in its path', { graphs: { a: './a\0.ts:graph' } }, ['there is no file']],
+    ['a Python graph', { graphs: { a: './agent.py:graph' } }, ['is not a JavaScript or TypeScript file']],
+    ['a graph that is a number', { graphs: { a: 1 } }, ['names no file']],
+    ['a graph without a path', { graphs: { a: { description: 'x' } } }, ['names no file']],
+    [
+      'a graph whose description is a number',
+      { graphs: { a: { path: './agent.ts:graph', description: 1 } } },
+      ['description is not a text'],
+    ],
+    [
+      'the graph id __proto__',
+      '{"graphs": {"__proto__": "./agent.ts:graph"}}',
+      ['graphs.__proto__', 'reserved'],
+    ],
+    ['the graph id constructor', { graphs: { constructor: './agent.ts:graph' } }, ['reserved']],
+    ['a graph id with a slash', { graphs: { 'a/b': './agent.ts:graph' } }, ['no graph id']],
+    ['an empty graph id', { graphs: { '': './agent.ts:graph' } }, ['no graph id']],
+    [
+      'a UUID as graph id',
+      { graphs: { 'fe096781-5601-53d2-b2f6-0d3403f7e9ca': './agent.ts:graph' } },
+      ['id of an assistant'],
+    ],
+    [
+      'a misspelt key of a ttl',
+      { graphs, checkpointer: { ttl: { defaul_ttl: 60 } } },
+      ['checkpointer.ttl', 'has the key "defaul_ttl"', 'did you mean "default_ttl"?'],
+    ],
+    [
+      'a key that no ttl has',
+      { graphs, store: { ttl: { colour: 1 } } },
+      ['store.ttl', 'there are refresh_on_read, default_ttl, sweep_interval_minutes'],
+    ],
+    [
+      'a ttl that is a text',
+      { graphs, checkpointer: { ttl: { default_ttl: '30d' } } },
+      ['checkpointer.ttl.default_ttl', 'must be a number of minutes'],
+    ],
+    ['a ttl of nothing', { graphs, store: { ttl: { default_ttl: 0 } } }, ['greater than 0']],
+    [
+      'a ttl that is a number',
+      { graphs, checkpointer: { ttl: 60 } },
+      ['checkpointer.ttl', 'must be an object such as {"default_ttl": 43200}'],
+    ],
+    [
+      'a strategy that is none',
+      { graphs, checkpointer: { ttl: { strategy: 'archive' } } },
+      ['checkpointer.ttl.strategy', '"delete" or "keep_latest"'],
+    ],
+    [
+      'a sweep limit of 0',
+      { graphs, checkpointer: { ttl: { sweep_limit: 0 } } },
+      ['sweep_limit', 'from 1 to 10000'],
+    ],
+    [
+      'a sweep once a year',
+      { graphs, store: { ttl: { sweep_interval_minutes: 525_600 } } },
+      ['sweep_interval_minutes', 'at most 30000'],
+    ],
+    [
+      'an env file that is missing',
+      { graphs, env: '.env' },
+      ['svc.json:1:40 env = ".env"', 'there is no file'],
+    ],
+    ['an env variable that is required and missing', { graphs, env: ['API_KEY'] }, ['API_KEY is required']],
+    ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
+    ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
+    ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
+    ['what is no JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
+  ])('refuses %s', (_name, content, parts) => {
+    const { message } = failure(() => load(content));
+    for (const part of parts) expect(message).toContain(part);
+  });
+
+  it('reports all mistakes at once, those of the settings with them', () => {
+    write({
+      graphs: { a: './no.ts:graph', toString: './agent.ts:graph' },
+      env: '.env',
+      settings: { port: 'x' },
+    });
+    const { mistakes } = failure(() => loadConfig({ cwd: dir, env: { SVC_LEASE: '5' } }));
+    expect(mistakes.map(({ where }) => where.replace(/:\d+:\d+/, ''))).toEqual([
+      'svc.json graphs.a',
+      'svc.json graphs.toString',
+      'svc.json env',
+      'SVC_LEASE',
+    ]);
+  });
+
+  it('a file that cannot be read is a mistake too', () => {
+    expect(failure(() => loadSvcJson(join(dir, 'none.json'), {})).message).toContain('cannot be read');
+  });
+});
+
+describe('finding the config file', () => {
+  it('svc.json comes before langgraph.json', () => {
+    write({ graphs }, 'langgraph.json');
+    expect(findConfigFile(dir)).toBe(join(dir, 'langgraph.json'));
+    write({ graphs });
+    expect(findConfigFile(dir)).toBe(join(dir, 'svc.json'));
+  });
+
+  it('--config names a file or its folder', () => {
+    const file = write({ graphs }, 'other.json');
+    expect(findConfigFile('/', file)).toBe(file);
+    write({ graphs });
+    expect(findConfigFile('/', dir)).toBe(join(dir, 'svc.json'));
+  });
+
+  it('a command that serves needs one, a command about settings does not', () => {
+    expect(failure(() => loadConfig({ cwd: dir, env: {} })).message).toContain('there is no svc.json');
+    expect(loadSettings({ cwd: dir, env: {} }).settings.storage.dataDir).toBe(join(dir, '.svc'));
+    expect(failure(() => loadSettings({ cwd: dir, env: {}, configPath: 'x.json' })).message).toContain(
+      'no such config file',
+    );
+  });
+});
+
+describe('svc.schema.json', () => {
+  it('is what the generator makes of the schema (npm run generate)', () => {
+    const committed = readFileSync(new URL('../../../svc.schema.json', import.meta.url), 'utf8');
+    expect(committed).toBe(svcJsonSchema());
+  });
+});

@@ -1,0 +1,126 @@
+// The `http.cors` section of svc.json: which web pages of other origins may use the server.
+import type { CorsSection } from '../project/http-schema.ts';
+import type { Mistake } from '../project/mistake.ts';
+import { parseOrigin } from './origin.ts';
+
+export interface CorsRules {
+  /** As browsers send them; `*` is every origin, `null` that of pages without one. */
+  readonly origins: ReadonlySet<string>;
+  readonly originPattern: RegExp | undefined;
+  readonly methods: readonly string[];
+  /** Undefined: whatever a page asks for. */
+  readonly headers: readonly string[] | undefined;
+  readonly credentials: boolean;
+  readonly exposed: readonly string[];
+  readonly maxAgeSeconds: number;
+}
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** What clients read of a response beside its body. */
+const exposedAlways = [
+  'Location',
+  'Content-Location',
+  'X-Request-Id',
+  'X-Pagination-Total',
+  'X-Pagination-Next',
+  'X-Pagination-Limited-By',
+  'Retry-After',
+];
+
+const closed: CorsRules = {
+  origins: new Set(),
+  originPattern: undefined,
+  methods: everyMethod,
+  headers: undefined,
+  credentials: false,
+  exposed: exposedAlways,
+  maxAgeSeconds: 600,
+};
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+interface CorsSources {
+  section: CorsSection | undefined;
+  where: (path: (string | number)[]) => string;
+  mistakes: Mistake[];
+}
+
+/** Undefined when there is no section. */
+export function readCors(sources: CorsSources): CorsRules | undefined {
+  const { section } = sources;
+  if (section === undefined) return undefined;
+  const methods = names('allow_methods', sources)?.map((method) => method.toUpperCase());
+  const headers = names('allow_headers', sources);
+  return {
+    origins: readOrigins(sources),
+    originPattern: readPattern(sources),
+    // With credentials `*` is the name of a method or header, not all of them: so it is never sent.
+    methods: methods === undefined || methods.includes('*') ? everyMethod : methods,
+    headers: headers?.includes('*') === true ? undefined : headers,
+    credentials: section.allow_credentials ?? closed.credentials,
+    exposed: [...new Set([...exposedAlways, ...(names('expose_headers', sources) ?? [])])],
+    maxAgeSeconds: section.max_age ?? closed.maxAgeSeconds,
+  };
+}
+
+/** The rules with the origins of a setting, which stands for all that the file allows. */
+export function withOrigins(
+  rules: CorsRules | undefined,
+  origins: readonly string[] | undefined,
+): CorsRules | undefined {
+  if (origins === undefined) return rules;
+  return { ...closed, ...rules, origins: new Set(origins), originPattern: undefined };
+}
+
+function readOrigins({ section, where, mistakes }: CorsSources): Set<string> {
+  const origins = new Set<string>();
+  for (const [index, text] of (section?.allow_origins ?? []).entries()) {
+    const origin = parseOrigin(text);
+    if (origin !== undefined) origins.add(origin);
+    else
+      mistakes.push({
+        where: where(['http', 'cors', 'allow_origins', index]),
+        value: JSON.stringify(text),
+        problem: 'is not an origin',
+        remedy:
+          'Write scheme, host and port, nothing after: "https://app.example.com". For a pattern there is allow_origin_regex.',
+      });
+  }
+  return origins;
+}
+
+function readPattern({ section, where, mistakes }: CorsSources): RegExp | undefined {
+  const source = section?.allow_origin_regex;
+  if (source === undefined) return undefined;
+  try {
+    // By itself first: `a)|(b` would be one only inside the brackets, and get around the anchors.
+    void new RegExp(source);
+    return new RegExp(`^(?:${source})$`);
+  } catch (error) {
+    mistakes.push({
+      where: where(['http', 'cors', 'allow_origin_regex']),
+      value: JSON.stringify(source),
+      problem: error instanceof Error ? error.message : String(error),
+      remedy: 'Write a regular expression of JavaScript: "https://.*\\\\.example\\\\.com".',
+    });
+    return undefined;
+  }
+}
+
+function names(
+  key: 'allow_methods' | 'allow_headers' | 'expose_headers',
+  { section, where, mistakes }: CorsSources,
+): string[] | undefined {
+  const given = section?.[key];
+  for (const [index, name] of (given ?? []).entries()) {
+    if (token.test(name)) continue;
+    mistakes.push({
+      where: where(['http', 'cors', key, index]),
+      value: JSON.stringify(name),
+      problem: `is not the name of a ${key === 'allow_methods' ? 'method' : 'header'}`,
+      remedy: 'Write one name, in letters, digits and hyphens.',
+    });
+  }
+  return given;
+}

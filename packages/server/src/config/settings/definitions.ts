@@ -1,0 +1,282 @@
+// Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
+
+import {
+  boolean,
+  cidrList,
+  databaseUri,
+  duration,
+  encryptionKey,
+  hostList,
+  integer,
+  key,
+  keyList,
+  limit,
+  oneOf,
+  originList,
+  text,
+  uuid,
+} from './setting-type.ts';
+import { exportSettings } from './export-settings.ts';
+import { limitSettings } from './limit-settings.ts';
+import { setting, type SettingDefinition } from './setting-definition.ts';
+
+const second = 1_000;
+const day = 86_400 * second;
+
+export const settingDefinitions = {
+  host: setting({
+    variable: 'SVC_HOST',
+    aliases: [{ name: 'LANGGRAPH_SERVER_HOST' }],
+    flag: { name: '--host', placeholder: '<address>' },
+    type: text('host name'),
+    default: '127.0.0.1',
+    doc: 'Address to listen on; 0.0.0.0 opens the server to the network, which needs authentication.',
+  }),
+  port: setting({
+    variable: 'SVC_PORT',
+    aliases: [{ name: 'PORT' }],
+    flag: { name: '--port', placeholder: '<number>', short: '-p' },
+    type: integer({ min: 0, max: 65_535 }),
+    default: '2024',
+    doc: 'Port to listen on; 0 takes a free one.',
+  }),
+  apiKeys: setting({
+    variable: 'SVC_API_KEY',
+    type: keyList(),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Keys, with commas between, 32 characters or more each: requests must show one as `x-api-key`.',
+  }),
+  allowAnonymous: setting({
+    variable: 'SVC_ALLOW_ANONYMOUS',
+    flag: { name: '--allow-anonymous' },
+    type: boolean(),
+    default: 'false',
+    doc: 'Serve whoever can reach the server, on any address, with no authentication at all.',
+  }),
+  corsOrigins: setting({
+    variable: 'SVC_CORS_ORIGINS',
+    aliases: [{ name: 'CORS_ALLOW_ORIGINS' }],
+    type: originList(),
+    default: undefined,
+    defaultDoc: 'those of `http.cors`',
+    doc: 'Web pages that may use the server from a browser: `https://app.example.com,http://localhost:3000`.',
+  }),
+  trustedProxies: setting({
+    variable: 'SVC_TRUSTED_PROXIES',
+    type: cidrList(),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Networks of the proxies whose `X-Forwarded-For` is believed: `10.0.0.0/8,192.168.1.7`.',
+  }),
+  rateLimit: setting({
+    variable: 'SVC_RATE_LIMIT',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '100',
+    doc: 'Requests per second of one caller at one server process; ten times as many may come at once.',
+  }),
+  streamsPerCaller: setting({
+    variable: 'SVC_STREAMS_PER_CALLER',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '50',
+    doc: 'Streams and waiting requests that one caller may have open at one server process.',
+  }),
+  streamsMax: setting({
+    variable: 'SVC_STREAMS_MAX',
+    type: limit({ min: 1, max: 1_000_000 }),
+    default: '10000',
+    doc: 'Streams and waiting requests that may be open at one server process.',
+  }),
+  dataDir: setting({
+    variable: 'SVC_DATA_DIR',
+    flag: { name: '--data-dir', placeholder: '<dir>' },
+    type: text('path'),
+    default: '.svc',
+    defaultDoc: '`.svc` beside the config file',
+    doc: 'Where the embedded PostgreSQL keeps its data.',
+  }),
+  databaseUri: setting({
+    variable: 'SVC_DATABASE_URI',
+    aliases: [{ name: 'DATABASE_URI' }, { name: 'DATABASE_URL' }, { name: 'POSTGRES_URI' }],
+    type: databaseUri(),
+    default: undefined,
+    defaultDoc: 'none: an embedded PostgreSQL',
+    doc: 'A PostgreSQL (15 or newer) of your own; it has no flag, because other users can read a command line.',
+  }),
+  poolMax: setting({
+    variable: 'SVC_POOL_MAX',
+    aliases: [{ name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE' }],
+    type: integer({ min: 2, max: 1_000 }),
+    default: '10',
+    doc: 'Connections to PostgreSQL of the server process, and of each executor, at most; fewer where the database [allows fewer](database.md#connections).',
+  }),
+  role: setting({
+    variable: 'SVC_ROLE',
+    flag: { name: '--role', placeholder: '<role>' },
+    type: oneOf(['all', 'api', 'worker']),
+    default: 'all',
+    doc: 'What this process does: api answers requests, worker executes runs, all does both.',
+  }),
+  executors: setting({
+    variable: 'SVC_EXECUTORS',
+    flag: { name: '--executors', placeholder: '<number>' },
+    type: integer({ min: 1, max: 256 }),
+    default: ({ cores }) => String(Math.min(256, Math.max(1, cores - 1))),
+    defaultDoc: 'cores - 1, at least 1',
+    doc: 'Processes that execute graphs.',
+  }),
+  jobsPerWorker: setting({
+    variable: 'SVC_N_JOBS_PER_WORKER',
+    aliases: [{ name: 'N_JOBS_PER_WORKER' }],
+    flag: { name: '--n-jobs-per-worker', placeholder: '<number>', short: '-n' },
+    type: integer({ min: 1, max: 1_000 }),
+    default: '10',
+    doc: 'Runs that one executor executes at once.',
+  }),
+  ...limitSettings,
+  heartbeat: setting({
+    variable: 'SVC_HEARTBEAT',
+    type: duration({ minMs: 100, maxMs: 600 * second }),
+    default: '5s',
+    doc: 'How often a silent stream shows that it is alive.',
+  }),
+  lease: setting({
+    variable: 'SVC_LEASE',
+    aliases: [{ name: 'BG_JOB_HEARTBEAT', unit: 's' }],
+    type: duration({ minMs: 100, maxMs: 3_600 * second }),
+    default: '30s',
+    doc: 'How long a run stays with a server that has stopped renewing its lease.',
+  }),
+  shutdownGrace: setting({
+    variable: 'SVC_SHUTDOWN_GRACE',
+    aliases: [{ name: 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS', unit: 's' }],
+    type: duration({ minMs: 0, maxMs: day }),
+    default: '180s',
+    doc: 'How long a stopping server lets its runs finish.',
+  }),
+  cancelGrace: setting({
+    variable: 'SVC_CANCEL_GRACE',
+    type: duration({ minMs: 0, maxMs: day }),
+    default: '10s',
+    doc: 'How long a graph may take to heed the signal that its run is cancelled; then its executor is ended.',
+  }),
+  runTimeout: setting({
+    variable: 'SVC_RUN_TIMEOUT',
+    aliases: [{ name: 'BG_JOB_TIMEOUT_SECS', unit: 's' }],
+    type: duration({ minMs: 1, maxMs: 30 * day }),
+    default: '1h',
+    doc: 'How long one attempt of a run may take.',
+  }),
+  streamTtl: setting({
+    variable: 'SVC_STREAM_TTL',
+    aliases: [{ name: 'RESUMABLE_STREAM_TTL_SECONDS', unit: 's' }],
+    type: duration({ minMs: 1, maxMs: 30 * day }),
+    default: '120s',
+    doc: 'How long the events of a finished run can be replayed.',
+  }),
+  tracing: setting({
+    variable: 'SVC_TRACING',
+    type: oneOf(['on', 'off']),
+    default: ({ develops }) => (develops ? 'on' : 'off'),
+    defaultDoc: 'on in `svc dev`, else off',
+    doc: 'Whether the runs of this server are traced, into the workspace `default`; see [traces](traces.md).',
+  }),
+  tracingProject: setting({
+    variable: 'SVC_TRACING_PROJECT',
+    type: text('name'),
+    default: 'default',
+    doc: 'The project of those traces.',
+  }),
+  traceRetention: setting({
+    variable: 'SVC_TRACE_RETENTION',
+    type: duration({ minMs: day, maxMs: 3_650 * day }),
+    default: '400d',
+    doc: 'How long traces are kept, in whole days.',
+  }),
+  traceQueryTime: setting({
+    variable: 'SVC_TRACE_QUERY_TIME',
+    type: duration({ minMs: 100, maxMs: 60_000 }),
+    default: '10s',
+    doc: 'After which a query of traces answers with what it has found so far, and with a cursor to go on.',
+  }),
+  bootstrapApiKey: setting({
+    variable: 'SVC_BOOTSTRAP_API_KEY',
+    type: key({
+      whenShort:
+        'The server revokes the former key when it starts with the new one: give the new one to whoever uses it.',
+    }),
+    default: undefined,
+    defaultDoc: 'none: made at the first start',
+    doc: 'An API key of the platform with the role admin, 32 characters or more; a change revokes the former one.',
+  }),
+  bootstrapWorkspaceId: setting({
+    variable: 'SVC_BOOTSTRAP_WORKSPACE_ID',
+    type: uuid(),
+    default: undefined,
+    defaultDoc: 'one of its own',
+    doc: 'The id of the workspace that the first key reaches.',
+  }),
+  ...exportSettings,
+  webhookSecret: setting({
+    variable: 'SVC_WEBHOOK_SECRET',
+    type: key({
+      whenShort: 'Give it to the receivers of webhooks: until they have it, they refuse the signatures.',
+    }),
+    default: undefined,
+    defaultDoc: 'none: webhooks are not signed',
+    doc: 'The key that signs webhooks, 32 characters or more.',
+  }),
+  egressAllow: setting({
+    variable: 'SVC_EGRESS_ALLOW',
+    type: hostList(),
+    default: undefined,
+    defaultDoc: 'none',
+    doc: 'Hosts (`minio.local:9000,10.0.0.7`) that the server may call although they are private, or on an unusual port.',
+  }),
+  authTimeout: setting({
+    variable: 'SVC_AUTH_TIMEOUT',
+    type: duration({ minMs: 10, maxMs: 600 * second }),
+    default: '5s',
+    doc: 'How long an auth handler may take; then the request is answered with 503.',
+  }),
+  studioKey: setting({
+    variable: 'SVC_STUDIO_KEY',
+    type: key({ whenShort: 'Give it to whoever uses Studio.' }),
+    default: undefined,
+    defaultDoc: 'none: there is no Studio user',
+    doc: 'The key, 32 characters or more, that authenticates the Studio user, beside custom authentication.',
+  }),
+  encryptionKey: setting({
+    variable: 'SVC_ENCRYPTION_KEY',
+    type: encryptionKey(),
+    default: undefined,
+    defaultDoc: 'one of its own in the data folder',
+    doc: 'Seals secrets in the database: 32 bytes as base64 or hex. Nodes that share a database need the same.',
+  }),
+  logLevel: setting({
+    variable: 'SVC_LOG_LEVEL',
+    aliases: [{ name: 'LOG_LEVEL' }],
+    flag: { name: '--log-level', placeholder: '<level>' },
+    type: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      warning: 'warn',
+      critical: 'fatal',
+    }),
+    default: 'info',
+    doc: 'The least severe records that are logged.',
+  }),
+  logFormat: setting({
+    variable: 'SVC_LOG_FORMAT',
+    flag: { name: '--log-format', placeholder: '<format>' },
+    type: oneOf(['pretty', 'json']),
+    default: ({ terminal }) => (terminal ? 'pretty' : 'json'),
+    defaultDoc: 'pretty on a terminal, else json',
+    doc: 'How log records (standard error) are written.',
+  }),
+};
+
+export type SettingKey = keyof typeof settingDefinitions;
+
+export const settingKeys = Object.keys(settingDefinitions) as SettingKey[];
+
+export type SettingValue<K extends SettingKey> =
+  (typeof settingDefinitions)[K] extends SettingDefinition<infer T> ? T : never;

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { SettingKey } from './definitions.ts';
+import { exposureOf, readExposure } from './exposure.ts';
+import { loadSvcJson } from '../project/svc-json.ts';
+import { testSettings } from '../test-settings.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'svc-exposure-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+writeFileSync(join(dir, 'a.ts'), '');
+writeFileSync(join(dir, 'auth.ts'), '');
+
+const project = (sections: object = {}) => {
+  const file = join(dir, 'svc.json');
+  writeFileSync(file, JSON.stringify({ graphs: { a: './a.ts:a' }, ...sections }));
+  return loadSvcJson(file, {});
+};
+
+const read = (settings: Partial<Record<SettingKey, string>>, sections?: object) =>
+  readExposure(testSettings({ dataDir: dir, ...settings }), project(sections));
+
+const apiKeys = 'a-key-of-thirty-two-letters-at-least';
+const auth = { path: './auth.ts:auth' };
+
+describe('who may reach the server', () => {
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', 'localhost', 'LOCALHOST'])(
+    'is this machine on %s',
+    (host) => {
+      const { exposure, mistakes } = read({ host });
+      expect([exposure.mode, mistakes]).toEqual([{ kind: 'anonymous', local: true }, []]);
+    },
+  );
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'localhost.example.com', '::2', 'myhost', '128.0.0.1'])(
+    'is nobody on %s, when nothing tells who they are',
+    (host) => {
+      expect(read({ host }).mistakes).toEqual([
+        {
+          where: 'flag --host',
+          value: JSON.stringify(host),
+          problem: 'opens the server to the network, and nothing says who may use it',
+          remedy: expect.stringContaining('Set SVC_API_KEY') as string,
+        },
+      ]);
+      expect(() => exposureOf(testSettings({ dataDir: dir, host }), project())).toThrow('opens the server');
+      for (const settings of [{ apiKeys }, { allowAnonymous: 'true' }, { role: 'worker' }])
+        expect(read({ host, ...settings }).mistakes).toEqual([]);
+      expect(read({ host }, { auth }).mistakes).toEqual([]);
+      expect(read({ host, allowAnonymous: 'false', role: 'api' }).mistakes).toHaveLength(1);
+    },
+  );
+
+  it('is decided by auth before keys before nothing', () => {
+    expect(read({ apiKeys }, { auth }).exposure.mode).toEqual({ kind: 'custom' });
+    expect(read({ apiKeys, allowAnonymous: 'true' }).exposure.mode.kind).toBe('keys');
+    expect(read({ allowAnonymous: 'true' }).exposure.mode).toEqual({ kind: 'anonymous', local: false });
+  });
+
+  it('is warned of when a part of the configuration does not do what it looks like', () => {
+    const warnings = (...given: Parameters<typeof read>) => read(...given).exposure.warnings.join('\n');
+    expect(warnings({})).toBe('');
+    expect(warnings({ apiKeys }, { auth })).toContain('SVC_API_KEY is set and not used');
+    expect(warnings({}, { http: { cors: { max_age: 5 } } })).toContain('names no origin');
+    expect(warnings({ corsOrigins: 'https://a.example' }, { http: { cors: { max_age: 5 } } })).toBe('');
+    expect(warnings({ corsOrigins: '*' })).toContain('any web page');
+    expect(warnings({ corsOrigins: '*', apiKeys })).toBe('');
+  });
+});
+
+describe('every origin with credentials', () => {
+  const cors = { allow_origins: ['*'], allow_credentials: true };
+  it('is a mistake, wherever the two come from', () => {
+    expect(read({ apiKeys }, { http: { cors } }).mistakes).toMatchObject([
+      { where: 'http.cors.allow_origins' },
+    ]);
+    const split = { http: { cors: { ...cors, allow_origins: ['https://a.example'] } } };
+    expect(read({ apiKeys }, split).mistakes).toEqual([]);
+    expect(read({ apiKeys, corsOrigins: '*' }, split).mistakes).toMatchObject([
+      { where: 'flag corsOrigins', value: '"*"' },
+    ]);
+  });
+});

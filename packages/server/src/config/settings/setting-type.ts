@@ -1,0 +1,290 @@
+// The kinds of value a setting can have: how its text is read, shown, and refused.
+import { isAbsolute } from 'node:path';
+import { formatCidrList, parseCidrList } from '../../net/cidr-list.ts';
+import type { Cidr } from '../../net/cidr-list.ts';
+import { formatHostList, parseHostList } from '../../net/host-list.ts';
+import type { AllowedHost } from '../../net/host-list.ts';
+import { parseDatabaseUri } from './database-uri.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+import { parseOrigin } from './origin.ts';
+import { Secret, withoutPassword } from './secret.ts';
+import { formatSize, parseSize } from './size.ts';
+
+export interface SettingType<T> {
+  /** For the table of settings: `duration`, `integer`. */
+  name: string;
+  secret: boolean;
+  parse(text: string): { value: T } | { problem: string; remedy: string };
+  format(value: T): string;
+}
+
+export function text(name = 'text'): SettingType<string> {
+  return {
+    name,
+    secret: false,
+    parse: (given) =>
+      given === '' || given.includes('\0')
+        ? { problem: `is not a ${name}`, remedy: 'Give a text that is not empty, or leave it out.' }
+        : { value: given },
+    format: (value) => value,
+  };
+}
+
+export function integer(range: { min: number; max: number }): SettingType<number> {
+  const remedy = `Give a whole number from ${range.min} to ${range.max}.`;
+  return {
+    name: 'integer',
+    secret: false,
+    parse: (given) => {
+      if (!/^-?\d{1,16}$/.test(given)) return { problem: 'is not a whole number', remedy };
+      const value = Number(given);
+      return value < range.min || value > range.max ? { problem: 'is out of range', remedy } : { value };
+    },
+    format: String,
+  };
+}
+
+/** A whole number, or `none`: infinity. */
+export function limit(range: { min: number; max: number }): SettingType<number> {
+  const number = integer(range);
+  return {
+    name: 'integer | none',
+    secret: false,
+    parse: (given) => {
+      if (given.toLowerCase() === 'none') return { value: Number.POSITIVE_INFINITY };
+      const parsed = number.parse(given);
+      return 'value' in parsed
+        ? parsed
+        : { ...parsed, remedy: `${parsed.remedy} Or none, for no limit at all.` };
+    },
+    format: (value) => (Number.isFinite(value) ? String(value) : 'none'),
+  };
+}
+
+export function boolean(): SettingType<boolean> {
+  return {
+    name: 'boolean',
+    secret: false,
+    parse: (given) =>
+      given === 'true' || given === 'false'
+        ? { value: given === 'true' }
+        : { problem: 'is neither true nor false', remedy: 'Write true or false.' },
+    format: String,
+  };
+}
+
+export function duration(range: { minMs: number; maxMs: number }): SettingType<number> {
+  const remedy = `Write a number and a unit (500ms, 30s, 2m, 4h, 1d), from ${formatDuration(range.minMs)} to ${formatDuration(range.maxMs)}.`;
+  return {
+    name: 'duration',
+    secret: false,
+    parse: (given) => {
+      const value = parseDuration(given);
+      if (value === undefined) return { problem: 'is not a duration', remedy };
+      return value < range.minMs || value > range.maxMs ? { problem: 'is out of range', remedy } : { value };
+    },
+    format: formatDuration,
+  };
+}
+
+export function size(range: { minBytes: number; maxBytes: number }): SettingType<number> {
+  const remedy = `Write a number and a unit (512b, 64kb, 20mb, 1gb), from ${formatSize(range.minBytes)} to ${formatSize(range.maxBytes)}.`;
+  return {
+    name: 'size',
+    secret: false,
+    parse: (given) => {
+      const value = parseSize(given);
+      if (value === undefined) return { problem: 'is not a size', remedy };
+      return value < range.minBytes || value > range.maxBytes
+        ? { problem: 'is out of range', remedy }
+        : { value };
+    },
+    format: formatSize,
+  };
+}
+
+/** A size, or `none`: infinity. */
+export function sizeOrNone(range: { minBytes: number; maxBytes: number }): SettingType<number> {
+  const bounded = size(range);
+  return {
+    name: 'size | none',
+    secret: false,
+    parse: (given) => {
+      if (given.toLowerCase() === 'none') return { value: Number.POSITIVE_INFINITY };
+      const parsed = bounded.parse(given);
+      return 'value' in parsed
+        ? parsed
+        : { ...parsed, remedy: `${parsed.remedy} Or none, for no limit at all.` };
+    },
+    format: (value) => (Number.isFinite(value) ? formatSize(value) : 'none'),
+  };
+}
+
+/** `spellings` are other words for one of the options, as other tools write them. */
+export function oneOf<const T extends string>(
+  options: readonly T[],
+  spellings: Readonly<Record<string, T>> = {},
+): SettingType<T> {
+  const words = new Map<string, T>([
+    ...options.map((option) => [option, option] as const),
+    ...Object.entries(spellings),
+  ]);
+  return {
+    name: options.join(' | '),
+    secret: false,
+    parse: (given) => {
+      const value = words.get(given.toLowerCase());
+      return value === undefined
+        ? { problem: 'is not one of the choices', remedy: `Choose one of: ${options.join(', ')}.` }
+        : { value };
+    },
+    format: (value) => value,
+  };
+}
+
+export function databaseUri(): SettingType<Secret> {
+  const remedy =
+    'Write postgres://user:password@host:5432/database, with special characters of the password percent-encoded; several hosts have commas between.';
+  return {
+    name: 'PostgreSQL URI',
+    secret: true,
+    parse: (given) => {
+      const uri = parseDatabaseUri(given);
+      return 'problem' in uri ? { problem: uri.problem, remedy } : { value: new Secret(given) };
+    },
+    format: (value) => withoutPassword(value.reveal()),
+  };
+}
+
+export function hostList(): SettingType<readonly AllowedHost[]> {
+  return {
+    name: 'hosts',
+    secret: false,
+    parse: (given) => {
+      const value = parseHostList(given);
+      return value === undefined
+        ? {
+            problem: 'is not a list of hosts',
+            remedy: 'Write hosts with a port or without, and commas between: minio.local:9000,[::1]:8080.',
+          }
+        : { value };
+    },
+    format: formatHostList,
+  };
+}
+
+export function cidrList(): SettingType<readonly Cidr[]> {
+  return {
+    name: 'networks',
+    secret: false,
+    parse: (given) => {
+      const value = parseCidrList(given);
+      return value === undefined
+        ? {
+            problem: 'is not a list of networks',
+            remedy: 'Write addresses or networks, and commas between: 10.0.0.0/8,192.168.1.7,fd00::/8.',
+          }
+        : { value };
+    },
+    format: formatCidrList,
+  };
+}
+
+export function originList(): SettingType<readonly string[]> {
+  return {
+    name: 'origins',
+    secret: false,
+    parse: (given) => {
+      const origins = given.split(',').map((entry) => parseOrigin(entry.trim()));
+      return origins.every((origin) => origin !== undefined)
+        ? { value: origins }
+        : {
+            problem: 'is not a list of origins',
+            remedy:
+              'Write scheme, host and port, nothing after, and commas between: https://app.example.com,http://localhost:3000.',
+          };
+    },
+    format: (value) => value.join(', '),
+  };
+}
+
+/** Keys that clients show, with commas between. */
+/** Characters of a key that a person chooses: shorter ones can be guessed. */
+const keyCharsMin = 32;
+
+export function keyList(): SettingType<readonly Secret[]> {
+  return {
+    name: 'secrets',
+    secret: true,
+    parse: (given) => {
+      const keys = given.split(',').map((entry) => entry.trim());
+      // What no header can carry would be a key that never fits.
+      return keys.every((each) => each.length >= keyCharsMin && /^[\x21-\x7e]+$/.test(each))
+        ? { value: keys.map((each) => new Secret(each)) }
+        : {
+            problem: 'holds a key that is too short, or that no header can carry',
+            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), and commas between; replace shorter ones, and tell who uses them.`,
+          };
+    },
+    format: (value) => value.map(String).join(', '),
+  };
+}
+
+/** `whenShort`: what to do about a key of an earlier version, when 16 characters were enough. */
+export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
+  return {
+    name: 'secret',
+    secret: true,
+    parse: (given) =>
+      given.length < keyCharsMin
+        ? {
+            problem: `is too short: it has ${given.length} characters, and ${keyCharsMin} are the minimum`,
+            remedy: `Make a new one with openssl rand -hex 32. ${whenShort}`,
+          }
+        : { value: new Secret(given) },
+    format: String,
+  };
+}
+
+/** 32 bytes of randomness, as hex or base64. */
+export function encryptionKey(): SettingType<Secret> {
+  return {
+    name: 'secret',
+    secret: true,
+    parse: (given) =>
+      /^([\da-f]{64}|[\w+/-]{43}=?)$/i.test(given)
+        ? { value: new Secret(given) }
+        : { problem: 'is no key', remedy: 'Give 32 random bytes: openssl rand -base64 32.' },
+    format: String,
+  };
+}
+
+export function uuid(): SettingType<string> {
+  return {
+    name: 'UUID',
+    secret: false,
+    parse: (given) =>
+      /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(given)
+        ? { value: given.toLowerCase() }
+        : { problem: 'is not a UUID', remedy: 'Make one: uuidgen.' },
+    format: (value) => value,
+  };
+}
+
+/** Absolute ones: a list has no place of its own that others could be relative to. */
+export function pathList(): SettingType<readonly string[]> {
+  return {
+    name: 'list of paths',
+    secret: false,
+    parse: (given) => {
+      const paths = given.split(',').map((path) => path.trim());
+      return paths.every((path) => isAbsolute(path) && !path.includes('\0'))
+        ? { value: paths }
+        : {
+            problem: 'is not a list of absolute paths',
+            remedy: 'Write them with commas between: /srv/exports,/data/out',
+          };
+    },
+    format: (value) => value.join(','),
+  };
+}

@@ -1,0 +1,319 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { Cidr } from '../../net/cidr-list.ts';
+import type { AllowedHost } from '../../net/host-list.ts';
+import { settingDefinitions, settingKeys } from './definitions.ts';
+import { dataFolderQuotaBytes } from './export-settings.ts';
+import type { SettingKey, SettingValue } from './definitions.ts';
+import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
+import { ConfigError } from '../project/mistake.ts';
+import type { Mistake } from '../project/mistake.ts';
+import { nearest } from '../project/nearest.ts';
+import type { Secret } from './secret.ts';
+
+/** What is in force. Durations are milliseconds, sizes bytes, paths absolute. */
+export interface Settings {
+  readonly role: SettingValue<'role'>;
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly bodyLimitBytes: number;
+    readonly json: JsonCounts;
+    /** Of large bodies and answers in this process. */
+    readonly memoryBytes: number;
+    /** Of a page of a list. */
+    readonly answerLimitBytes: number;
+    readonly heartbeatMs: number;
+    /** Undefined: what svc.json says. */
+    readonly corsOrigins: readonly string[] | undefined;
+    readonly trustedProxies: readonly Cidr[];
+  };
+  readonly access: {
+    readonly apiKeys: readonly Secret[];
+    readonly allowAnonymous: boolean;
+  };
+  /** Of one process; infinity where there is none. */
+  readonly limits: {
+    readonly requestsPerSecond: number;
+    readonly streamsPerCaller: number;
+    readonly streamsMax: number;
+  };
+  readonly storage: {
+    readonly dataDir: string;
+    /** Undefined: the embedded PostgreSQL in `dataDir`. */
+    readonly databaseUri: Secret | undefined;
+    readonly poolMax: number;
+  };
+  readonly runs: {
+    readonly executors: number;
+    readonly jobsPerWorker: number;
+    readonly leaseMs: number;
+    readonly shutdownGraceMs: number;
+    readonly cancelGraceMs: number;
+    readonly timeoutMs: number;
+    readonly streamTtlMs: number;
+  };
+  readonly platform: {
+    readonly traceDaysKept: number;
+    /** Budget of a query of traces. */
+    readonly traceQueryMs: number;
+    readonly ingestLimitBytes: number;
+    readonly ingestJson: JsonCounts;
+    /** The project of the runs of this server; undefined when they are not traced. */
+    readonly tracingProject: string | undefined;
+    /** Undefined: made at the first start. */
+    readonly bootstrapApiKey: Secret | undefined;
+    readonly bootstrapWorkspaceId: string | undefined;
+  };
+  readonly exports: {
+    readonly slots: number;
+    /** Of an export, from its start. */
+    readonly timeoutMs: number;
+    /** Of one attempt of an export run. */
+    readonly runTimeoutMs: number;
+    readonly retries: number;
+    readonly retryDelayMs: number;
+    readonly runsPerExport: number;
+    readonly exportsPerWorkspace: number;
+    readonly leaseMs: number;
+    readonly scheduleLagMs: number;
+    readonly compression: SettingValue<'exportCompression'>;
+    readonly fileBytes: number;
+    readonly lendsCredentials: boolean;
+    /** Not empty. */
+    readonly fileRoots: readonly string[];
+    /** Infinity where there is no quota. */
+    readonly folderRules: { readonly freeBytes: number; readonly quotaBytes: number };
+  };
+  readonly egress: {
+    readonly allow: readonly AllowedHost[];
+    /** Undefined: webhooks are not signed. */
+    readonly webhookSecret: Secret | undefined;
+  };
+  readonly auth: {
+    readonly timeoutMs: number;
+    /** Undefined: there is no Studio user. */
+    readonly studioKey: Secret | undefined;
+    /** Undefined: a key of our own in the data folder. */
+    readonly encryptionKey: Secret | undefined;
+  };
+  readonly log: {
+    readonly level: SettingValue<'logLevel'>;
+    readonly format: SettingValue<'logFormat'>;
+  };
+  /** For `svc config`: each value as text fit to be shown, and where it came from. */
+  readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
+}
+
+/** What the JSON of one body may hold. */
+export interface JsonCounts {
+  readonly valuesMax: number;
+  readonly keysMax: number;
+  readonly depthMax: number;
+}
+
+export interface SettingOrigin {
+  readonly shown: string;
+  /** `flag --port`, `SVC_PORT`, `svc.json env SVC_PORT`, `svc.json settings.port` or `default`. */
+  readonly origin: string;
+}
+
+export interface SettingSources {
+  env: Readonly<Record<string, string>>;
+  flags?: Partial<Record<SettingKey, string>>;
+  /** The config file, as far as it speaks of settings. */
+  file?: {
+    name: string;
+    dir: string;
+    settings: Readonly<Record<string, unknown>>;
+    env: Readonly<Record<string, string>>;
+  };
+  /** What relative paths of flags and variables start from. */
+  cwd: string;
+  machine?: Partial<Machine>;
+}
+
+const dayMs = 86_400_000;
+
+interface Given {
+  text: string;
+  origin: string;
+  /** What a relative path in the value starts from. */
+  dir: string;
+}
+
+/** A flag beats a variable of the process beats the config file beats the default. Throws every mistake at once. */
+export function resolveSettings(sources: SettingSources): Settings {
+  const { settings, mistakes } = readSettings(sources);
+  if (settings === undefined) throw new ConfigError(mistakes);
+  return settings;
+}
+
+/** Like `resolveSettings`, for a caller that has mistakes of its own to report in the same breath. */
+export function readSettings(sources: SettingSources): {
+  settings: Settings | undefined;
+  mistakes: Mistake[];
+} {
+  const machine: Machine = {
+    cores: availableParallelism(),
+    terminal: process.stderr.isTTY,
+    develops: false,
+    dir: sources.file?.dir ?? sources.cwd,
+    ...sources.machine,
+  };
+  const mistakes = unknownKeys(sources);
+  const origins: Partial<Record<SettingKey, SettingOrigin>> = {};
+
+  const read = <K extends SettingKey>(key: K): SettingValue<K> | undefined => {
+    const definition = settingDefinitions[key] as unknown as SettingDefinition<SettingValue<K>>;
+    const given = find(key, sources) ?? defaultOf(definition, machine);
+    if (given === undefined) {
+      origins[key] = { shown: 'none', origin: 'default' };
+      return undefined;
+    }
+    const parsed = definition.type.parse(given.text);
+    if ('problem' in parsed) {
+      mistakes.push({
+        where: given.origin,
+        value: definition.type.secret ? '[redacted]' : quote(given.text),
+        ...parsed,
+      });
+      return undefined;
+    }
+    const value = key === 'dataDir' ? (resolve(given.dir, given.text) as SettingValue<K>) : parsed.value;
+    origins[key] = { shown: definition.type.format(value), origin: given.origin };
+    return value;
+  };
+
+  const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
+    [K in SettingKey]: SettingValue<K>;
+  };
+  if (mistakes.length > 0) return { settings: undefined, mistakes };
+  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistakes };
+}
+
+function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): Given | undefined {
+  const definition: SettingDefinition<unknown> = settingDefinitions[key];
+  const flag = flags[key];
+  if (flag !== undefined) return { text: flag, origin: `flag ${definition.flag?.name ?? key}`, dir: cwd };
+
+  const names: Alias[] = [{ name: definition.variable }, ...(definition.aliases ?? [])];
+  const places = [{ variables: env, prefix: '', dir: cwd }];
+  if (file !== undefined) places.push({ variables: file.env, prefix: `${file.name} env `, dir: file.dir });
+  for (const { variables, prefix, dir } of places) {
+    for (const { name, unit = '' } of names) {
+      // An empty variable is how a shell or a compose file says "not set".
+      const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      if (text !== undefined && text !== '') return { text: text + unit, origin: prefix + name, dir };
+    }
+  }
+
+  const value = file !== undefined && Object.hasOwn(file.settings, key) ? file.settings[key] : undefined;
+  if (file === undefined || value === undefined) return undefined;
+  return {
+    text: typeof value === 'string' ? value : JSON.stringify(value),
+    origin: `${file.name} settings.${key}`,
+    dir: file.dir,
+  };
+}
+
+function defaultOf(definition: SettingDefinition<unknown>, machine: Machine): Given | undefined {
+  const text = typeof definition.default === 'function' ? definition.default(machine) : definition.default;
+  return text === undefined ? undefined : { text, origin: 'default', dir: machine.dir };
+}
+
+function unknownKeys({ file }: SettingSources): Mistake[] {
+  const unknown = Object.keys(file?.settings ?? {}).filter((key) => !Object.hasOwn(settingDefinitions, key));
+  return unknown.map((key) => {
+    const near = nearest(key, settingKeys);
+    return {
+      where: `${file?.name} settings.${quote(key)}`,
+      problem: 'there is no such setting',
+      remedy: near === undefined ? `There are: ${settingKeys.join(', ')}.` : `Did you mean ${near}?`,
+    };
+  });
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+function group(
+  values: { [K in SettingKey]: SettingValue<K> },
+  origins: Record<SettingKey, SettingOrigin>,
+): Settings {
+  return Object.freeze({
+    role: values.role,
+    http: Object.freeze({
+      host: values.host,
+      port: values.port,
+      bodyLimitBytes: values.bodyLimit,
+      json: { valuesMax: values.jsonValues, keysMax: values.jsonKeys, depthMax: values.jsonDepth },
+      memoryBytes: values.requestMemory,
+      answerLimitBytes: values.answerLimit,
+      heartbeatMs: values.heartbeat,
+      corsOrigins: values.corsOrigins,
+      trustedProxies: values.trustedProxies ?? [],
+    }),
+    access: Object.freeze({ apiKeys: values.apiKeys ?? [], allowAnonymous: values.allowAnonymous }),
+    limits: Object.freeze({
+      requestsPerSecond: values.rateLimit,
+      streamsPerCaller: values.streamsPerCaller,
+      streamsMax: values.streamsMax,
+    }),
+    storage: Object.freeze({
+      dataDir: values.dataDir,
+      databaseUri: values.databaseUri,
+      poolMax: values.poolMax,
+    }),
+    runs: Object.freeze({
+      executors: values.executors,
+      jobsPerWorker: values.jobsPerWorker,
+      leaseMs: values.lease,
+      shutdownGraceMs: values.shutdownGrace,
+      cancelGraceMs: values.cancelGrace,
+      timeoutMs: values.runTimeout,
+      streamTtlMs: values.streamTtl,
+    }),
+    platform: Object.freeze({
+      traceDaysKept: Math.ceil(values.traceRetention / dayMs),
+      traceQueryMs: values.traceQueryTime,
+      ingestLimitBytes: values.ingestLimit,
+      ingestJson: {
+        valuesMax: values.ingestValues,
+        keysMax: values.ingestKeys,
+        depthMax: values.ingestDepth,
+      },
+      tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
+      bootstrapApiKey: values.bootstrapApiKey,
+      bootstrapWorkspaceId: values.bootstrapWorkspaceId,
+    }),
+    exports: Object.freeze({
+      slots: values.exportSlots,
+      timeoutMs: values.exportTimeout,
+      runTimeoutMs: values.exportRunTimeout,
+      retries: values.exportRetries,
+      retryDelayMs: values.exportRetryDelay,
+      runsPerExport: values.exportRunsPerExport,
+      exportsPerWorkspace: values.exportsPerWorkspace,
+      leaseMs: values.exportLease,
+      scheduleLagMs: values.exportScheduleLag,
+      compression: values.exportCompression,
+      fileBytes: values.exportFileSize,
+      lendsCredentials: values.exportAmbientCredentials,
+      fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
+      folderRules: Object.freeze({
+        freeBytes: values.exportFreeSpace,
+        quotaBytes: values.exportQuota ?? (values.exportFileRoots ? Infinity : dataFolderQuotaBytes),
+      }),
+    }),
+    egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
+    auth: Object.freeze({
+      timeoutMs: values.authTimeout,
+      studioKey: values.studioKey,
+      encryptionKey: values.encryptionKey,
+    }),
+    log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
+    origins: Object.freeze(origins),
+  });
+}

@@ -1,0 +1,171 @@
+// The saver that the engine sees: one per run, bound to that run's thread. It has no state of its own: what
+// is being written lives in the ThreadSession, what was written in storage.
+import type { RunnableConfig } from '@langchain/core/runnables';
+import {
+  BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import type { BlobRow, CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { ThreadSession } from './thread-session.ts';
+
+type Bodyless = Omit<Checkpoint, 'channel_values' | 'id'>;
+
+export class SvcCheckpointer extends BaseCheckpointSaver {
+  readonly #session: ThreadSession;
+  readonly #storage: CheckpointStorage;
+
+  constructor(session: ThreadSession, storage: CheckpointStorage) {
+    super();
+    this.#session = session;
+    this.#storage = storage;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { ns, checkpoint_id } = this.#place(config);
+    const session = this.#session;
+    if (session.isBlank(ns)) return undefined;
+    if (session.head(ns) === undefined)
+      session.seeHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
+    const wanted = checkpoint_id === undefined ? session.head(ns) : session.storedId(checkpoint_id);
+    if (wanted === null || wanted === undefined) return undefined;
+    const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
+    if (!found) return undefined;
+    const [tuple] = await this.#tuples([found]);
+    const { channels, body, metadata, shape, run_id } = found.checkpoint;
+    session.seeRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
+    session.seeWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
+    if (shape === null) session.seeUndescribed(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
+    return tuple;
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const session = this.#session;
+    await session.flush();
+    const before = options.before?.configurable?.['checkpoint_id'] as string | undefined;
+    const found = await this.#storage.history({
+      thread_id: this.#place(config).thread_id,
+      checkpoint_ns: config.configurable?.['checkpoint_ns'] as string | undefined,
+      before,
+    });
+    const matching = found.filter(({ checkpoint }) =>
+      matches(JSON.parse(checkpoint.metadata), options.filter),
+    );
+    yield* await this.#tuples(matching.slice(0, options.limit));
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+  ): Promise<RunnableConfig> {
+    const { thread_id, ns, checkpoint_id: parent } = this.#place(config);
+    const checkpoint_id = await this.#session.put(ns, parent, checkpoint, metadata);
+    return { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } };
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+    const { ns, checkpoint_id } = this.#place(config);
+    if (checkpoint_id === undefined)
+      throw new Error('Writes belong to a checkpoint, and the config names none');
+    await this.#session.putWrites(ns, checkpoint_id, writes, task_id);
+  }
+
+  /** Ids of the interrupts that this run found at a root checkpoint (by default the head), in subgraphs too. */
+  async foundInterrupts(checkpoint_id: string | undefined, run_id: string): Promise<string[]> {
+    const { thread_id, codec, cache } = this.#session;
+    const refs = await this.#storage.foundInterrupts(thread_id, checkpoint_id, run_id);
+    const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
+    const interrupts = refs.flatMap((ref) => [codec.join(ref, (hash) => blobs.get(hash), cache)].flat());
+    return interrupts.flatMap((one) => {
+      const id = (one as { id?: unknown } | null)?.id;
+      return typeof id === 'string' ? [id] : [];
+    });
+  }
+
+  async deleteThread(thread_id: string): Promise<void> {
+    this.#own(thread_id);
+    await this.#storage.deleteThread(thread_id);
+  }
+
+  /** From storage, once everything that this very run has put before is there. */
+  async #find(ns: string, checkpoint_id: string): Promise<StoredCheckpoint | undefined> {
+    await this.#session.flush();
+    return this.#storage.find({ thread_id: this.#session.thread_id, checkpoint_ns: ns, checkpoint_id });
+  }
+
+  #own(thread_id: unknown): string {
+    if (thread_id !== this.#session.thread_id) throw new Error('A run reads and writes its own thread only');
+    return thread_id as string;
+  }
+
+  #place(config: RunnableConfig) {
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable ?? {};
+    return {
+      thread_id: this.#own(thread_id),
+      ns: checkpoint_ns as string,
+      checkpoint_id: (checkpoint_id || undefined) as string | undefined,
+    };
+  }
+
+  /** Rebuilds checkpoints with their values; one query fetches the blobs of all. */
+  async #tuples(found: StoredCheckpoint[]): Promise<CheckpointTuple[]> {
+    const { codec, cache } = this.#session;
+    const refs = found.flatMap(({ checkpoint, writes }) => [
+      ...Object.values(JSON.parse(checkpoint.channels) as Record<string, string>),
+      ...writes.map((write) => write.ref),
+    ]);
+    const blobs = await this.#blobs(refs.flatMap((ref) => codec.hashesOf(ref)));
+    const join = (ref: string): unknown => codec.join(ref, (hash) => blobs.get(hash), cache);
+    return found.map((one) => this.#tuple(one, join));
+  }
+
+  /** The blobs behind these hashes: those not flushed yet from the session, the others from storage. */
+  async #blobs(wanted: string[]): Promise<Map<string, BlobRow>> {
+    const session = this.#session;
+    const blobs = new Map<string, BlobRow>();
+    const missing = new Set<string>();
+    for (let hash = wanted.pop(); hash !== undefined; hash = wanted.pop()) {
+      const pending = session.pendingBlob(hash);
+      if (!pending) missing.add(hash);
+      else if (!blobs.has(hash)) {
+        blobs.set(hash, pending);
+        wanted.push(...(pending.refs ?? []));
+      }
+    }
+    const stored = await this.#storage.blobs(session.blob_space, [...missing]);
+    for (const blob of stored) blobs.set(blob.hash, blob);
+    session.seeBlobs(stored.map((blob) => blob.hash));
+    return blobs;
+  }
+
+  #tuple({ checkpoint, writes }: StoredCheckpoint, join: (ref: string) => unknown): CheckpointTuple {
+    const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id } = checkpoint;
+    const channels = Object.entries(JSON.parse(checkpoint.channels) as Record<string, string>);
+    const at = (id: string): RunnableConfig => ({
+      configurable: { thread_id, checkpoint_ns, checkpoint_id: id },
+    });
+    return {
+      config: at(checkpoint_id),
+      checkpoint: {
+        ...(JSON.parse(checkpoint.body) as Bodyless),
+        id: checkpoint_id,
+        channel_values: Object.fromEntries(channels.map(([channel, ref]) => [channel, join(ref)])),
+      },
+      // The run id lets the engine recognise a second attempt of the same run and continue it.
+      metadata: {
+        parents: {},
+        ...JSON.parse(checkpoint.metadata),
+        ...(run_id === null ? {} : { run_id }),
+      } as CheckpointMetadata,
+      pendingWrites: writes.map(({ task_id, channel, ref }) => [task_id, channel, join(ref)]),
+      ...(parent_id === null ? {} : { parentConfig: at(parent_id) }),
+    };
+  }
+}
+
+const matches = (metadata: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean =>
+  Object.entries(filter).every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value));

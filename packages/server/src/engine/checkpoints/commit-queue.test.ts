@@ -1,0 +1,50 @@
+// A writer may hand over its items in several flushes.
+import { describe, expect, it } from 'vitest';
+import type { CheckpointBatch } from '../../storage/deployment/checkpoints.ts';
+import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
+
+/** A writer with so many events, one for each flush. */
+const eventsOf = (count: number): Writer => {
+  let id = 0;
+  return {
+    owner: { owner: 'run', lease_token: 1 },
+    get isPartial() {
+      return id < count;
+    },
+    drain() {
+      const event = { first_id: id, last_id: id, events: 'custom\n{}\n', keep_from: null };
+      id += 1;
+      return { ...noItems(), events: [event] };
+    },
+  };
+};
+
+/** Storage that records the flushes, and answers the one with the given number otherwise. */
+const openQueue = (failing?: number, answer?: () => string[]) => {
+  const flushes: number[][] = [];
+  const commit = (batch: CheckpointBatch): Promise<string[]> => {
+    flushes.push(batch.events.map(({ first_id }) => first_id));
+    return Promise.resolve().then(() => (flushes.length === failing && answer ? answer() : []));
+  };
+  return { queue: new CommitQueue({ commit }), flushes };
+};
+
+describe('a writer with items for several flushes', () => {
+  it('is stored when all of them are', async () => {
+    const { queue, flushes } = openQueue();
+    await queue.commit(eventsOf(3));
+    expect(flushes).toEqual([[0], [1], [2]]);
+  });
+
+  it('fails with the error of any of them', async () => {
+    const { queue } = openQueue(2, () => {
+      throw new Error('no such row');
+    });
+    await expect(queue.commit(eventsOf(3))).rejects.toThrow('no such row');
+  });
+
+  it('loses its lease with any of them', async () => {
+    const { queue } = openQueue(1, () => ['run']);
+    await expect(queue.commit(eventsOf(3))).rejects.toThrow(LeaseLost);
+  });
+});

@@ -1,0 +1,46 @@
+// The checkpoints and the events of one run. A flush takes the items of both, so that they are stored together. Only when
+// more events wait than one flush should take, the oldest are stored first, as far as they belong to no checkpoint.
+import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
+import type { Owner } from '../../storage/deployment/checkpoints.ts';
+
+export interface EventWriter extends Writer {
+  /** True when the oldest events should be stored in a flush without checkpoints. */
+  readonly goesAhead: boolean;
+  /** Returns the items of such a flush. */
+  drainAhead(): BatchItems;
+}
+
+export class JointWriter implements Writer, Committer {
+  readonly owner: Owner;
+  readonly #queue: Committer;
+  readonly #events: EventWriter;
+  /** The writer of the checkpoints. Undefined for a run without a thread. */
+  session: Writer | undefined;
+  isPartial = false;
+
+  constructor(queue: Committer, events: EventWriter) {
+    this.owner = events.owner;
+    this.#queue = queue;
+    this.#events = events;
+  }
+
+  /** Resolves when the items of both are stored. */
+  commit(): Promise<void> {
+    return this.#queue.commit(this);
+  }
+
+  drain(): BatchItems {
+    this.isPartial = this.#events.goesAhead;
+    if (this.isPartial) return this.#events.drainAhead();
+    const items = this.#events.drain();
+    return this.session ? { ...this.session.drain(), events: items.events } : items;
+  }
+
+  takeProgress(): boolean {
+    return this.session?.takeProgress?.() ?? false;
+  }
+
+  settled(isStored: boolean): void {
+    this.#events.settled?.(isStored);
+  }
+}

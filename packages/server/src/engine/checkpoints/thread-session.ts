@@ -1,0 +1,422 @@
+// One run's (or one state update's) writing on one thread. Items gather here until a flush takes them, so a
+// checkpoint's shape, known only after its put, usually travels in the same row, and a head moves once per flush.
+import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import { START } from '@langchain/langgraph';
+import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import type {
+  BlobRow,
+  Ending,
+  NewWrite,
+  Owner,
+  StoredCheckpoint,
+} from '../../storage/deployment/checkpoints.ts';
+import { boundedError } from '../codec/bounded-text.ts';
+import type { RefCache } from '../codec/ref-cache.ts';
+import type { ValueCodec } from '../codec/value-codec.ts';
+import { idAfter } from './checkpoint-id.ts';
+import { noItems, type BatchItems, type Committer, type Writer } from './commit-queue.ts';
+import {
+  compactShape,
+  isInternalChannel,
+  type CheckpointShape,
+  type NodeWrite,
+  type ShapeTask,
+} from './checkpoint-shape.ts';
+
+export interface SessionOptions {
+  owner: Owner;
+  thread_id: string;
+  blob_space: string;
+  /** The root head when the session began; null for a thread without checkpoints; undefined when not known. */
+  head: string | null | undefined;
+  run_id: string | null;
+  /** Goes into every checkpoint's metadata: graph_id, assistant_id, the run's own metadata. */
+  metadata: Record<string, unknown>;
+  /** Whether a put waits for its flush. */
+  sync: boolean;
+  queue: Committer;
+  codec: ValueCodec;
+  cache: RefCache;
+  /** Called once when a flush that nobody waited for has failed. */
+  onFailure: (error: Error) => void;
+}
+
+interface Lineage {
+  checkpoint_id: string;
+  /** Channel to the version and reference it last had: an unchanged version is not encoded again. */
+  refs: Map<string, { version: unknown; ref: string }>;
+}
+
+/** Task id that the engine gives the run's own input, which is no node. */
+const inputTask = '00000000-0000-0000-0000-000000000000';
+
+/** Encoded bytes that may wait for a flush before a put waits too. */
+const pendingBytesMax = 8 * 1024 * 1024;
+
+export class ThreadSession implements Writer {
+  readonly owner: Owner;
+  readonly thread_id: string;
+  readonly codec: ValueCodec;
+  readonly cache: RefCache;
+  readonly #options: SessionOptions;
+  #items = noItems();
+  /** Of the writes among them, by their key: a statement cannot store two rows of one key. */
+  readonly #writesByKey = new Map<string, NewWrite>();
+  readonly #pendingBlobs = new Map<string, BlobRow>();
+  #pendingBytes = 0;
+  #inFlight: Promise<void> = Promise.resolve();
+  /** Namespace to head: as stored, and as moved by this session. */
+  readonly #storedHeads = new Map<string, string | null>();
+  readonly #heads = new Map<string, string>();
+  readonly #lineage = new Map<string, Lineage>();
+  readonly #stored = new Set<string>();
+  /** Engine's id to stored id, where they differ. */
+  readonly #aliases = new Map<string, string>();
+  readonly #shapes = new Map<string, { step: number; shape: CheckpointShape }>();
+  readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
+  /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
+  readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
+  /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
+  readonly #finished = new Map<string, ReadonlySet<string>>();
+  /** Of the newest root checkpoint. */
+  readonly #interrupts = new Map<string, unknown[]>();
+  #attributed: NodeWrite[] | undefined;
+  /** Whether a node of the root graph has finished: `drained` when a flush has its writes, `reported` when the flush is marked. */
+  #progress: 'none' | 'pending' | 'drained' | 'reported' = 'none';
+  #failure: Error | undefined;
+  #last: { step: number; onReached: () => void } | undefined;
+  #isSealed = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.owner = options.owner;
+    this.thread_id = options.thread_id;
+    this.codec = options.codec;
+    this.cache = options.cache;
+    if (options.head !== undefined) this.#storedHeads.set('', options.head);
+  }
+
+  get blob_space(): string {
+    return this.#options.blob_space;
+  }
+
+  get run_id(): string | null {
+    return this.#options.run_id;
+  }
+
+  /** True while nothing of this namespace can be in storage: a new thread, and no put so far. */
+  isBlank(ns: string): boolean {
+    return this.#storedHeads.get('') === null && !this.#heads.has(ns);
+  }
+
+  /** The newest checkpoint of the namespace, as far as this session knows. */
+  head(ns: string): string | null | undefined {
+    return this.#heads.get(ns) ?? this.#storedHeads.get(ns);
+  }
+
+  /** Tells what storage said the head is. */
+  seeHead(ns: string, checkpoint_id: string | null): void {
+    if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
+  }
+
+  /** Tells which references a loaded checkpoint's channels have, so that unchanged ones are not encoded again. */
+  seeRefs(
+    ns: string,
+    checkpoint_id: string,
+    versions: Record<string, unknown>,
+    refs: Record<string, string>,
+  ): void {
+    const known = new Map(
+      Object.entries(refs).map(([channel, ref]) => [channel, { version: versions[channel], ref }]),
+    );
+    this.#lineage.set(ns, { checkpoint_id, refs: known });
+  }
+
+  /**
+   * Tells which writes a loaded checkpoint already has: tasks that need not run again. `isOwn`: an earlier attempt of
+   * this run put the checkpoint, and so made the writes.
+   */
+  seeWrites(ns: string, writes: { task_id: string; channel: string; ref: string }[], isOwn: boolean): void {
+    if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
+    this.#writes.set(
+      ns,
+      writes.map(({ task_id, channel, ref }) => [task_id, channel, ref]),
+    );
+  }
+
+  /** Tells that a loaded checkpoint has no shape: its attempt was lost before it stored one. */
+  seeUndescribed(ns: string, checkpoint_id: string, step: number): void {
+    this.#ids.set(ns, { step, checkpoint_id });
+  }
+
+  seeBlobs(hashes: Iterable<string>): void {
+    for (const hash of hashes) this.#stored.add(hash);
+  }
+
+  storedId(checkpoint_id: string): string {
+    return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
+  }
+
+  #shapeText(ns: string, shape: CheckpointShape): string {
+    return JSON.stringify(compactShape(shape, this.#lineage.get(ns)?.refs.keys() ?? []));
+  }
+
+  /** Encodes now, since the graph may change its objects afterwards; stores with the next flush. */
+  async put(
+    ns: string,
+    parent: string | undefined,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+  ): Promise<string> {
+    if (this.#failure) throw this.#failure;
+    if (this.#isSealed) return checkpoint.id;
+    const parent_id = parent === undefined ? undefined : this.storedId(parent);
+    const checkpoint_id = idAfter(checkpoint.id, parent_id);
+    if (checkpoint_id !== checkpoint.id) this.#aliases.set(checkpoint.id, checkpoint_id);
+
+    const { channel_values, id: _, ...body } = checkpoint;
+    const lineage = this.#lineage.get(ns);
+    const previous = lineage && lineage.checkpoint_id === parent_id ? lineage.refs : undefined;
+    const refs: Lineage['refs'] = new Map();
+    for (const channel of Object.keys(channel_values)) {
+      const version = body.channel_versions[channel];
+      const known = previous?.get(channel);
+      const same = known !== undefined && known.version === version && version !== undefined;
+      refs.set(channel, same ? known : { version, ref: this.#encode(channel_values[channel], channel) });
+    }
+    this.#lineage.set(ns, { checkpoint_id, refs });
+
+    const described = this.#shapes.get(ns);
+    const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
+    this.#items.checkpoints.push({
+      thread_id: this.thread_id,
+      checkpoint_ns: ns,
+      checkpoint_id,
+      parent_id: parent_id ?? null,
+      run_id: this.#options.run_id,
+      metadata: JSON.stringify(withoutParents({ ...this.#options.metadata, ...metadata })),
+      body: JSON.stringify(body),
+      channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
+      wrote: this.#wrote(ns),
+      shape: described?.step === metadata.step ? this.#shapeText(ns, described.shape) : null,
+      ...(found ? { found_head: found } : {}),
+    });
+    this.#ids.set(ns, { step: metadata.step, checkpoint_id });
+    if (ns === '') this.#interrupts.clear();
+    this.#finished.delete(ns);
+    this.#heads.set(ns, checkpoint_id);
+    if (this.#last && ns === '' && metadata.step >= this.#last.step) {
+      this.#isSealed = true;
+      this.#last.onReached();
+    }
+    await this.#commit();
+    return checkpoint_id;
+  }
+
+  async putWrites(
+    ns: string,
+    checkpoint: string,
+    writes: PendingWrite[],
+    task_id: string,
+    task_path?: string,
+  ): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (this.#isSealed) return;
+    const checkpoint_id = this.storedId(checkpoint);
+    if (ns === '' && this.#progress === 'none' && this.#isWork(writes, task_id)) this.#progress = 'pending';
+    const recent = this.#writes.get(ns) ?? [];
+    this.#writes.set(ns, recent);
+    const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
+    for (const [position, [channel, value]] of writes.entries()) {
+      const ref = this.#encode(channel === '__error__' ? boundedError(value) : value, channel);
+      if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
+      recent.push([task_id, channel, ref]);
+      this.#write({
+        thread_id: this.thread_id,
+        checkpoint_ns: ns,
+        checkpoint_id,
+        task_id,
+        idx: WRITES_IDX_MAP[channel] ?? position,
+        channel,
+        task_path: task_path ?? null,
+        ref,
+        ...own,
+      });
+    }
+    await this.#commit();
+  }
+
+  /** As storage does it: the newest control write of a key counts (negative idx), and the first result. */
+  #write(write: NewWrite): void {
+    const key = `${write.checkpoint_ns} ${write.checkpoint_id} ${write.task_id} ${write.idx}`;
+    const earlier = this.#writesByKey.get(key);
+    if (earlier === undefined) {
+      this.#items.writes.push(write);
+      this.#writesByKey.set(key, write);
+    } else if (write.idx < 0) Object.assign(earlier, write);
+  }
+
+  /**
+   * Records what a reader needs of the graph for the checkpoint of this step. It may come after the put
+   * (the usual order) or before it (durability `exit`, which puts once at the end).
+   */
+  describe(ns: string, step: number, shape: CheckpointShape): void {
+    this.#shapes.set(ns, { step, shape });
+    const put = this.#ids.get(ns);
+    if (put?.step !== step) return;
+    const text = this.#shapeText(ns, shape);
+    const { checkpoint_id } = put;
+    const waiting = this.#items.checkpoints.findLast(
+      (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
+    );
+    if (waiting) waiting.shape = text;
+    else
+      this.#items.shapes.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+  }
+
+  /** Whether an earlier attempt of this run has finished the tasks of this name that the next step has. */
+  hasFinished(ns: string, name: string): boolean {
+    const finished = this.#finished.get(ns);
+    return (
+      finished !== undefined && this.nextTasks(ns).some((task) => task.name === name && finished.has(task.id))
+    );
+  }
+
+  /** The checkpoint that this session put last in the namespace and that nobody has described. */
+  undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
+    const put = this.#ids.get(ns);
+    return put && this.#shapes.get(ns)?.step !== put.step ? put : undefined;
+  }
+
+  /** What the newest described checkpoint of the namespace has left to run. */
+  nextTasks(ns: string): ShapeTask[] {
+    return this.#shapes.get(ns)?.shape.tasks ?? [];
+  }
+
+  /** Task id to what the task waits for, as wire JSON. */
+  interrupts(): string {
+    return this.codec.toJson(Object.fromEntries(this.#interrupts));
+  }
+
+  /** The next put of the root namespace was made by these, whatever its tasks were: for state updates. */
+  attribute(values: { as_node: string; values: unknown }[]): void {
+    this.#attributed = values.map(({ as_node, values: written }) => [
+      as_node,
+      null,
+      this.#encode(written, as_node),
+    ]);
+  }
+
+  /** Stores nothing but the end of the run after the root checkpoint of this step; `onReached` is called once. */
+  endAfter(step: number, onReached: () => void): void {
+    this.#last = { step, onReached };
+  }
+
+  /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
+  async end(ending: Omit<Ending, 'thread_id'>): Promise<void> {
+    this.#items.endings.push({ thread_id: this.thread_id, ...ending });
+    await this.flush();
+  }
+
+  /** Waits until nothing of this session is on its way to storage any more. */
+  async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    const { checkpoints, writes, shapes, endings } = this.#items;
+    const isPending = checkpoints.length + writes.length + shapes.length + endings.length > 0;
+    if (isPending) this.#inFlight = this.#options.queue.commit(this);
+    await this.#inFlight;
+  }
+
+  /** A checkpoint that has been put and that no flush has taken yet, with its writes. */
+  pendingCheckpoint(ns: string, checkpoint_id: string): StoredCheckpoint | undefined {
+    const checkpoint = this.#items.checkpoints.findLast(
+      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
+    );
+    if (!checkpoint) return undefined;
+    const writes = this.#items.writes.filter(
+      (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
+    );
+    return { checkpoint, writes };
+  }
+
+  pendingBlob(hash: string): BlobRow | undefined {
+    return this.#pendingBlobs.get(hash);
+  }
+
+  drain(): BatchItems {
+    const items = this.#items;
+    if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
+    for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
+      const expected = this.#storedHeads.get(checkpoint_ns) ?? null;
+      if (expected === checkpoint_id) continue;
+      items.heads.push({ thread_id: this.thread_id, checkpoint_ns, checkpoint_id, expected });
+      this.#storedHeads.set(checkpoint_ns, checkpoint_id);
+    }
+    this.#items = noItems();
+    this.#writesByKey.clear();
+    this.#pendingBlobs.clear();
+    this.#pendingBytes = 0;
+    return items;
+  }
+
+  /** True once in an attempt. A flush that ends the run need not be marked. */
+  takeProgress(): boolean {
+    if (this.#progress !== 'drained') return false;
+    this.#progress = 'reported';
+    return true;
+  }
+
+  /**
+   * Whether these are the writes of a node that has finished: the next attempt does not execute it again. Not the run's
+   * input, nor an error or an interrupt, which the engine keeps under negative indexes.
+   */
+  #isWork(writes: PendingWrite[], task_id: string): boolean {
+    if (task_id === inputTask || writes.every(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) < 0))
+      return false;
+    const task = this.#shapes.get('')?.shape.tasks.find(({ id }) => id === task_id);
+    return task?.name !== START;
+  }
+
+  /** Throws an error that names the place within the channel when the value cannot be stored. */
+  #encode(value: unknown, channel: string): string {
+    const { ref, blobs } = this.codec.split(value, this.cache, `values.${channel}`);
+    for (const { hash, refs, payload } of blobs) {
+      if (this.#stored.has(hash)) continue;
+      this.#stored.add(hash);
+      this.#pendingBytes += payload?.length ?? 0;
+      const row = { hash, refs: refs ?? null, payload: payload ?? null };
+      this.#pendingBlobs.set(hash, row);
+      this.#items.blobs.push({ space: this.blob_space, ...row });
+    }
+    return ref;
+  }
+
+  #wrote(ns: string): string | null {
+    const attributed = ns === '' ? this.#attributed : undefined;
+    this.#attributed = undefined;
+    const names = new Map(this.#shapes.get(ns)?.shape.tasks.map((task) => [task.id, task.name]));
+    const wrote: NodeWrite[] = attributed ?? [];
+    for (const [task_id, channel, ref] of this.#writes.get(ns) ?? []) {
+      const name = names.get(task_id);
+      if (!attributed && name !== undefined && !isInternalChannel(channel)) wrote.push([name, channel, ref]);
+    }
+    this.#writes.delete(ns);
+    return wrote.length > 0 ? JSON.stringify(wrote) : null;
+  }
+
+  /** Durability `sync` waits for the flush; otherwise only a session that is far ahead of its flushes waits. */
+  async #commit(): Promise<void> {
+    const flushed = this.#options.queue.commit(this);
+    this.#inFlight = flushed;
+    if (this.#options.sync || this.#pendingBytes > pendingBytesMax) return flushed;
+    flushed.catch((error: Error) => {
+      if (this.#failure) return;
+      this.#failure = error;
+      this.#options.onFailure(error);
+    });
+  }
+}
+
+/** Checkpoints outside of subgraphs have no parents: readers put the empty object back. */
+const withoutParents = ({ parents, ...metadata }: CheckpointMetadata): object =>
+  parents && Object.keys(parents).length > 0 ? { ...metadata, parents } : metadata;

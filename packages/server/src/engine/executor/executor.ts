@@ -1,0 +1,67 @@
+// What an executor process does with the messages it gets.
+import { Problem } from '@svc/contract/problem';
+import type { IntrospectOrder, ToExecutor } from '../dispatch/protocol.ts';
+import { toRunOrder } from '../dispatch/run-command.ts';
+import { boundedText, messageOf } from '../codec/bounded-text.ts';
+import { introspect } from './introspection.ts';
+import { RunExecution, type RunTools } from './run-execution.ts';
+import { updateState } from './state-update.ts';
+
+export class Executor {
+  readonly #tools: RunTools;
+  readonly #running = new Map<string, RunExecution>();
+
+  constructor(tools: RunTools) {
+    this.#tools = tools;
+  }
+
+  receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
+    switch (message.kind) {
+      case 'run':
+        return this.#run(new RunExecution(toRunOrder(message.order), this.#tools), keyOf(message.order));
+      case 'cancel':
+        return this.#running.get(keyOf(message))?.stop(message.why);
+      case 'listen':
+        return this.#running.get(keyOf(message))?.listen(message.logged);
+      case 'unlisten':
+        return this.#running.get(keyOf(message))?.unlisten();
+      case 'ack':
+        return this.#running.get(keyOf(message))?.acknowledge(message.bytes);
+      case 'update':
+        return this.#answer(message.call, () => updateState(message.order, this.#tools));
+      case 'flush':
+        return this.#answer(message.call, async () => this.#tools.tracing?.outbox.flush());
+      case 'load':
+        return this.#answer(message.call, () => this.#tools.graphs.loadAll());
+      case 'introspect':
+        return this.#answer(message.call, () => this.#introspect(message.order));
+    }
+  }
+
+  #run(execution: RunExecution, key: string): void {
+    this.#running.set(key, execution);
+    void execution.run().finally(() => this.#running.delete(key));
+  }
+
+  async #introspect(order: IntrospectOrder): Promise<unknown> {
+    const graph = await this.#tools.graphs.get(order.graph_id, order.config, 'assistants.read');
+    return introspect(graph, order);
+  }
+
+  #answer(call: number, work: () => Promise<unknown>): void {
+    work().then(
+      (value) => this.#tools.send({ kind: 'answer', call, value }),
+      (thrown: unknown) => this.#tools.send({ kind: 'answer', call, problem: problemOf(thrown) }),
+    );
+  }
+}
+
+/** Of an attempt: the one before may still be on its way out when the next begins. */
+const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number }): string =>
+  `${run_id} ${lease_token}`;
+
+/** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
+const problemOf = (thrown: unknown): { code: string; message: string } =>
+  thrown instanceof Problem
+    ? { code: thrown.code, message: boundedText(thrown.message) }
+    : { code: 'invalid', message: messageOf(thrown) };

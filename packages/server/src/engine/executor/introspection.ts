@@ -1,0 +1,122 @@
+// What can be said of a graph without running it: its drawing and its schemas.
+import { messagesStateReducer } from '@langchain/langgraph';
+import {
+  getConfigTypeSchema,
+  getInputTypeSchema,
+  getOutputTypeSchema,
+  getStateTypeSchema,
+} from '@langchain/langgraph/zod/schema';
+import type { IntrospectOrder } from '../dispatch/protocol.ts';
+import type { Graph } from './graph-registry.ts';
+
+type Schema = Record<string, unknown> | null;
+
+/** The library numbers the nodes of a graph that is one function; clients know texts. */
+interface Drawing {
+  nodes: { id: string | number }[];
+  edges: { source: string | number; target: string | number }[];
+}
+
+/** Throws only when the graph itself fails; a schema that cannot be derived is null. */
+export const introspect = async (graph: Graph, order: IntrospectOrder): Promise<unknown> => {
+  switch (order.what) {
+    case 'graph':
+      return drawing(graph, order);
+    case 'schemas':
+      return { graph_id: order.graph_id, ...schemas(graph) };
+    case 'subgraphs':
+      return subgraphs(graph, order);
+  }
+};
+
+const drawing = async (graph: Graph, { config, xray = false }: IntrospectOrder): Promise<unknown> => {
+  const drawable = await graph.getGraphAsync({ ...config, xray } as never);
+  // A round trip through JSON: nodes hold classes, which would not travel between processes.
+  const { nodes, edges } = JSON.parse(JSON.stringify(drawable.toJSON())) as Drawing;
+  return {
+    nodes: nodes.map((node) => ({ ...node, id: String(node.id) })),
+    edges: edges.map((edge) => ({ ...edge, source: String(edge.source), target: String(edge.target) })),
+  };
+};
+
+const schemas = (graph: Graph) => {
+  const config = derive(() => getConfigTypeSchema(graph));
+  return {
+    input_schema: derive(() => getInputTypeSchema(graph)) ?? channelSchema(graph, inputKeys(graph)),
+    output_schema: derive(() => getOutputTypeSchema(graph)) ?? channelSchema(graph, graph.outputChannels),
+    state_schema: derive(() => getStateTypeSchema(graph)) ?? channelSchema(graph, graph.streamChannelsAsIs),
+    config_schema: config,
+    context_schema: config,
+  };
+};
+
+/** Deriving walks the user's own schemas, which may hold what has no JSON Schema: then there is none. */
+const derive = (from: () => unknown): Schema => {
+  try {
+    const schema = from();
+    return schema === undefined ? null : (JSON.parse(JSON.stringify(schema)) as Schema);
+  } catch {
+    return null; // the absence is the answer
+  }
+};
+
+/** What the library keeps of the definitions that a graph was built from, and publishes no type for. */
+interface Built {
+  builder?: { _inputDefinition?: unknown; _schemaDefinitions?: Map<unknown, object> };
+}
+
+/** A compiled graph has one input channel; which keys it takes, only its builder knows. */
+const inputKeys = (graph: Graph): unknown => {
+  const { builder } = graph as Built;
+  const definition = builder?._schemaDefinitions?.get(builder._inputDefinition);
+  return definition ? Object.keys(definition) : graph.streamChannelsAsIs;
+};
+
+/** For states without schemas at run time: at least the names of their channels. */
+const channelSchema = (graph: Graph, keys: unknown): Schema => {
+  if (!Array.isArray(keys)) return null;
+  const channels = graph.channels as Record<string, unknown>;
+  const properties = Object.fromEntries(
+    keys.map((key) => [String(key), holdsMessages(String(key), channels[key]) ? messages : {}]),
+  );
+  return { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties };
+};
+
+const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };
+
+/** By its reducer; or by its name, if what it reduces is a list: many graphs join their messages themselves. */
+const holdsMessages = (name: string, channel: unknown): boolean => {
+  const { operator, value } = (channel ?? {}) as { operator?: unknown; value?: unknown };
+  if (operator === messagesStateReducer) return true;
+  return name === 'messages' && operator !== undefined && Array.isArray(value);
+};
+
+/** Of a namespace, the graph there; else those one node away; with `recurse`, whatever lies below too. */
+const isAsked = (name: string, namespace: string | undefined, recurse: boolean): boolean => {
+  if (namespace === undefined) return recurse || !name.includes('|');
+  return name === namespace || (recurse && name.startsWith(`${namespace}|`));
+};
+
+/** Both the long and the short names of the schemas: clients read either. */
+const subgraphs = async (graph: Graph, { namespace, recurse = false }: IntrospectOrder): Promise<unknown> => {
+  const found: Record<string, unknown> = {};
+  // All of them, since the library finds what lies deeper only on the way of a recursion.
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
+    if (!isAsked(name, namespace, recurse)) continue;
+    const { input_schema, output_schema, state_schema, config_schema, context_schema } = schemas(
+      subgraph as Graph,
+    );
+    found[name] = {
+      input_schema,
+      output_schema,
+      state_schema,
+      config_schema,
+      context_schema,
+      input: input_schema,
+      output: output_schema,
+      state: state_schema,
+      config: config_schema,
+    };
+  }
+  return found;
+};

@@ -1,0 +1,55 @@
+// How a run starts. An attempt after one that was lost or given back continues what the run has stored:
+//
+//   root checkpoint of the run stored ──▶ continues from it, without the run's input or command
+//   none stored                       ──▶ starts as the first attempt did; an answer goes to the questions that the run
+//                                         found, and not to those that it has asked since inside a subgraph
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import type { RunKwargs, RunOrder } from '../dispatch/protocol.ts';
+import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
+import type { Graph } from './graph-registry.ts';
+
+export interface RunStart {
+  kwargs: RunKwargs;
+  /**
+   * Of a run that continues: its recursion limit, and the metadata.step of its newest checkpoint and of the last one that
+   * the limit allows.
+   */
+  steps?: { limit: number; newest: number; last: number };
+}
+
+/** The engine's default. */
+const recursionLimitDefault = 25;
+
+export const startOf = async (
+  { lease_token, kwargs, config, thread_id, run_id }: RunOrder,
+  graph: Graph,
+  checkpointer: SvcCheckpointer | EphemeralCheckpointer,
+  storage: Pick<CheckpointStorage, 'findProgress'>,
+): Promise<RunStart> => {
+  if (lease_token === 1 || !(checkpointer instanceof SvcCheckpointer)) return { kwargs };
+  const progress = await storage.findProgress(thread_id, run_id);
+  if (progress) {
+    const given = config['recursionLimit'] as number | undefined;
+    const limit = given ?? graph.config?.recursionLimit ?? recursionLimitDefault;
+    const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = kwargs;
+    // The engine adds one step for the input and one for the step that it counts from.
+    const { step: newest, checkpoints } = progress;
+    return { kwargs: rest, steps: { limit, newest, last: newest - checkpoints + limit + 2 } };
+  }
+  if (!isPlainAnswer(kwargs.command?.resume)) return { kwargs };
+  const ids = await checkpointer.foundInterrupts(kwargs.checkpoint?.checkpoint_id, run_id);
+  if (ids.length === 0) return { kwargs };
+  const { command } = kwargs;
+  return {
+    kwargs: {
+      ...kwargs,
+      command: { ...command, resume: Object.fromEntries(ids.map((id) => [id, command?.resume])) },
+    },
+  };
+};
+
+/** One answer for every question, which the engine takes any value for that is no object of answers by interrupt id. */
+const isPlainAnswer = (resume: unknown): boolean =>
+  Boolean(resume) &&
+  (typeof resume !== 'object' || !Object.keys(resume as object).every((key) => /^[0-9a-f]{32}$/.test(key)));

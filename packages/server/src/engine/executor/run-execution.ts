@@ -1,0 +1,430 @@
+// One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
+import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
+import { Problem } from '@svc/contract/problem';
+import { onAbort } from '../../abort.ts';
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import { isAway } from '../../storage/postgres/sql-state.ts';
+import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
+import { JointWriter } from '../checkpoints/joint-writer.ts';
+import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import { ThreadSession } from '../checkpoints/thread-session.ts';
+import type {
+  FromExecutor,
+  RunError,
+  RunKwargs,
+  RunOrder,
+  RunStatus,
+  StopReason,
+} from '../dispatch/protocol.ts';
+import { messageOf } from '../codec/bounded-text.ts';
+import { RefCache } from '../codec/ref-cache.ts';
+import type { ValueCodec } from '../codec/value-codec.ts';
+import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
+import type { EventBudget } from './event-budget.ts';
+import { type Chunk, takeChunks } from './engine-chunks.ts';
+import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
+import { callbacksOf } from './lean-callbacks.ts';
+import { errorOf } from './run-error.ts';
+import { type RunStart, startOf } from './later-attempt.ts';
+import { RunEvents } from './run-events.ts';
+import { RunTracer } from './run-tracer.ts';
+import type { TraceOutbox } from './trace-outbox.ts';
+import type { Graph, GraphRegistry } from './graph-registry.ts';
+import { describeByState } from './state-shape.ts';
+import { engineModes } from './stream-modes.ts';
+
+export interface RunTools {
+  graphs: GraphRegistry;
+  checkpoints: CheckpointStorage;
+  queue: CommitQueue;
+  /** Of the events of all runs of this executor. */
+  budget: EventBudget;
+  codec: ValueCodec;
+  store: BaseStore;
+  send: (message: FromExecutor) => void;
+  /** Undefined when runs are not traced. */
+  tracing: { project: string; outbox: TraceOutbox } | undefined;
+}
+
+interface CallbackEvent {
+  event: string;
+  run_id: string;
+  tags?: string[];
+  data: { chunk?: unknown };
+}
+
+/** How long the end of a run waits for readers that are behind and go on taking events. */
+const deliverMs = 60_000;
+
+export class RunExecution {
+  readonly #order: RunOrder;
+  readonly #tools: RunTools;
+  readonly #abort = new AbortController();
+  readonly #chunks: ChunkEvents;
+  readonly #events: RunEvents;
+  /** Checkpoints and events are stored together. */
+  readonly #writer: JointWriter;
+  readonly #tracer: RunTracer | undefined;
+  #session: ThreadSession | undefined;
+  #graph: Graph | undefined;
+  #isStreamed: boolean;
+  #areValuesKept: boolean;
+  #stopped: StopReason | undefined;
+  #failure: Error | undefined;
+  /** Set when the run has taken all the steps that its recursion limit allows. */
+  #outOfSteps: Error | undefined;
+  #values: unknown;
+  #interrupts: unknown[] | undefined;
+
+  constructor(order: RunOrder, tools: RunTools) {
+    this.#order = order;
+    this.#tools = tools;
+    this.#isStreamed = order.streamed;
+    this.#areValuesKept = order.values_kept;
+    const owner = { owner: order.run_id, lease_token: order.lease_token };
+    this.#events = new RunEvents({
+      owner,
+      firstId: order.first_event_id,
+      budget: tools.budget,
+      commit: () => this.#writer.commit(),
+      send: tools.send,
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#writer = new JointWriter(tools.queue, this.#events);
+    if (order.logged) this.#events.log();
+    const { tracing } = tools;
+    this.#tracer = tracing && new RunTracer(order, tracing.project, tracing.outbox);
+    this.#chunks = new ChunkEvents(
+      order.kwargs.stream_mode,
+      order.kwargs.stream_subgraphs,
+      (event, value) => {
+        if (this.#isStreamed) this.#events.emit(event, tools.codec.toJson(value, event));
+      },
+    );
+  }
+
+  /** Tells the graph to stop, by the signal that its nodes get. */
+  stop(why: StopReason): void {
+    this.#stopped ??= why;
+    const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
+    this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
+  }
+
+  /** From now on someone reads the events, here or elsewhere. */
+  listen(logged: boolean): void {
+    this.#isStreamed = true;
+    if (!logged) return;
+    this.#areValuesKept ||= this.#order.temporary;
+    this.#events.log();
+  }
+
+  /** Nobody reads the events any more: unless the log wants them, they need not be made. */
+  unlisten(): void {
+    if (this.#events.isLogged) return;
+    this.#isStreamed = false;
+    this.#events.mute();
+  }
+
+  /** Readers have taken these bytes of events, or are not waited for. */
+  acknowledge(bytes: number): void {
+    this.#events.acknowledge(bytes);
+  }
+
+  /** Never rejects: whatever happens is reported to the server process. */
+  async run(): Promise<void> {
+    const { run_id, attempt } = this.#order;
+    let thrown: unknown;
+    try {
+      this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
+      await this.#stream();
+    } catch (error) {
+      thrown = this.#outOfSteps ?? error;
+    }
+    try {
+      await this.#finish(thrown);
+    } catch (error) {
+      if (isGone(error)) this.#lost(error);
+      else await this.#unstorable(error);
+    } finally {
+      this.#events.close();
+    }
+  }
+
+  async #finish(thrown: unknown): Promise<void> {
+    if (isGone(thrown)) throw thrown;
+    if (this.#failure) throw this.#failure;
+    if (this.#stopped === 'lost') throw new LeaseLost(this.#order.run_id);
+    const { status, error } = outcomeOf(this.#stopped, thrown);
+    const isAwaited = this.#order.awaited || this.#areValuesKept;
+    const values = isAwaited && status !== 'error' ? this.#result() : undefined;
+    await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null);
+    const { run_id, lease_token } = this.#order;
+    this.#tools.send({
+      kind: 'done',
+      run_id,
+      lease_token,
+      status,
+      error,
+      ...(values === undefined ? {} : { values }),
+    });
+    this.#tracer?.close(error);
+  }
+
+  async #stream(): Promise<void> {
+    const { order, graph, config, input } = await this.#prepare();
+    const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
+    if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    // Taken as they come: an event that waited in the engine could miss the flush of its checkpoint.
+    return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+  }
+
+  /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
+  async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
+    const events = graph.streamEvents(
+      input as never,
+      { ...options, version: 'v2' } as never,
+    ) as unknown as AsyncIterable<CallbackEvent>;
+    for await (const event of events) {
+      if (event.tags?.includes('langsmith:hidden')) continue;
+      if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
+        this.#chunk(graph, event.data.chunk as Chunk);
+      }
+      if (!this.#isStreamed) continue;
+      const { data } = event;
+      const shown =
+        event.event === 'on_chain_stream'
+          ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
+          : event;
+      this.#events.emit('events', this.#tools.codec.toJson(shown));
+    }
+  }
+
+  async #prepare() {
+    const order = this.#order;
+    const { config } = order;
+    const graph = await this.#tools.graphs.get(order.graph_id, config, 'threads.create_run');
+    this.#graph = graph;
+    const checkpointer = order.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
+    const { kwargs, steps } = await startOf(order, graph, checkpointer, this.#tools.checkpoints);
+    if (steps) this.#limitSteps(steps);
+    return {
+      order,
+      graph,
+      input: toInput(kwargs),
+      config: {
+        ...config,
+        ...(order.context === undefined ? {} : { context: order.context }),
+        configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
+        metadata: order.metadata,
+        ...(this.#tracer ? { callbacks: callbacksOf(graph, this.#tracer) } : {}),
+        runId: order.run_id,
+        store: this.#tools.store,
+        signal: this.#abort.signal,
+        durability: kwargs.durability,
+        ...(kwargs.interrupt_before ? { interruptBefore: kwargs.interrupt_before } : {}),
+        ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
+      },
+    };
+  }
+
+  #checkpointer(): SvcCheckpointer {
+    const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#order;
+    const session = new ThreadSession({
+      owner: this.#writer.owner,
+      thread_id,
+      blob_space,
+      head,
+      run_id,
+      metadata: checkpoint_metadata,
+      sync: this.#order.kwargs.durability === 'sync',
+      queue: this.#writer,
+      codec: this.#tools.codec,
+      cache: new RefCache(),
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#writer.session = session;
+    this.#session = session;
+    return new SvcCheckpointer(session, this.#tools.checkpoints);
+  }
+
+  /** Ends the run at its recursion limit as the engine does, which counts the steps of this attempt only. */
+  #limitSteps({ limit, newest, last }: NonNullable<RunStart['steps']>): void {
+    const error = new GraphRecursionError(
+      `Recursion limit of ${limit} reached without hitting a stop condition. You can increase the limit by setting the "recursionLimit" config key.`,
+      { lc_error_code: 'GRAPH_RECURSION_LIMIT' },
+    );
+    if (newest >= last) throw error;
+    this.#session?.endAfter(last, () => {
+      this.#outOfSteps = error;
+      this.#abort.abort(error);
+    });
+  }
+
+  #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
+    if (namespace.length === 0 && mode === 'values') {
+      if (isInterrupt(payload)) this.#interrupts = payload.__interrupt__;
+      else [this.#values, this.#interrupts] = [payload, undefined];
+    }
+    if (mode === 'checkpoints') this.#describe(graph, namespace, payload as CheckpointChunk);
+    if (mode === 'updates' && this.#isLoggedAlready(namespace, payload)) return;
+    this.#chunks.chunk(namespace, mode, payload);
+  }
+
+  /**
+   * The engine reports again what tasks have written that an earlier attempt has finished. The log of a resumable run
+   * has these events: they were stored with the writes.
+   */
+  #isLoggedAlready(namespace: string[], payload: unknown): boolean {
+    const { attempt, kwargs } = this.#order;
+    if (attempt === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
+    const ns = namespace.join('|');
+    const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
+    return nodes.every((node) => this.#session?.hasFinished(ns, node));
+  }
+
+  #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
+    const channels = namespace.length === 0 ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {});
+    this.#session?.describe(namespace.join('|'), chunk.metadata.step, {
+      keys: channels as string | string[],
+      tasks: chunk.tasks.map(({ id, name, path, state }) => {
+        const ns = state?.configurable?.['checkpoint_ns'] as string | undefined;
+        return { id, name, path, ...(ns === undefined ? {} : { ns }) };
+      }),
+    });
+  }
+
+  /** The final values as wire JSON, with `__interrupt__` where the graph waits for someone. */
+  #result(): string | null {
+    if (this.#values === undefined && this.#interrupts === undefined) return null;
+    const isState = typeof this.#values === 'object' && this.#values !== null;
+    return this.#tools.codec.toJson(
+      this.#interrupts === undefined
+        ? this.#values
+        : { ...(isState ? (this.#values as object) : {}), __interrupt__: this.#interrupts },
+      'values',
+    );
+  }
+
+  /** The last checkpoint, the last events and the outcome are one flush. */
+  async #end(status: RunStatus, error: RunError | null, values: string | null): Promise<void> {
+    const isFailed = status === 'error' || status === 'timeout';
+    const ending = isFailed ? 'error' : (await this.#isWaiting()) ? 'interrupted' : null;
+    await this.#store(status, ending, error, values, this.#session ?? this.#detached());
+  }
+
+  async #store(
+    status: RunStatus,
+    ending: string | null,
+    error: RunError | null,
+    values: string | null,
+    session: ThreadSession,
+  ): Promise<void> {
+    const text = error && JSON.stringify(error);
+    const interrupts = this.#session?.interrupts() ?? null;
+    if (text) this.#events.emit('error', text);
+    await this.#deliver();
+    await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
+    this.#events.leaveRest();
+  }
+
+  /** Sends the last events. A run that is stopped does not wait for its readers: its executor would be killed. */
+  async #deliver(): Promise<void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), deliverMs);
+    const stopWaiting = onAbort(this.#abort.signal, () => late.abort());
+    await this.#events.deliver(late.signal);
+    clearTimeout(timer);
+    stopWaiting();
+  }
+
+  /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
+  async #isWaiting(): Promise<boolean> {
+    const session = this.#session;
+    if (!session) return false;
+    const put = session.undescribed('');
+    if (put && this.#graph) await describeByState(this.#graph, session, put, this.#tools.checkpoints);
+    return session.nextTasks('').length > 0;
+  }
+
+  /** A session for a run that has no checkpoints to write, only an ending. */
+  #detached(): ThreadSession {
+    this.#checkpointer();
+    return this.#session as ThreadSession;
+  }
+
+  /** Something that nobody waited for could not be stored: what the graph still does would be lost too. */
+  #fail(error: Error): void {
+    if (!isGone(error)) this.#failure ??= error;
+    this.stop(isGone(error) ? 'lost' : 'cancelled');
+  }
+
+  /** The outcome itself could not be encoded or stored: try to end as an error; failing that, give the run up. */
+  async #unstorable(thrown: unknown): Promise<void> {
+    const { run_id, lease_token } = this.#order;
+    const error = errorOf(thrown);
+    try {
+      await this.#store('error', 'error', error, null, this.#detached());
+      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error });
+      this.#tracer?.close(error);
+    } catch (again) {
+      this.#lost(again);
+    }
+  }
+
+  #lost(error: unknown): void {
+    const { run_id, lease_token } = this.#order;
+    this.#tools.send({
+      kind: 'lost',
+      run_id,
+      lease_token,
+      message: messageOf(error),
+      isOutage: isAway(error),
+    });
+    this.#tracer?.abandon();
+  }
+}
+
+/** The database could not be reached: no fault of the graph, and another attempt may do better. */
+const isTransient = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable';
+
+const isGone = (error: unknown): boolean => error instanceof LeaseLost || isTransient(error);
+
+const outcomeOf = (
+  stopped: StopReason | undefined,
+  thrown: unknown,
+): { status: RunStatus; error: RunError | null } => {
+  if (stopped === 'cancelled') return { status: 'interrupted', error: null };
+  if (stopped === 'timeout') {
+    return { status: 'timeout', error: { error: 'RunTimeout', message: 'The run took longer than it may' } };
+  }
+  return thrown === undefined
+    ? { status: 'success', error: null }
+    : { status: 'error', error: errorOf(thrown) };
+};
+
+const isCached = (payload: unknown): payload is object =>
+  typeof payload === 'object' &&
+  payload !== null &&
+  (payload as { __metadata__?: { cached?: boolean } }).__metadata__?.cached === true;
+
+const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
+  typeof value === 'object' && value !== null && '__interrupt__' in value;
+
+/** The engine's input: the client's command, its input, or null to continue where the thread stands. */
+export const toInput = ({ input, command }: RunKwargs): unknown => {
+  if (!command) return input ?? null;
+  const { update, resume, goto } = command;
+  return new Command({
+    ...(update === undefined || update === null ? {} : { update: update as never }),
+    ...(resume === undefined ? {} : { resume }),
+    ...(goto === undefined || goto === null
+      ? {}
+      : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
+  });
+};
+
+const toGoto = (target: unknown): unknown =>
+  typeof target === 'object' && target !== null && 'node' in target
+    ? new Send((target as { node: string }).node, (target as { input?: unknown }).input)
+    : target;

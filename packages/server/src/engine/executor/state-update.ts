@@ -1,0 +1,98 @@
+// A state update from outside a run: one or more supersteps of updates attributed to nodes.
+import { Problem } from '@svc/contract/problem';
+import { LeaseLost } from '../checkpoints/commit-queue.ts';
+import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
+import { ThreadSession } from '../checkpoints/thread-session.ts';
+import type { StateUpdate, UpdateOrder } from '../dispatch/protocol.ts';
+import { RefCache } from '../codec/ref-cache.ts';
+import type { Graph } from './graph-registry.ts';
+import type { RunTools } from './run-execution.ts';
+import { describeByState } from './state-shape.ts';
+import { toInput } from './run-execution.ts';
+
+export interface UpdatedCheckpoint {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+}
+
+/** Applies the supersteps in order, all in one transaction. Throws `conflict` when the thread was not free. */
+export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<UpdatedCheckpoint> => {
+  const { thread_id, checkpoint } = order;
+  const session = openSession(order, tools);
+  const saver = new SvcCheckpointer(session, tools.checkpoints);
+  const shared = await tools.graphs.get(order.graph_id, order.config, 'threads.update');
+  const graph = withCheckpointer(shared, saver);
+  let config: { configurable?: Record<string, unknown> } = {
+    ...order.config,
+    configurable: { ...order.config.configurable, thread_id, checkpoint_ns: checkpoint.checkpoint_ns ?? '' },
+  };
+  if (checkpoint.checkpoint_id)
+    config.configurable = { ...config.configurable, checkpoint_id: checkpoint.checkpoint_id };
+  try {
+    for (const sent of order.supersteps) {
+      const updates = sent.map(withValues);
+      session.attribute(
+        updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
+      );
+      config = await graph.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
+      const put = session.undescribed('');
+      if (put) await describeByState(graph, session, put, tools.checkpoints);
+    }
+    await session.end({
+      status: null,
+      ending: null,
+      interrupts: session.interrupts(),
+      error: null,
+      values: null,
+      told: false,
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost)
+      throw new Problem('conflict', 'The thread is busy: a run works on it or waits for it', {
+        cause: error,
+      });
+    throw error;
+  }
+  const { checkpoint_ns = '', checkpoint_id } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
+  return { thread_id, checkpoint_ns, checkpoint_id: session.storedId(checkpoint_id ?? '') };
+};
+
+const openSession = (order: UpdateOrder, tools: RunTools): ThreadSession =>
+  new ThreadSession({
+    owner: { owner: order.update_id, thread_id: order.thread_id, removals: order.removals },
+    thread_id: order.thread_id,
+    blob_space: order.blob_space,
+    head: undefined,
+    run_id: null,
+    metadata: order.metadata,
+    sync: false,
+    queue: tools.queue,
+    codec: tools.codec,
+    cache: new RefCache(),
+    onFailure: () => undefined, // surfaces in the next put, or in end()
+  });
+
+/** A copy of the graph with this saver: the engine finds subgraphs by namespace only on a graph's own saver. */
+const withCheckpointer = (graph: Graph, checkpointer: SvcCheckpointer): Graph => {
+  const Copy = graph.constructor as new (fields: object) => Graph;
+  // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)
+  return new Copy({ ...graph, checkpointer });
+};
+
+const withValues = (update: StateUpdate): StateUpdate =>
+  update.values_text === undefined
+    ? update
+    : { ...update, values: JSON.parse(update.values_text) as unknown };
+
+interface EngineUpdate {
+  values?: Record<string, unknown> | null;
+  asNode?: string;
+}
+
+const toEngineUpdate = (update: StateUpdate): EngineUpdate => ({
+  values: (update.command
+    ? toInput({ command: update.command } as never)
+    : (update.values ?? null)) as Record<string, unknown> | null,
+  ...(update.as_node === undefined ? {} : { asNode: update.as_node }),
+});

@@ -1,0 +1,83 @@
+// One reader of a run's events: first what the log has after a given id, then live. The log is read no faster than
+// the reader reads; what comes live meanwhile waits in the subscription, or, when it is too much, is read from the
+// log as well. Whoever names an id that is not there yet reads like one who names none.
+import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import { eventsOf } from './log-rows.ts';
+import type { RunEvent, Subscription } from './run-stream.ts';
+
+export interface ReadingSink {
+  /** False when the reader is behind. */
+  send(event: RunEvent): boolean;
+  /** Settles when it is not, or has gone. */
+  drained(): Promise<void>;
+  end(): void;
+  fail(error: unknown): void;
+}
+
+export interface Reading {
+  run_id: string;
+  /** Undefined for a run that is over and whose stream is not here. */
+  live: Subscription | undefined;
+  log: RunLogStorage;
+  /** The id after which to begin: -1 for all. Undefined: live only. */
+  after: number | undefined;
+}
+
+/** Characters of events read from the log at a time. */
+const pageSize = 256 * 1024;
+
+/** Starts reading; returns what stops it. */
+export const readRun = ({ run_id, live, log, after }: Reading, sink: ReadingSink): (() => void) => {
+  let isStopped = false;
+  let nextId = 0;
+
+  /** Whether the log has said that nothing comes any more. */
+  const replay = async (): Promise<boolean> => {
+    for (;;) {
+      const rows = await log.page(run_id, nextId, pageSize);
+      if (isStopped) return true;
+      for (const row of rows) {
+        for (const [position, [event, data]] of eventsOf(row).entries()) {
+          const id = row.first_id + position;
+          if (id < nextId) continue;
+          nextId = id + 1;
+          if (!sink.send({ id, event, data })) await sink.drained();
+          if (isStopped) return true;
+        }
+        if (row.outcome !== null) return true;
+      }
+      if (rows.length === 0) return false;
+    }
+  };
+
+  let isBehind = false;
+  const goLive = (): boolean =>
+    live?.attach({
+      event: (event) => {
+        if (event.id < nextId) return;
+        nextId = event.id + 1;
+        if (!sink.send(event)) isBehind = true;
+      },
+      taken: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
+      end: () => sink.end(),
+    }) ?? true;
+
+  const read = async (from: number): Promise<void> => {
+    const end = (await log.findEnd(run_id)) ?? 0;
+    nextId = Math.min(from + 1, end);
+    for (;;) {
+      const isOver = await replay();
+      if (isStopped) return;
+      if (isOver || !live) return sink.end();
+      if (goLive()) return;
+    }
+  };
+
+  if (after !== undefined) read(after).catch((error: unknown) => sink.fail(error));
+  else if (!live) sink.end();
+  else if (!goLive()) sink.end();
+  return () => {
+    isStopped = true;
+    live?.close();
+  };
+};

@@ -1,0 +1,207 @@
+// Where exports go: made, changed and deleted by workspaces, and never without a look at whether files can be written there.
+import { randomUUID } from 'node:crypto';
+import type {
+  Destination,
+  DestinationCreate,
+  FileConfig,
+  Probe,
+  S3Config,
+  S3Credentials,
+} from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
+import type {
+  DestinationRow,
+  DestinationStorage,
+  NewAccess,
+} from '../../storage/exports/export-destinations.ts';
+import type { CredentialVault } from './credential-vault.ts';
+import { checkDestination, checkLent } from './destination-config.ts';
+import { DestinationError } from './destination-error.ts';
+import { openStore, type StoreParts } from './open-store.ts';
+import { probe, probeFailure, type Probed } from './probe.ts';
+import { s3Place } from './s3-place.ts';
+import type { S3Target, StoreTarget } from './store-target.ts';
+
+export interface DestinationParts {
+  destinations: DestinationStorage;
+  vault: CredentialVault;
+  stores: StoreParts;
+}
+
+/** What replaces what a destination is reached with: one of the two. */
+export interface NewCredentials {
+  credentials?: S3Credentials | undefined;
+  aws_role_arn?: string | undefined;
+}
+
+/** Each holds connections for as long as half a minute. */
+const probesMax = 16;
+/** Of one workspace: places that never answer are not to keep others from theirs. */
+const probesPerWorkspace = 4;
+
+export class DestinationService {
+  readonly #destinations: DestinationStorage;
+  readonly #vault: CredentialVault;
+  readonly #stores: StoreParts;
+  /** The workspaces of those under way. */
+  readonly #probes: string[] = [];
+
+  constructor({ destinations, vault, stores }: DestinationParts) {
+    this.#destinations = destinations;
+    this.#vault = vault;
+    this.#stores = stores;
+  }
+
+  async list(tenant_id: string): Promise<Destination[]> {
+    return (await this.#destinations.list(tenant_id)).map(toDestination);
+  }
+
+  async get(tenant_id: string, id: string): Promise<Destination> {
+    return toDestination(await this.#row(tenant_id, id));
+  }
+
+  /** Throws bad_request when no file can be written there. */
+  async create(tenant_id: string, given: DestinationCreate): Promise<Destination> {
+    checkDestination(given, this.#stores);
+    const target = toTarget({ tenant_id, id: randomUUID() }, given);
+    const { abilities } = await this.#mustWrite(target);
+    const row = await this.#destinations.create({
+      tenant_id,
+      id: target.id,
+      destination_type: target.destination_type,
+      display_name: given.display_name,
+      config: JSON.stringify(target.config),
+      ...(await this.#seal(target, abilities)),
+    });
+    if (row === undefined) throw new Problem('conflict', 'The workspace has as many destinations as it may');
+    return toDestination(row);
+  }
+
+  /** Nothing changes when no file can be written with the new ones. */
+  async change(tenant_id: string, id: string, given: NewCredentials): Promise<Destination> {
+    const { credentials, aws_role_arn } = given;
+    if ((credentials === undefined) === (aws_role_arn === undefined))
+      throw invalid(['body'], 'must have one of credentials and aws_role_arn');
+    const target = await this.target(tenant_id, id);
+    if (target.destination_type !== 's3')
+      throw invalid(['body'], 'must not be given for a destination of the type file');
+    if (credentials === undefined) checkLent(aws_role_arn, this.#stores);
+    const changed = { ...target, credentials: credentials ?? null, aws_role_arn: aws_role_arn ?? null };
+    const { abilities } = await this.#mustWrite(changed);
+    const row = await this.#destinations.change(tenant_id, id, await this.#seal(changed, abilities));
+    if (row === undefined) throw notFound('Destination', id);
+    return toDestination(row);
+  }
+
+  async delete(tenant_id: string, id: string): Promise<Destination> {
+    const row = await this.#destinations.delete(tenant_id, id);
+    if (row === undefined) throw notFound('Destination', id);
+    if (row === 'in use') throw new Problem('conflict', 'There are exports that refer to this destination');
+    return toDestination(row);
+  }
+
+  /** What it finds holds for exports from now on. */
+  async test(tenant_id: string, id: string): Promise<Probe> {
+    const row = await this.#row(tenant_id, id);
+    const { abilities, ...result } = await this.#probe(await this.#open(row));
+    if (result.ok) await this.#destinations.learn(row, { ...abilities });
+    return result;
+  }
+
+  /** With its secrets, to open a store with. Throws not_found. */
+  async target(tenant_id: string, id: string): Promise<StoreTarget> {
+    return this.#open(await this.#row(tenant_id, id));
+  }
+
+  async #row(tenant_id: string, id: string): Promise<DestinationRow> {
+    const row = await this.#destinations.find(tenant_id, id);
+    if (row === undefined) throw notFound('Destination', id);
+    return row;
+  }
+
+  async #open(row: DestinationRow): Promise<StoreTarget> {
+    const { tenant_id, id, abilities, aws_role_arn } = row;
+    if (row.destination_type === 'file')
+      return { destination_type: 'file', tenant_id, id, config: JSON.parse(row.config) as FileConfig };
+    const credentials = row.credentials === null ? null : await this.#vault.open(row.credentials, row);
+    const config = JSON.parse(row.config) as S3Config;
+    return { destination_type: 's3', tenant_id, id, config, credentials, aws_role_arn, abilities };
+  }
+
+  async #seal(target: StoreTarget, abilities: Probed['abilities']): Promise<NewAccess> {
+    const none = { credentials: null, credentials_keys: [], aws_role_arn: null, abilities: { ...abilities } };
+    if (target.destination_type === 'file') return none;
+    const { credentials, aws_role_arn } = target;
+    if (credentials === null) return { ...none, aws_role_arn };
+    const given = Object.entries(credentials).filter(([, value]) => value !== undefined);
+    return {
+      ...none,
+      credentials: await this.#vault.seal(credentials, target),
+      credentials_keys: given.map(([name]) => name),
+    };
+  }
+
+  async #mustWrite(target: StoreTarget): Promise<Probed> {
+    const probed = await this.#probe(target);
+    if (probed.ok) return probed;
+    const { code, message } = probeFailure(probed);
+    const kind = target.destination_type === 's3' ? 'S3' : 'file';
+    const sentence = [`Failed to validate ${kind} destination: ${code}: ${message}`, ...probed.notes].join(
+      ' ',
+    );
+    throw new Problem('bad_request', sentence);
+  }
+
+  async #probe(target: StoreTarget): Promise<Probed> {
+    const { tenant_id } = target;
+    const own = this.#probes.filter((each) => each === tenant_id).length;
+    if (own >= probesPerWorkspace || this.#probes.length >= probesMax)
+      throw new Problem('rate_limited', 'Too many destinations are being tested at the moment');
+    this.#probes.push(tenant_id);
+    try {
+      await using store = openStore(target, this.#stores);
+      const notes = target.destination_type === 's3' ? s3Place(target.config).notes : [];
+      return await probe(store, { signal: new AbortController().signal, notes });
+    } catch (error) {
+      if (!(error instanceof DestinationError)) throw error;
+      const { code, message } = error;
+      const abilities = { can_head: false, can_delete: false, can_put_if_none_match: false };
+      return {
+        ok: false,
+        steps: [{ name: 'address', ok: false, required: true, code, message }],
+        notes: [],
+        abilities,
+      };
+    } finally {
+      this.#probes.splice(this.#probes.indexOf(tenant_id), 1);
+    }
+  }
+}
+
+const toTarget = (owner: { tenant_id: string; id: string }, given: DestinationCreate): StoreTarget => {
+  if (given.destination_type === 'file') return { destination_type: 'file', ...owner, config: given.config };
+  const { aws_role_arn: role_arn, ...config } = given.config;
+  const target: S3Target = {
+    destination_type: 's3',
+    ...owner,
+    config: { ...config, aws_role_arn: undefined },
+    credentials: given.credentials ?? null,
+    aws_role_arn: given.aws_role_arn ?? role_arn ?? null,
+    abilities: {},
+  };
+  return target;
+};
+
+const toDestination = (row: DestinationRow): Destination => ({
+  id: row.id,
+  tenant_id: row.tenant_id,
+  destination_type: row.destination_type,
+  display_name: row.display_name,
+  config: {
+    ...(JSON.parse(row.config) as Record<string, unknown>),
+    ...(row.aws_role_arn === null ? {} : { aws_role_arn: row.aws_role_arn }),
+  },
+  credentials_keys: row.credentials_keys,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

@@ -1,0 +1,92 @@
+// The S3 client, told everything that it would otherwise take from the environment of the server.
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { EgressGuard } from '../../net/guard.ts';
+import { guardedAgents } from '../../net/guarded-agent.ts';
+import { roleCredentials } from './assumed-role.ts';
+import { DestinationError } from './destination-error.ts';
+import { limitAnswers } from './answer-limit.ts';
+import type { S3Limits } from './s3-limits.ts';
+import { findReason } from './s3-reasons.ts';
+import type { S3Place } from './s3-place.ts';
+import type { S3Target } from './store-target.ts';
+
+const socketsMax = 8;
+
+export interface S3Surroundings {
+  guard: EgressGuard;
+  /** Whether the server's own credentials may be used, for the bucket or to assume a role. */
+  lendsCredentials: boolean;
+  limits: S3Limits;
+}
+
+export const egressRules = { httpsUnlessAllowed: true } as const;
+
+export const createS3Client = (target: S3Target, place: S3Place, surroundings: S3Surroundings): S3Client => {
+  const { config_kwargs_s3: options = {} } = target.config;
+  const { guard, limits } = surroundings;
+  const requestHandler = {
+    ...guardedAgents(guard, egressRules, { keepAlive: true, maxSockets: socketsMax }),
+    connectionTimeout: limits.connectMs,
+    socketTimeout: limits.idleMs,
+  };
+  const client = new S3Client({
+    ...credentialsOf(target, place, surroundings),
+    region: place.region,
+    ...(place.endpoint ? { endpoint: place.endpoint.href } : {}),
+    bucketEndpoint: place.isBucketEndpoint,
+    forcePathStyle: place.isPathStyle,
+    useAccelerateEndpoint: options.use_accelerate_endpoint ?? false,
+    useGlobalEndpoint: options.us_east_1_regional_endpoint === 'legacy',
+    // Several services know nothing of the checksums that AWS has come to expect.
+    requestChecksumCalculation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    responseChecksumValidation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    followRegionRedirects: false,
+    expectContinueHeader: false,
+    maxAttempts: limits.tries,
+    retryMode: 'standard',
+    requestHandler,
+  });
+  limitAnswers(client);
+  if (options.payload_signing_enabled === false) leavePayloadUnsigned(client);
+  return client;
+};
+
+const credentialsOf = (
+  target: S3Target,
+  place: S3Place,
+  { guard, limits, lendsCredentials }: S3Surroundings,
+): Pick<S3ClientConfig, 'credentials'> => {
+  if (target.credentials !== null) {
+    const { access_key_id, secret_access_key, session_token } = target.credentials;
+    const sessionToken = session_token === undefined ? {} : { sessionToken: session_token };
+    return {
+      credentials: { accessKeyId: access_key_id, secretAccessKey: secret_access_key, ...sessionToken },
+    };
+  }
+  if (!lendsCredentials) {
+    const code = 'NoCredentials';
+    throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
+  }
+  if (target.aws_role_arn === null) {
+    // A session token is sent as it is, and clients name the endpoint.
+    if (place.endpoint && !place.isAws && !guard.isAllowed(place.endpoint)) {
+      const code = 'CredentialsNotLent';
+      throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
+    }
+    return {};
+  }
+  return {
+    credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: place.region }),
+  };
+};
+
+/** Over TLS only: there, what is sent is protected anyway. */
+const leavePayloadUnsigned = (client: S3Client): void =>
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const request = args.request as { protocol: string; headers: Record<string, string> };
+      if (request.protocol === 'https:') request.headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+      return next(args);
+    },
+    { step: 'build', name: 'leavePayloadUnsigned' },
+  );

@@ -1,0 +1,40 @@
+// What went wrong, in words that may be shown, and whether it is worth another try.
+import { Problem } from '@svc/contract/problem';
+import { DestinationError } from '../destinations/destination-error.ts';
+import type { ExportOutcome } from './exporter-protocol.ts';
+
+const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** The writer of files has its errors as text alone. */
+const diskText = /no space left on device|disk quota exceeded|file too large/i;
+const memoryText = /^(Out of Memory Error|Allocation failure)/;
+const bytesMax = 2_048;
+
+/** Errors of the system, of the database and of JavaScript tell of paths, statements and values: only their kind is shown. */
+const messageOf = (error: unknown): string => {
+  if (error instanceof DestinationError)
+    return error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`;
+  if (error instanceof Problem) return error.message;
+  const { code, name, message = '' } = error as { code?: unknown; name?: unknown; message?: string };
+  if ((typeof code === 'string' && diskCodes.has(code)) || diskText.test(message))
+    return 'The disk for temporary files of the server is full';
+  if (error instanceof RangeError || memoryText.test(message))
+    return 'A row or a file is larger than the server can hold in memory';
+  const kind = typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : name;
+  return `The server failed while it exported (${typeof kind === 'string' ? kind : 'unknown'})`;
+};
+
+/** Whole characters of it. */
+const cut = (text: string): string =>
+  Buffer.byteLength(text) <= bytesMax
+    ? text
+    : Buffer.from(text)
+        .subarray(0, bytesMax - 3)
+        .toString()
+        .replace(/\uFFFD+$/, '') + '…';
+
+export const toFailure = (error: unknown): Extract<ExportOutcome, { kind: 'failed' }> => ({
+  kind: 'failed',
+  cause: error instanceof DestinationError && error.isFinal ? 'destination' : 'error',
+  message: cut(messageOf(error)),
+  detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+});

@@ -1,0 +1,93 @@
+// The last file of an export: what all the others are. Its text follows from the tables, so that who writes it again after a crash
+// writes the same bytes.
+import type { ExportStepStorage, ManifestFile } from '../../storage/exports/export-steps.ts';
+import { DestinationError } from '../destinations/destination-error.ts';
+import type { FileStore } from '../destinations/file-store.ts';
+import { manifestKey, prefixOf } from './layout.ts';
+import type { ManifestOrder } from './exporter-protocol.ts';
+import { LeaseLost } from './lease-lost.ts';
+
+export type ManifestStep = 'manifest composed' | 'manifest uploaded' | 'manifest committed';
+
+export interface ManifestWritingOptions {
+  order: ManifestOrder;
+  store: FileStore;
+  leases: Pick<ExportStepStorage, 'files' | 'holds' | 'completeExport' | 'hasEndedOtherwise'>;
+  /** Awaited after each step, before the next. */
+  onStep?: (step: ManifestStep, order: ManifestOrder) => Promise<void> | void;
+}
+
+/** Files read at a time. */
+const pageSize = 1_000;
+/** Also when the work is stopped; whoever stops it waits a little longer. */
+const removalMs = 4_000;
+
+/** With the key as it is in the bucket, or the path below the folder. */
+const toEntry = (prefix: string, { window_start, window_end, key, ...file }: ManifestFile) => ({
+  key: prefix === '' ? key : `${prefix}/${key}`,
+  rows: file.rows,
+  bytes: file.bytes,
+  sha256: file.sha256,
+  min_start_time: file.min_start_time,
+  max_start_time: file.max_start_time,
+  partition: { start_time: window_start, end_time: window_end },
+});
+
+/** Throws LeaseLost, the signal's reason when it is aborted, and whatever keeps it from going on. */
+export const writeManifest = async (
+  { order, store, leases, onStep }: ManifestWritingOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { lease, export_id } = order;
+  const text = await compose(order, leases);
+  await onStep?.('manifest composed', order);
+  if (!(await leases.holds(lease))) throw new LeaseLost();
+  signal.throwIfAborted();
+  const key = manifestKey(export_id);
+  try {
+    await upload(store, key, text, signal);
+    await onStep?.('manifest uploaded', order);
+    if (!(await leases.completeExport(lease, text))) throw new LeaseLost();
+  } catch (error) {
+    // An export that ended in another way has no manifest. Where it goes on, it is that of whoever goes on with it.
+    if (await leases.hasEndedOtherwise(lease)) await store.remove(key, AbortSignal.timeout(removalMs));
+    throw error;
+  }
+  await onStep?.('manifest committed', order);
+};
+
+const upload = async (store: FileStore, key: string, text: string, signal: AbortSignal): Promise<void> => {
+  await store.putText(key, text, 'application/json', signal);
+  const found = await store.head(key, signal);
+  const bytes = Buffer.byteLength(text);
+  if (found === 'unknown' || found?.bytes === bytes) return;
+  throw new DestinationError(`The manifest has ${bytes} bytes, and ${found?.bytes ?? 0} are there`, {
+    code: 'NotAsSent',
+    isFinal: false,
+  });
+};
+
+const compose = async (
+  { lease, export_id, target, head }: ManifestOrder,
+  leases: ManifestWritingOptions['leases'],
+): Promise<string> => {
+  const { session_id, ...rest } = head;
+  const prefix = prefixOf({ destination_type: target.destination_type, config: { ...target.config } });
+  const files: ManifestFile[] = [];
+  for (let after: ManifestFile | null = null; ;) {
+    const page: ManifestFile[] = await leases.files(lease.tenant_id, export_id, after, pageSize);
+    files.push(...page);
+    after = page.at(-1) ?? null;
+    if (page.length < pageSize) break;
+  }
+  return JSON.stringify({
+    version: 1,
+    export_id,
+    tenant_id: lease.tenant_id,
+    session_ids: [session_id],
+    ...rest,
+    rows: files.reduce((sum, { rows }) => sum + rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    files: files.map((file) => toEntry(prefix, file)),
+  });
+};

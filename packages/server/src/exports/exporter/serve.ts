@@ -1,0 +1,139 @@
+// An exporter process: one export run, or one manifest, at a time. It holds no lease, and ends nothing but its own work: what
+// becomes of the run is the server process's to say.
+import { EgressGuard } from '../../net/guard.ts';
+import { openDatabase, type Database } from '../../storage/postgres/database.ts';
+import { exportStepStorage } from '../../storage/exports/export-steps.ts';
+import { openStore } from '../destinations/open-store.ts';
+import { fileWriter } from '../parquet/write-file.ts';
+import type {
+  ExporterSetup,
+  ExportOrder,
+  ExportOutcome,
+  FromExporter,
+  RunOrder,
+  ManifestOrder,
+  ToExporter,
+} from './exporter-protocol.ts';
+import { openParentChannel } from '../../jobs/process-channel.ts';
+import { CommitProtocol, type Step } from './commit-protocol.ts';
+import { toFailure } from './failure.ts';
+import { LeaseLost } from './lease-lost.ts';
+import { type ManifestStep, writeManifest } from './manifest-writing.ts';
+import { patient, patientLeases } from './patience.ts';
+
+export interface ExporterHooks {
+  /** Awaited after each step of a run. */
+  onStep?: (step: Step, order: RunOrder) => Promise<void> | void;
+  onManifestStep?: (step: ManifestStep, order: ManifestOrder) => Promise<void> | void;
+}
+
+/** Without the server process nobody renews the lease: uploads are broken off in good order, if that is quick. */
+const orphanedMs = 2_000;
+
+class Work {
+  readonly #now = new AbortController();
+  readonly #afterFile = new AbortController();
+
+  get signal(): AbortSignal {
+    return this.#now.signal;
+  }
+
+  get stopAfterFile(): AbortSignal {
+    return this.#afterFile.signal;
+  }
+
+  stop(how: 'now' | 'after the file'): void {
+    this.#afterFile.abort();
+    if (how === 'now') this.#now.abort(new Error('The work was stopped'));
+  }
+}
+
+interface Exporter {
+  database: Database;
+  setup: ExporterSetup;
+  hooks: ExporterHooks;
+  send: (message: FromExporter) => void;
+}
+
+const carryOut = async (
+  order: ExportOrder,
+  { database, setup, hooks, send }: Exporter,
+  work: Work,
+): Promise<ExportOutcome> => {
+  const { signal, stopAfterFile } = work;
+  const leases = patientLeases(exportStepStorage(database), signal);
+  try {
+    if (order.kind === 'run' && !(await leases.startRun(order.lease))) return { kind: 'fenced' };
+    const { allow, ...parts } = setup.surroundings;
+    await using store = openStore(order.target, { guard: new EgressGuard(allow), ...parts });
+    if (order.kind === 'manifest') {
+      const { onManifestStep: onStep } = hooks;
+      await writeManifest({ order, store, leases, ...(onStep ? { onStep } : {}) }, signal);
+      return { kind: 'done' };
+    }
+    const protocol = new CommitProtocol({
+      order,
+      store,
+      leases,
+      // What was written of a file is given up with the page that could not be read.
+      writeFile: patient(fileWriter(database), signal),
+      onFile: (file) => send({ kind: 'file', ...file }),
+      ...(hooks.onStep ? { onStep: hooks.onStep } : {}),
+    });
+    return (await protocol.run(signal, stopAfterFile)) ? { kind: 'done' } : { kind: 'stopped' };
+  } catch (error) {
+    if (error instanceof LeaseLost) return { kind: 'fenced' };
+    return signal.aborted ? { kind: 'stopped' } : toFailure(error);
+  }
+};
+
+/** Executes orders of the server process until that ends or stops this one. */
+export const serveExports = (hooks: ExporterHooks = {}): void => {
+  let opened: Promise<Exporter> | undefined;
+  let work: Work | undefined;
+  let working: Promise<void> = Promise.resolve();
+
+  const setUp = async (setup: ExporterSetup): Promise<Exporter> => ({
+    database: await openDatabase({ ...setup.database, applicationName: 'svc exporter' }),
+    setup,
+    hooks,
+    send,
+  });
+  const take = async (order: ExportOrder): Promise<void> => {
+    if (!opened) throw new Error('An order came before the set-up');
+    const mine = new Work();
+    work = mine;
+    const outcome = await carryOut(order, await opened, mine);
+    work = undefined;
+    send({ kind: 'outcome', outcome });
+  };
+
+  const receive = (message: ToExporter): void => {
+    if (message.kind === 'stop') return work?.stop(message.how);
+    if (message.kind === 'order') {
+      working = take(message.order);
+      return;
+    }
+    opened = setUp(message.setup);
+    opened.then(
+      () => send({ kind: 'ready' }),
+      (error: unknown) => {
+        process.stderr.write(`exporter: ${String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+
+  const channel = openParentChannel({
+    onMessage: (message) => receive(message as ToExporter),
+    onClose: () => {
+      work?.stop('now');
+      setTimeout(() => process.exit(0), orphanedMs).unref();
+      void working.finally(() => process.exit(0));
+    },
+  });
+  const send = (message: FromExporter): void => channel.send(message);
+  // The server process decides when exporters end; a signal for all processes of a service reaches it too.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => undefined);
+};

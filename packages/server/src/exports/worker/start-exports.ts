@@ -1,0 +1,55 @@
+// What executes exports on this process, put together.
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings/settings.ts';
+import type { Bell } from '../../jobs/notification-bus.ts';
+import { exporterConnections } from '../../storage/postgres/connection-plan.ts';
+import type { DatabaseOptions } from '../../storage/postgres/database.ts';
+import type { ExportLeaseStorage } from '../../storage/exports/export-leases.ts';
+import { ExportWorker, type ExportWorkerOptions } from './export-worker.ts';
+import { ExporterPool } from './exporter-pool.ts';
+import { TempFolders } from './temp-folders.ts';
+
+export interface ExportParts {
+  leases: ExportLeaseStorage;
+  targetOf: ExportWorkerOptions['targetOf'];
+  bell: Bell;
+  /** How exporters open connections of their own. */
+  database: DatabaseOptions;
+  /** Exporters at once. */
+  slots: number;
+  settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
+  logger: Logger;
+  /** What exporters run, for tests that have a program of their own. */
+  program?: string;
+}
+
+/** How often to look for what nobody announced; and no less than twice in the life of a lease. */
+const pollMsMax = 1_000;
+
+export const startExports = (parts: ExportParts): ExportWorker => {
+  const { leases, targetOf, bell, slots, logger, program } = parts;
+  const { exports, egress, storage } = parts.settings;
+  const { leaseMs, fileRoots, folderRules, lendsCredentials } = exports;
+  const setup = {
+    database: { ...parts.database, poolMax: exporterConnections },
+    surroundings: { allow: egress.allow, fileRoots, folderRules, lendsCredentials },
+  };
+  const pool =
+    slots === 0 ? undefined : new ExporterPool({ setup, slots, logger, ...(program ? { program } : {}) });
+  return new ExportWorker({
+    leases,
+    targetOf,
+    pool,
+    temp: new TempFolders(join(storage.dataDir, 'tmp', 'exports')),
+    bell,
+    leaseMs,
+    limits: { runsPerExport: exports.runsPerExport, exportsPerWorkspace: exports.exportsPerWorkspace },
+    times: { timeoutMs: exports.timeoutMs, runTimeoutMs: exports.runTimeoutMs },
+    retry: { retries: exports.retries, delayMs: exports.retryDelayMs },
+    fileBytes: exports.fileBytes,
+    freeBytes: folderRules.freeBytes,
+    pollMs: Math.min(pollMsMax, leaseMs / 2),
+    logger,
+  });
+};

@@ -1,0 +1,154 @@
+// JSON bodies: read within a limit of bytes, counted as memory while their request is handled, and parsed here when they are
+// small, else in a parser thread.
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { invalid, Problem } from '@svc/contract/problem';
+import { JsonText } from '../../api/json-text.ts';
+import { buffersOf, ByteBlocks, toBlocks } from '../../parsing/byte-blocks.ts';
+import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../parsing/json-limits.ts';
+import type { Parsing } from '../../parsing/parsing.ts';
+import type { HttpContext, RequestCall } from '../routing/call.ts';
+import { parseStrictJson } from './strict-json.ts';
+
+export interface BodyLimits {
+  bytesMax: number;
+  /** Of an upload, when it is no longer compressed. */
+  uploadBytesMax: number;
+  json: JsonLimits;
+}
+
+export interface BodyShape {
+  bodyOptional?: boolean;
+  textFields?: readonly string[];
+}
+
+/** Smaller bodies are parsed at once, and are not counted as memory. */
+const smallBytesMax = 65_536;
+
+/** The JSON value of a request body; an absent body is `{}` where the route allows that. */
+export const readJsonBody = async (
+  context: HttpContext,
+  call: RequestCall,
+  options: BodyLimits & Parsing,
+  shape: BodyShape,
+): Promise<unknown> => {
+  const chunks = await readChunks(context, call, options);
+  if (chunks.length === 0) {
+    if (shape.bodyOptional === true) return {};
+    throw invalid(['body'], 'The request needs a JSON body.', 'missing');
+  }
+  // Anything but JSON is refused, whatever the bytes are: a browser sends text/plain across sites unasked.
+  assertJsonType(call.header('content-type'));
+  assertIdentity(call.header('content-encoding'));
+  return parseBody(chunks, options, shape.textFields ?? []);
+};
+
+const parseBody = async (
+  chunks: Uint8Array[],
+  { json, parser, turns }: BodyLimits & Parsing,
+  textFields: readonly string[],
+): Promise<unknown> => {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (size <= inlineBytesMax) {
+    if (size > smallBytesMax) await turns.next();
+    try {
+      const [only] = chunks;
+      const whole = chunks.length === 1 && only instanceof Buffer ? only : Buffer.concat(chunks);
+      return parseStrictJson(whole, inlineLimits(json));
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error;
+    }
+  }
+  const blocks = toBlocks(chunks);
+  const parsed = await parser.run('json', { chunks: blocks, limits: json, textFields }, buffersOf(blocks));
+  // What was sent back took its time of the loop; what is done with it is the next piece of work.
+  await turn();
+  const value = parsed.json === undefined ? parsed.value : (JSON.parse(parsed.json) as unknown);
+  if (parsed.json !== undefined) await turn();
+  for (const [name, text] of Object.entries(parsed.texts))
+    (value as Record<string, unknown>)[name] = new JsonText(text);
+  return value;
+};
+
+const jsonType = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/;
+
+const assertJsonType = (header: string | undefined): void => {
+  const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === 'application/json' || jsonType.test(type)) return;
+  const sent = type === '' ? 'none' : JSON.stringify(type.slice(0, 100));
+  throw new Problem(
+    'unsupported_media_type',
+    `The body must have content type application/json, not ${sent}.`,
+  );
+};
+
+const assertIdentity = (encoding: string | undefined): void => {
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw new Problem('unsupported_media_type', 'A compressed body is not accepted; send it as it is.');
+};
+
+export const tooLarge = (bytesMax: number): Problem =>
+  new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
+
+/** A large body is there several times at once: as it came, as text, as values, and on its way to the database. */
+const copies = 4;
+const copiedBytesMin = 1_048_576;
+const memoryOf = (bytes: number): number => (bytes > copiedBytesMin ? bytes * copies : bytes);
+
+const readChunks = async (
+  context: HttpContext,
+  call: RequestCall,
+  { bytesMax, memory }: BodyLimits & Parsing,
+): Promise<Uint8Array[]> => {
+  const announced = Number(call.header('content-length') ?? 0);
+  if (announced > bytesMax) throw tooLarge(bytesMax);
+  const { incoming } = context.env ?? {};
+  if (incoming && announced > 0 && announced <= smallBytesMax) return readSmall(incoming);
+  const blocks = new ByteBlocks();
+  if (incoming?.complete === true && incoming.readableLength === 0 && announced === 0) return [];
+  let isHeld = false;
+  const hold = async (): Promise<void> => {
+    isHeld = true;
+    call.onFinish(await memory.hold(memoryOf(announced === 0 ? bytesMax : announced)));
+  };
+  if (announced > smallBytesMax) await hold();
+  for await (const chunk of bodyOf(context)) {
+    blocks.add(chunk);
+    if (blocks.size > bytesMax) throw tooLarge(bytesMax);
+    if (blocks.size > smallBytesMax && !isHeld) await hold();
+  }
+  return blocks.take();
+};
+
+/** Most bodies, with less work for each chunk. No more than was announced comes. */
+const readSmall = (incoming: IncomingMessage): Promise<Uint8Array[]> =>
+  new Promise((resolve, reject) => {
+    if (incoming.destroyed) return reject(cutOff());
+    const chunks: Buffer[] = [];
+    incoming
+      .on('data', (chunk: Buffer) => void chunks.push(chunk))
+      .on('end', () => resolve(chunks))
+      .on('error', (cause) => reject(cutOff(cause)))
+      .on('close', () => {
+        if (!incoming.complete) reject(cutOff());
+      });
+  });
+
+/** The bytes of a body as they arrive. Who stops reading early still wants to answer: the connection stays. */
+export async function* bodyOf(context: HttpContext): AsyncIterable<Uint8Array> {
+  const { incoming } = context.env ?? {};
+  if (incoming === undefined) {
+    for await (const chunk of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
+    return;
+  }
+  if (incoming.destroyed) throw cutOff();
+  try {
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } catch (cause) {
+    throw cutOff(cause);
+  }
+  if (!incoming.complete) throw cutOff();
+}
+
+const cutOff = (cause?: unknown): Problem =>
+  new Problem('bad_request', 'The request body was cut off.', { cause });

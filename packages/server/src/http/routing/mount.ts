@@ -1,0 +1,142 @@
+// The contract's routes on Hono: each request is read, validated, handled and answered in one function, with
+// no middleware in between.
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Routes, RouteShape } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { Hono } from 'hono';
+import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
+import type { Call, Handlers } from '../../api/handlers.ts';
+import type { Parsing } from '../../parsing/parsing.ts';
+import type { BodyLimits } from '../body/body.ts';
+import { type HttpContext, type HttpEnv, RequestCall } from './call.ts';
+import { type Input, readInput } from './input.ts';
+import { problemResponse } from '../server/problem.ts';
+import { logRequest, type RequestEntry } from '../server/request-log.ts';
+import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
+import { respond, type ResponseOptions } from './respond.ts';
+
+/** Told of every response when it is complete. */
+export type Observe = (method: string, route: string, status: number, ms: number) => void;
+
+export interface MountOptions extends ResponseOptions {
+  body: BodyLimits & Parsing;
+  /** Asked before anything of a request is read, for routes that are not public. */
+  authenticate: Authenticate;
+  accessOf: (caller: Caller) => Access;
+  /** Asked before a stream begins; what it returns is called when the stream is over. */
+  openStream?: ((caller: Caller) => () => void) | undefined;
+  observe?: Observe | undefined;
+  /** Which pages may send what; every page when it is absent. */
+  sites?: SiteRules | undefined;
+}
+
+type AnyHandler = (input: Input, call: Call) => unknown;
+
+/** Registers every route with its handler. */
+export const mount = <T extends Routes>(
+  app: Hono<HttpEnv>,
+  routes: T,
+  handlers: Handlers<T>,
+  options: MountOptions,
+): void => {
+  for (const [name, route] of literalFirst(routes)) {
+    const handler = handlers[name] as unknown as AnyHandler;
+    // The compiler asks for it too; a route that came another way must not be open by mistake.
+    if ((route.access as unknown) === undefined)
+      throw new Error(`Route ${name} does not say who may call it`);
+    app.on(route.method.toUpperCase(), route.path, (context) =>
+      answer(name, route, handler, context, options),
+    );
+  }
+};
+
+/** Hono takes the first match, so `/runs/stream` must come before `/runs/:run_id`. */
+const literalFirst = (routes: Routes): [string, RouteShape][] => {
+  const rank = ({ path }: RouteShape): string => path.replaceAll(/:[^/]+/g, '\uFFFF');
+  return Object.entries(routes).toSorted(([, a], [, b]) =>
+    rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0,
+  );
+};
+
+const answer = async (
+  name: string,
+  route: RouteShape,
+  handler: AnyHandler,
+  context: HttpContext,
+  options: MountOptions,
+): Promise<Response> => {
+  const startedMs = performance.now();
+  const call = new RequestCall(context);
+  let response: Response;
+  let closeStream: (() => void) | undefined;
+  try {
+    assertMethod(route, context);
+    if (route.access !== 'public') {
+      call.caller = await options.authenticate(call, route.access);
+      call.access = options.accessOf(call.caller);
+    }
+    const input = await readInput(route, context, call, options.body);
+    if (options.sites) assertSite(route, input, context, options.sites);
+    if (isStream(route)) closeStream = options.openStream?.(call.caller);
+    const reply = await handler(input, call);
+    assertAsked(name, route, call.access);
+    response = await respond(route, reply, context, call, options);
+  } catch (error) {
+    response = problemResponse(error, call.requestId, options.logger);
+  }
+  const out = context.env?.outgoing;
+  const entry: RequestEntry = {
+    route: route.path,
+    requestId: call.requestId,
+    startedMs,
+    status: response.status,
+    location: response.headers.get('content-location'),
+  };
+  const finish = (): void => {
+    closeStream?.();
+    call.finish();
+    options.observe?.(context.req.method, route.path, entry.status, performance.now() - startedMs);
+    logRequest(options.logger, context.req.method, entry);
+  };
+  if (response === RESPONSE_ALREADY_SENT && out?.destroyed === false) {
+    entry.status = out.statusCode;
+    entry.location = String(out.getHeader('content-location') ?? '');
+    out.once('close', finish);
+  } else finish();
+  return response;
+};
+
+/** A handler that asked nobody has a fault, and its answer is not to be seen. */
+const assertAsked = (name: string, { access }: RouteShape, asked: Access): void => {
+  if (access === 'public' || 'permission' in access || asked.hasAsked(access.resource, access.action)) return;
+  throw new Error(`Route ${name} has answered without asking whether it may`);
+};
+
+/** Hono answers HEAD by GET; a stream must not start for it. */
+const assertMethod = (route: RouteShape, context: HttpContext): void => {
+  if (context.req.method === 'HEAD' && isStream(route)) {
+    throw new Problem('method_not_allowed', 'A stream has no HEAD.');
+  }
+};
+
+/**
+ * Pages of other origins may not send a GET that changes something, nor open a stream: it counts among those of the user whose
+ * cookie the browser sends. What changes when the client goes away needs a proof of where it comes from.
+ */
+const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, rules: SiteRules): void => {
+  const { method, changes } = route;
+  if (method !== 'get') return;
+  const isAsked = typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
+  if (!isAsked && changes !== 'always' && !isStream(route)) return;
+  const headers = context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
+  const site = siteOf(headers, rules);
+  if (site === 'foreign') throw foreignPage();
+  if (site === 'unknown' && isAsked)
+    throw new Problem(
+      'forbidden',
+      `With a cookie, ${changes.when} needs a header that says where the request comes from: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
+    );
+};
+
+const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'late';

@@ -1,0 +1,109 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { ServerResponse } from 'node:http';
+import type { RouteShape } from '@svc/contract';
+import { type JsonPart, type Late, RawBytes, RawJson, Reply, type SseBody } from '../../api/handlers.ts';
+import { fromJsonBytes } from '../../parsing/json-bytes.ts';
+import type { HttpContext, RequestCall } from './call.ts';
+import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
+import { type LateOptions, sendLate, textIfSoon } from '../streams/deferred.ts';
+import type { HttpLogger } from '../server/problem.ts';
+import { eventsBody, type SseOptions, streamEvents } from '../streams/sse.ts';
+import { countUnsent, type UnsentOptions } from '../streams/unsent.ts';
+
+export interface ResponseOptions {
+  sse: SseOptions;
+  late: LateOptions;
+  unsent: UnsentOptions;
+  logger: HttpLogger;
+}
+
+/** What a handler answered, as a response. A stream is under way when this returns. */
+export const respond = async (
+  route: RouteShape,
+  answer: unknown,
+  context: HttpContext,
+  call: RequestCall,
+  options: ResponseOptions,
+): Promise<Response> => {
+  const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
+  const value = reply === undefined ? answer : reply.value;
+  const status = reply?.status ?? route.status ?? 200;
+  const request = { requestId: call.requestId, logger: options.logger };
+  const out = context.env?.outgoing;
+
+  switch (route.kind ?? 'json') {
+    case 'sse': {
+      const headers = withHeaders(sseHeaders, call, reply);
+      const body = value as SseBody;
+      if (out === undefined) {
+        return new Response(eventsBody(body, options.sse, request) as ReadableStream, { status, headers });
+      }
+      out.writeHead(status, headers);
+      streamEvents(out, body, options.sse, request);
+      return RESPONSE_ALREADY_SENT;
+    }
+    case 'late': {
+      const late = value as Late;
+      const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
+      countUnsent(out, text?.length ?? 0, options.unsent);
+      if (text !== undefined || out === undefined)
+        return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
+      out.writeHead(status, withHeaders(jsonHeaders, call, reply));
+      sendLate(out, late, options.late.newlineMs, {
+        ...request,
+        onText: (sent) => countUnsent(out, sent.length, options.unsent),
+      });
+      return RESPONSE_ALREADY_SENT;
+    }
+    case 'html':
+      return new Response(value as string, { status, headers: withHeaders(htmlHeaders, call, reply) });
+    case 'text':
+      return new Response(value as string, { status, headers: withHeaders(textHeaders, call, reply) });
+    case 'json': {
+      if (status === 204)
+        return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
+      if (value instanceof RawBytes) {
+        countUnsent(out, value.bytes.byteLength, options.unsent);
+        const headers = { ...withHeaders(jsonHeaders, call, reply), 'content-type': value.content_type };
+        return new Response(value.bytes, { status, headers });
+      }
+      const parts = value instanceof RawJson ? value.parts : [JSON.stringify(value) ?? 'null'];
+      const chars = parts.reduce((sum, part) => sum + part.length, 0);
+      countUnsent(out, chars, options.unsent);
+      const headers = withHeaders(jsonHeaders, call, reply);
+      if (out === undefined || chars < partedCharsMin)
+        return new Response(parts.map(toText).join(''), { status, headers });
+      sendParts(out, parts, status, headers);
+      return RESPONSE_ALREADY_SENT;
+    }
+  }
+};
+
+const toText = (part: JsonPart): string => (typeof part === 'string' ? part : fromJsonBytes(part));
+
+/** Shorter texts are sent as one. */
+const partedCharsMin = 1_048_576;
+
+/** Sends long texts as they are: as one text, and as the bytes of that, they would be in memory twice more. */
+const sendParts = (
+  out: ServerResponse,
+  parts: readonly JsonPart[],
+  status: number,
+  headers: Record<string, string>,
+): void => {
+  const bytes = parts.reduce(
+    (sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.length),
+    0,
+  );
+  out.writeHead(status, { ...headers, 'content-length': String(bytes) });
+  out.cork();
+  for (const part of parts)
+    for (const piece of typeof part === 'string' ? [part] : part.blocks) out.write(piece);
+  out.end();
+};
+
+const withHeaders = (
+  base: Record<string, string>,
+  call: RequestCall,
+  reply: Reply<unknown> | undefined,
+): Record<string, string> => ({ ...base, 'x-request-id': call.requestId, ...reply?.headers });

@@ -1,0 +1,150 @@
+import type { Routes } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import { Hono } from 'hono';
+import { openAccess, type Access } from '../../auth/authorization/authorizer.ts';
+import { anybody, type Authenticate, type Caller } from '../../auth/principal/caller.ts';
+import type { Handlers } from '../../api/handlers.ts';
+import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
+import type { Parsing } from '../../parsing/parsing.ts';
+import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
+import { emptyHeaders, jsonHeaders } from './headers.ts';
+import { mount, type MountOptions, type Observe } from '../routing/mount.ts';
+import { type HttpLogger, problemResponse } from './problem.ts';
+import { logRequest } from './request-log.ts';
+
+export interface AppOptions<T extends Routes> {
+  routes: T;
+  handlers: Handlers<T>;
+  logger: HttpLogger;
+  limits?: { bodyBytes?: number; json?: JsonLimits; uploadBytes?: number } | undefined;
+  parsing: Parsing;
+  /** Between heartbeats of a stream. */
+  heartbeatMs?: number | undefined;
+  /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
+  lateMs?: number | undefined;
+  /** What may wait for a client that does not read a stream. */
+  streamBufferBytes?: number | undefined;
+  /** How long a client may take nothing of a large answer. */
+  stalledMs?: number | undefined;
+  observe?: Observe | undefined;
+  /** Nobody is asked who they are when it is absent. */
+  authenticate?: Authenticate | undefined;
+  /** Everybody may do everything when it is absent. */
+  accessOf?: ((caller: Caller) => Access) | undefined;
+  /** Refuses a stream, or counts it until what it returns is called. */
+  openStream?: MountOptions['openStream'];
+  /** Which pages may send what; every page when it is absent. */
+  sites?: MountOptions['sites'];
+  /** A second API beside the first, with callers of its own. */
+  platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
+}
+
+const urlCharsMax = 8192;
+
+/** The HTTP side of the server: every route of the contract, and a sane answer to anything else. */
+export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
+  const { routes, handlers, logger, limits, lateMs = 1000 } = options;
+  const app = new Hono<HttpEnv>({ getPath: rawPath });
+  const mounting = {
+    logger,
+    observe: options.observe,
+    openStream: options.openStream,
+    sites: options.sites,
+    body: {
+      bytesMax: limits?.bodyBytes ?? 20_000_000,
+      uploadBytesMax: limits?.uploadBytes ?? 100_000_000,
+      json: limits?.json ?? requestLimits,
+      ...options.parsing,
+    },
+    sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
+    late: { patienceMs: lateMs, newlineMs: lateMs },
+    unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
+  };
+  mount(app, routes, handlers, {
+    ...mounting,
+    authenticate: options.authenticate ?? (() => anybody),
+    accessOf: options.accessOf ?? (() => openAccess),
+  });
+  const { platform } = options;
+  if (platform)
+    mount(app, platform.routes, platform.handlers, {
+      ...mounting,
+      authenticate: platform.authenticate,
+      accessOf: () => openAccess, // its keys say what they may do
+    });
+  const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
+  if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
+    app.get('/', (context) => new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }));
+  }
+  const patterns = toPatterns([...table, { method: 'get', path: '/' }]);
+  app.notFound((context) => {
+    const startedMs = performance.now();
+    const requestId = idOf(context);
+    const response = unmatched(context, patterns, requestId, logger);
+    logRequest(logger, context.req.method, { route: '*', requestId, startedMs, status: response.status });
+    return response;
+  });
+  app.onError((error, context) => problemResponse(error, idOf(context), logger));
+  return app;
+};
+
+/**
+ * The path as it was sent: Hono's own decodes before it matches, and an encoded slash would split a segment.
+ * A URL over the limit matches nothing.
+ */
+const rawPath = ({ url }: Request): string => {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const query = url.indexOf('?', start);
+  if (url.length - start > urlCharsMax) return '';
+  return url.slice(start, query === -1 ? undefined : query);
+};
+
+const idOf = (context: HttpContext): string => requestIdOf(context.req.header('x-request-id'));
+
+const withId = (headers: Record<string, string>, context: HttpContext): Record<string, string> => ({
+  ...headers,
+  'x-request-id': idOf(context),
+});
+
+interface Pattern {
+  path: RegExp;
+  methods: Set<string>;
+}
+
+const toPatterns = (routes: readonly { method: string; path: string }[]): Pattern[] => {
+  const byPath = new Map<string, Pattern>();
+  for (const { method, path } of routes) {
+    const source = path.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[^/]+/g, '[^/]+');
+    const pattern = byPath.get(source) ?? { path: new RegExp(`^${source}$`), methods: new Set<string>() };
+    pattern.methods.add(method.toUpperCase());
+    byPath.set(source, pattern);
+  }
+  return [...byPath.values()];
+};
+
+const unmatched = (
+  context: HttpContext,
+  patterns: Pattern[],
+  requestId: string,
+  logger: HttpLogger,
+): Response => {
+  const path = rawPath(context.req.raw);
+  if (path === '') {
+    const long = new Problem('too_large', `The URL is longer than ${urlCharsMax} characters.`);
+    return problemResponse(long, requestId, logger, { status: 414 });
+  }
+  const methods = new Set<string>();
+  for (const pattern of patterns) {
+    if (pattern.path.test(path)) for (const method of pattern.methods) methods.add(method);
+  }
+  if (methods.size === 0) {
+    return problemResponse(new Problem('not_found', 'There is nothing at this path.'), requestId, logger);
+  }
+  if (methods.has('GET')) methods.add('HEAD');
+  const allow = [...methods.add('OPTIONS')].join(', ');
+  if (context.req.method === 'OPTIONS') {
+    return new Response(null, { status: 204, headers: { ...withId(emptyHeaders, context), allow } });
+  }
+  const refused = new Problem('method_not_allowed', `This path takes ${allow}, not ${context.req.method}.`);
+  return problemResponse(refused, requestId, logger, { headers: { allow } });
+};

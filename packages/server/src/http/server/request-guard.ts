@@ -1,0 +1,158 @@
+// What every request must pass before it is routed, asked of Node's own request: what a router or a parser of URLs has
+// tidied up cannot be judged any more.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem } from '@svc/contract/problem';
+import type { CorsRules } from '../../config/settings/cors.ts';
+import { requestIdOf } from '../routing/call.ts';
+import { Cors } from './cors.ts';
+import { emptyHeaders } from './headers.ts';
+import { type HttpLogger, HttpProblem, problemParts } from './problem.ts';
+import { logRequest } from './request-log.ts';
+import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
+
+export interface GateOptions {
+  /** Off when absent. */
+  cors?: CorsRules | undefined;
+  /**
+   * Names that requests may call this server by (`localhost`, `[::1]`); any when absent. To a browser, a page whose name
+   * was made to lead here is one of our own.
+   */
+  hosts?: ReadonlySet<string> | undefined;
+  /** Whether pages of other sites are kept from changing anything: where no credential does that. */
+  sameSite?: boolean | undefined;
+}
+
+/** True for what may go on; everything else it has answered. */
+type Gate = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+
+export const createGate = ({ cors: corsRules, hosts, sameSite }: GateOptions, logger: HttpLogger): Gate => {
+  const cors = corsRules && new Cors(corsRules);
+  const rules = siteRules({ cors: corsRules, sameSite });
+
+  /** Headers of the answer, when the request needs nobody else for one. */
+  const check = (incoming: IncomingMessage, outgoing: ServerResponse): Record<string, string> | undefined => {
+    const isAllowedOrigin = cors?.mark(incoming, outgoing) ?? false;
+    assertTarget(incoming.url ?? '');
+    assertSingle(incoming.rawHeaders);
+    assertUnderstood(incoming);
+    if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
+    if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
+    assertSite(incoming, rules);
+    return undefined;
+  };
+
+  return (incoming, outgoing) => {
+    const startedMs = performance.now();
+    let requestId: string;
+    let status: number;
+    try {
+      const headers = check(incoming, outgoing);
+      if (headers === undefined) return true;
+      requestId = idOf(incoming);
+      status = 204;
+      outgoing.writeHead(status, { ...emptyHeaders, 'x-request-id': requestId, ...headers }).end();
+    } catch (error) {
+      requestId = idOf(incoming);
+      const answer = problemParts(error, requestId, logger);
+      status = answer.status;
+      outgoing.writeHead(status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.text) });
+      outgoing.end(answer.text);
+    }
+    logRequest(logger, incoming.method ?? '', { route: '*', requestId, startedMs, status });
+    return false;
+  };
+};
+
+/** What a server that only this machine reaches is called there. */
+export const localHosts = (listensOn: string): ReadonlySet<string> =>
+  new Set([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    listensOn.includes(':') ? `[${listensOn}]` : listensOn.toLowerCase(),
+  ]);
+
+const idOf = ({ headers }: IncomingMessage): string => {
+  const sent = headers['x-request-id'];
+  return requestIdOf(Array.isArray(sent) ? undefined : sent);
+};
+
+/** An encoded slash, an empty or a dot segment, parameters of a segment, a fragment. */
+const ambiguous = /%2f|%5c|[\\;#]|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** What a proxy in front may take for another path than we do is no path at all. */
+const assertTarget = (url: string): void => {
+  if (!url.startsWith('/'))
+    throw new Problem('bad_request', 'The request must name a path, not a whole URL.');
+  const query = url.indexOf('?');
+  const found = ambiguous.exec(query === -1 ? url : url.slice(0, query))?.[0];
+  if (found === undefined) return;
+  const sentence = `The path holds ${JSON.stringify(found)}, which can be read in more than one way.`;
+  throw new Problem('bad_request', sentence);
+};
+
+/** What says who asks whom, and what the body is. A bit each. */
+const singleHeaders = new Map(
+  [
+    'host',
+    'authorization',
+    'x-api-key',
+    'x-tenant-id',
+    'content-type',
+    'content-encoding',
+    'origin',
+    'sec-fetch-site',
+  ].map((name, index) => [name, 1 << index] as const),
+);
+
+/** Node keeps the first of two, a proxy before us perhaps the second. */
+const assertSingle = (rawHeaders: readonly string[]): void => {
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    const bit = singleHeaders.get(name) ?? 0;
+    if ((seen & bit) !== 0) throw new Problem('bad_request', `The request has more than one ${name} header.`);
+    seen |= bit;
+  }
+};
+
+/** More than any proxy adds; Node itself would drop what comes after so many, an Authorization among it. */
+const headersMax = 256;
+
+/** What HTTP/1.1 asks of a request, and what of it this server does not do. */
+const assertUnderstood = ({ rawHeaders, headers, httpVersion }: IncomingMessage): void => {
+  const count = rawHeaders.length / 2;
+  if (count > headersMax)
+    throw new HttpProblem(431, 'too_large', `The request has more than ${headersMax} headers.`);
+  const { host, expect, 'transfer-encoding': coding } = headers;
+  if (host === undefined && httpVersion !== '1.0')
+    throw new Problem('bad_request', 'The request needs a Host header.');
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    throw new Problem('not_supported', 'The only transfer coding that this server decodes is chunked.');
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw new HttpProblem(417, 'bad_request', 'The only expectation that this server meets is 100-continue.');
+};
+
+const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void => {
+  const name = host?.toLowerCase().replace(/:\d*$/, '');
+  if (name !== undefined && hosts.has(name)) return;
+  const given = JSON.stringify(name?.slice(0, 100) ?? '');
+  throw new Problem(
+    'misdirected',
+    `Without authentication this server answers only as ${[...hosts].join(', ')}, not as ${given}. Set SVC_API_KEY, or start with --allow-anonymous.`,
+  );
+};
+
+const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+
+const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * A page of another site can send some requests without asking: a POST without a body is one. GET requests that change something
+ * are refused when they are routed.
+ */
+const assertSite = ({ method = '', headers }: IncomingMessage, rules: SiteRules): void => {
+  if (readingMethods.has(method) || siteOf(headers, rules) !== 'foreign') return;
+  throw foreignPage();
+};

@@ -1,0 +1,46 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { RawJson } from '../../api/handlers.ts';
+import { createParsing } from '../../parsing/parsing.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { startTestApp } from '../test-app.ts';
+
+const mb = 1_048_576;
+/** More than the buffers of two sockets hold. */
+const large = JSON.stringify('x'.repeat(32 * mb));
+
+const start = async (stalledMs: number) => {
+  const parsing = createParsing(64 * mb, { warn: () => undefined });
+  const app = await startTestApp({ raw: () => new RawJson(large) }, { parsing, stalledMs });
+  return { app, memory: parsing.memory };
+};
+
+describe('a large answer', () => {
+  it('counts as memory until the client has read it', async () => {
+    const { app, memory } = await start(60_000);
+    await using _ = app;
+    const socket = connect(app.port, app.host);
+    socket.pause();
+    socket.write('GET /raw HTTP/1.1\r\nhost: x\r\n\r\n');
+    await eventually(() => expect(memory.used).toBeGreaterThanOrEqual(large.length));
+    socket.resume();
+    await eventually(() => expect(memory.used).toBe(0));
+    socket.destroy();
+  });
+
+  it('that the client does not read ends its connection', async () => {
+    const { app, memory } = await start(50);
+    await using _ = app;
+    const socket = connect(app.port, app.host).on('error', () => undefined);
+    socket.pause();
+    socket.write('GET /raw HTTP/1.1\r\nhost: x\r\n\r\n');
+    await eventually(() => expect(memory.used).toBeGreaterThan(0));
+    await eventually(() => expect(memory.used).toBe(0));
+    let read = 0;
+    await new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => (read += chunk.length)).on('close', () => resolve());
+      socket.resume();
+    });
+    expect(read).toBeLessThan(large.length);
+  });
+});

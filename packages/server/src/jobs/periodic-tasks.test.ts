@@ -1,0 +1,147 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { testDatabase, type TestDatabase } from '../../test/database.ts';
+import { eventually } from '../../test/eventually.ts';
+import { dutyStorage, type DutyStorage } from '../storage/periodic-tasks.ts';
+import { Duties, type Duty } from './periodic-tasks.ts';
+
+let database: TestDatabase;
+let storage: DutyStorage;
+const nodes: Duties[] = [];
+beforeEach(async () => {
+  database = await testDatabase();
+  storage = dutyStorage(database);
+});
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const logger = pino({ level: 'silent' });
+const start = (duty: Partial<Duty> & Pick<Duty, 'work'>, leaseMs = 1_000, name = 'chore'): Duties => {
+  const node = new Duties(storage, [{ name, everyMs: 1, ...duty }], { pollMs: 5, leaseMs, logger });
+  nodes.push(node);
+  return node;
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+describe('a duty', () => {
+  it('is done by one node at a time, and by every node at some time', async () => {
+    let inside = 0;
+    let most = 0;
+    const rounds = [0, 0, 0];
+    for (const node of rounds.keys()) {
+      start({
+        async work() {
+          inside += 1;
+          most = Math.max(most, inside);
+          await pause(2);
+          inside -= 1;
+          rounds[node] = (rounds[node] ?? 0) + 1;
+          return 0;
+        },
+      });
+    }
+    await eventually(() => expect(Math.min(...rounds)).toBeGreaterThan(5));
+    expect(most).toBe(1);
+  });
+
+  it('goes on while there is a full batch, and then waits', async () => {
+    const left = [10, 10, 10, 3];
+    const work = vi.fn(() => Promise.resolve(left.shift() ?? 0));
+    start({ work, batch: 10, everyMs: 3_600_000 });
+    await eventually(() => expect(left).toEqual([]));
+    await eventually(async () => expect(await storage.claim(['chore'], 1)).toEqual([]));
+    expect(work).toHaveBeenCalledTimes(4);
+  });
+
+  it('is tried again after it failed, and others do not suffer', async () => {
+    const bad = vi.fn(() => Promise.reject(new Error('no')));
+    const good = vi.fn(() => Promise.resolve(0));
+    start({ work: bad }, 1_000, 'bad');
+    start({ work: good }, 1_000, 'good');
+    await eventually(() => {
+      expect(bad.mock.calls.length).toBeGreaterThan(3);
+      expect(good.mock.calls.length).toBeGreaterThan(3);
+    });
+  });
+
+  it('that takes longer than its lease stays with its node', async () => {
+    let isOver = false;
+    const first = vi.fn(async () => {
+      await pause(4_000);
+      isOver = true;
+      return 0;
+    });
+    start({ work: first, everyMs: 3_600_000 }, 1_000);
+    await eventually(() => expect(first).toHaveBeenCalledTimes(1));
+    const second = vi.fn(() => Promise.resolve(0));
+    start({ work: second, everyMs: 3_600_000 }, 1_000);
+    await eventually(() => expect(isOver).toBe(true));
+    expect(second).not.toHaveBeenCalled();
+  });
+
+  it('of a node that is gone is claimed by another when its lease has ended', async () => {
+    await storage.register(['chore']);
+    const [lease] = await storage.claim(['chore'], 50);
+    expect(lease).toBeDefined();
+    const work = vi.fn(() => Promise.resolve(0));
+    start({ work });
+    await eventually(() => expect(work).toHaveBeenCalled());
+    // What the first one still says of it counts for nothing.
+    if (!lease) throw new Error('no lease');
+    expect(await storage.renew(lease, 60_000)).toBe(false);
+    await storage.finish(lease, 3_600_000);
+    const calls = work.mock.calls.length;
+    await eventually(() => expect(work.mock.calls.length).toBeGreaterThan(calls));
+  });
+
+  it('that another node has taken over is stopped', async () => {
+    const stopped = vi.fn();
+    start(
+      {
+        async work(signal) {
+          await untilAborted(signal);
+          stopped();
+          return 1;
+        },
+      },
+      30,
+    );
+    await eventually(async () => expect(await count('lease_until is not null and lease_token > 0')).toBe(1));
+    await database.script(
+      `update duties set lease_token = lease_token + 1, lease_until = now() + interval '1 hour'`,
+    );
+    await eventually(() => expect(stopped).toHaveBeenCalledTimes(1));
+    expect(await count(`lease_until > now() + interval '1 minute'`)).toBe(1);
+  });
+
+  it('is given back when its node stops, which waits for it', async () => {
+    let isOver = false;
+    const node = start(
+      {
+        async work(signal) {
+          await untilAborted(signal);
+          await pause(20);
+          isOver = true;
+          return 1;
+        },
+        everyMs: 3_600_000,
+      },
+      60_000,
+    );
+    await eventually(async () => expect(await count('lease_until is not null')).toBe(1));
+    await node[Symbol.asyncDispose]();
+    expect(isOver).toBe(true);
+    expect(await storage.claim(['chore'], 1_000)).toHaveLength(1);
+  });
+});
+
+const count = async (condition: string): Promise<number> => {
+  const text = `select count(*) as count from duties where ${condition}`;
+  const [row] = await database.query<{ count: number }>({ name: condition.slice(0, 60), text }, []);
+  return row?.count ?? 0;
+};

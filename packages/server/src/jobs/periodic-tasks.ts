@@ -1,0 +1,134 @@
+// Chores that recur, each done by one node at a time.
+//
+//   due ──claim──▶ held ──all done, or failed──▶ waiting ──everyMs──▶ due
+//    ▲              │
+//    └─lease ended ◀┘ the node is gone: claimed by another
+//
+// Every node asks for what is due. Who got a chore renews its lease while it works; who has lost it stops, and says
+// nothing more of it. The database's clock decides all times.
+import type { Logger } from 'pino';
+import type { DutyLease, DutyStorage } from '../storage/periodic-tasks.ts';
+
+export interface Duty {
+  name: string;
+  /** Milliseconds from the end of one round to the next. */
+  everyMs: number;
+  /**
+   * Does a bounded part, and returns how many things it did; called again, until the round is over, while that is a
+   * full batch. Two nodes may both be inside it for a moment, after one was held up for longer than its lease.
+   */
+  work: (signal: AbortSignal) => Promise<number>;
+  /** What a full batch is; one thing when absent. */
+  batch?: number;
+}
+
+export interface DutyOptions {
+  /** How often to look for what is due. */
+  pollMs: number;
+  leaseMs?: number;
+  logger: Logger;
+}
+
+const leaseDefaultMs = 30_000;
+
+export class Duties implements AsyncDisposable {
+  readonly #storage: DutyStorage;
+  readonly #duties: ReadonlyMap<string, Duty>;
+  readonly #pollMs: number;
+  readonly #leaseMs: number;
+  readonly #logger: Logger;
+  readonly #closing = new AbortController();
+  readonly #rounds = new Map<string, Promise<void>>();
+  #isRegistered = false;
+  #polling: Promise<void> | undefined;
+  #timer: NodeJS.Timeout;
+
+  constructor(storage: DutyStorage, duties: Duty[], { pollMs, leaseMs, logger }: DutyOptions) {
+    this.#storage = storage;
+    this.#duties = new Map(duties.map((duty) => [duty.name, duty]));
+    this.#pollMs = pollMs;
+    this.#leaseMs = leaseMs ?? leaseDefaultMs;
+    this.#logger = logger;
+    this.#timer = setTimeout(() => this.#poll(), 0);
+  }
+
+  /** Stops the rounds under way; others may claim them at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.#polling;
+    await Promise.all(this.#rounds.values());
+  }
+
+  #poll(): void {
+    this.#polling = this.#claim()
+      .catch((error: unknown) =>
+        this.#logger.error({ err: error }, 'duties could not be claimed; will try again'),
+      )
+      .finally(() => {
+        if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#poll(), this.#pollMs);
+      });
+  }
+
+  async #claim(): Promise<void> {
+    if (!this.#isRegistered) {
+      await this.#storage.register([...this.#duties.keys()]);
+      this.#isRegistered = true;
+    }
+    // One that still winds up here, after its lease was lost, is for others.
+    const names = [...this.#duties.keys()].filter((name) => !this.#rounds.has(name));
+    if (names.length === 0) return;
+    for (const lease of await this.#storage.claim(names, this.#leaseMs)) {
+      const duty = this.#duties.get(lease.name);
+      if (!duty) continue;
+      const round = this.#round(duty, lease).finally(() => this.#rounds.delete(duty.name));
+      this.#rounds.set(duty.name, round);
+    }
+  }
+
+  /** Never rejects. */
+  async #round(duty: Duty, lease: DutyLease): Promise<void> {
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
+    const renewal = setInterval(() => void this.#renew(lease, lost), this.#leaseMs / 3);
+    try {
+      const count = await this.#work(duty, lease, lost, signal);
+      if (count > 0) this.#logger.debug({ duty: duty.name, count }, 'a duty was done');
+    } catch (error) {
+      if (!signal.aborted)
+        this.#logger.error({ err: error, duty: duty.name }, 'a duty failed; it will be tried again');
+    } finally {
+      clearInterval(renewal);
+    }
+    if (lost.signal.aborted) return;
+    try {
+      await this.#storage.finish(lease, this.#closing.signal.aborted ? 0 : duty.everyMs);
+    } catch (error) {
+      this.#logger.error(
+        { err: error, duty: duty.name },
+        'the lease of a duty will have to run out by itself',
+      );
+    }
+  }
+
+  async #work(duty: Duty, lease: DutyLease, lost: AbortController, signal: AbortSignal): Promise<number> {
+    for (let total = 0; ;) {
+      if (signal.aborted) return total;
+      const count = await duty.work(signal);
+      total += count;
+      if (count < (duty.batch ?? 1)) return total;
+      if (!signal.aborted) await this.#renew(lease, lost);
+    }
+  }
+
+  /** An error is not yet a loss: the lease may hold until the next try. */
+  async #renew(lease: DutyLease, lost: AbortController): Promise<void> {
+    try {
+      if (await this.#storage.renew(lease, this.#leaseMs)) return;
+      this.#logger.warn({ duty: lease.name }, 'a duty was taken over by another node');
+      lost.abort();
+    } catch (error) {
+      this.#logger.error({ err: error, duty: lease.name }, 'the lease of a duty could not be renewed');
+    }
+  }
+}

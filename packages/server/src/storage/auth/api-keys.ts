@@ -1,0 +1,212 @@
+// API keys. Only their hashes are known here.
+import type { Database } from '../postgres/database.ts';
+
+export type KeyRole = 'admin' | 'editor' | 'viewer' | 'ingest';
+
+export interface ApiKeyRow {
+  id: string;
+  /** Identifies the key; no part of the secret. */
+  short_key: string;
+  description: string;
+  role: KeyRole;
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+  /** The workspaces that it reaches. */
+  workspaces: string[];
+}
+
+export interface NewKey {
+  id: string;
+  key_hash: Buffer;
+  short_key: string;
+  description: string;
+  role: KeyRole;
+  expires_at: string | null;
+  workspaces: string[];
+}
+
+/** A key that holds at the moment. `ms_left`: until it expires. */
+export type LiveKey = Pick<ApiKeyRow, 'id' | 'role' | 'workspaces'> & { ms_left: number | null };
+
+export interface EnsuredKey {
+  id: string;
+  role: KeyRole;
+  is_revoked: boolean;
+}
+
+/** Whoever sets up the first key holds this; the number only has to be the same everywhere, and of nothing else. */
+const bootstrapLock = 7_301_955_205;
+
+/** Earlier versions stored parts of the key in short_key: what has no prefix is shown by its id. */
+const shownKey = `coalesce(k.prefix, 'key-' || left(k.id::text, 8)) as short_key`;
+
+const columns = `k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
+  array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
+
+const statements = {
+  create: {
+    name: 'api_keys_create',
+    text: `with made as (
+        insert into api_keys (id, key_hash, short_key, prefix, description, role, expires_at, bootstrap)
+        values ($1, $2, $3, $3, $4, $5, $6, $8)
+        on conflict (key_hash) do nothing returning *
+      ), bound as (
+        insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest($7::uuid[]) t
+      )
+      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at, $7::text[] as workspaces
+      from made k`,
+  },
+  use: {
+    name: 'api_keys_use',
+    text: `with used as (
+        update api_keys set last_used_at = now()
+        where key_hash = $1 and revoked_at is null and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      )
+      select k.id, k.role, extract(epoch from k.expires_at - now())::float8 * 1000 as ms_left,
+        array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces
+      from api_keys k
+      where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+  },
+  list: {
+    name: 'api_keys_list',
+    reads: true,
+    text: `select ${columns} from api_keys k
+      where k.revoked_at is null and ($1::uuid is null or exists (
+        select from api_key_workspaces w where w.key_id = k.id and w.tenant_id = $1))
+        and ($2::uuid[] is null or not exists (
+          select from api_key_workspaces w where w.key_id = k.id and w.tenant_id <> all ($2)))
+      order by k.created_at, k.id limit 1000`,
+  },
+  revoke: {
+    name: 'api_keys_revoke',
+    text: `with gone as (
+        update api_keys set revoked_at = now()
+        where id = $1 and revoked_at is null and ($2::uuid[] is null or not exists (
+          select from api_key_workspaces w where w.key_id = $1 and w.tenant_id <> all ($2)))
+        returning *
+      ), rung as (select pg_notify('svc', 'k:' || id) from gone)
+      select ${columns} from gone k left join rung on true`,
+  },
+  rebind: {
+    name: 'api_keys_rebind',
+    text: `insert into api_key_workspaces (key_id, tenant_id) select id, $2 from api_keys where key_hash = $1
+      on conflict do nothing`,
+  },
+  // A key that was revoked by hand keeps `current`, so that a restart does not bring it back.
+  replace: {
+    name: 'api_keys_replace',
+    text: `with gone as (
+        update api_keys set revoked_at = now(), bootstrap = 'replaced'
+        where bootstrap = 'current' and revoked_at is null and key_hash <> $1 returning id
+      )
+      select pg_notify('svc', 'k:' || id) from gone`,
+  },
+  restore: {
+    name: 'api_keys_restore',
+    text: `with back as (
+        update api_keys
+        set bootstrap = 'current', revoked_at = case when bootstrap = 'replaced' then null else revoked_at end
+        where key_hash = $1 and (bootstrap = 'replaced'
+          -- Made meanwhile by a server of an earlier version, which has no column for it.
+          or (bootstrap is null and prefix is null and description = 'SVC_BOOTSTRAP_API_KEY'))
+        returning id
+      )
+      select pg_notify('svc', 'k:' || id) from back`,
+  },
+  bootstrapState: {
+    name: 'api_keys_bootstrap_state',
+    text: 'select id, role, revoked_at is not null as is_revoked from api_keys where key_hash = $1',
+  },
+  bootstrapLive: {
+    name: 'api_keys_bootstrap_live',
+    text: `select id from api_keys where bootstrap = 'current' and revoked_at is null limit 100`,
+  },
+  any: { name: 'api_keys_any', text: 'select exists (select from api_keys) as any' },
+  lock: { name: 'api_keys_lock', text: `select pg_advisory_xact_lock(${bootstrapLock})` },
+  workspace: {
+    name: 'api_keys_workspace',
+    text: 'insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing',
+  },
+};
+
+export type ApiKeyStorage = ReturnType<typeof apiKeyStorage>;
+
+const create = async (
+  db: Database,
+  key: NewKey,
+  bootstrap: 'current' | null = null,
+): Promise<ApiKeyRow | undefined> => {
+  const rows = await db.query<ApiKeyRow>(statements.create, [
+    key.id,
+    key.key_hash,
+    key.short_key,
+    key.description,
+    key.role,
+    key.expires_at,
+    key.workspaces,
+    bootstrap,
+  ]);
+  return rows[0];
+};
+
+export const apiKeyStorage = (db: Database) => ({
+  /** Undefined when this very key is there. Throws for a workspace that is not. */
+  create: (key: NewKey): Promise<ApiKeyRow | undefined> => create(db, key),
+
+  /** The key with the hash, when it holds; it counts as used. */
+  async use(key_hash: Buffer): Promise<LiveKey | undefined> {
+    return (await db.query<LiveKey>(statements.use, [key_hash]))[0];
+  },
+
+  /** The first thousand that are not revoked: of a workspace and reaching none but those in `within`, or all. */
+  list: (of: { tenant_id: string; within: string[] } | null): Promise<ApiKeyRow[]> =>
+    db.query<ApiKeyRow>(statements.list, [of?.tenant_id ?? null, of?.within ?? null]),
+
+  /** Every node is told. Undefined when there is none that reaches these workspaces only (all, when null). */
+  async revoke(id: string, within: string[] | null): Promise<ApiKeyRow | undefined> {
+    return (await db.query<ApiKeyRow>(statements.revoke, [id, within]))[0];
+  },
+
+  /**
+   * Makes the workspace and the key of the setting where they are missing, however often it is asked, and revokes the keys that
+   * the setting had before. Returns what there is now under this key: one that was made by hand keeps its role, and
+   * one that was revoked by hand stays revoked.
+   */
+  ensure: (key: NewKey, workspace: { id: string; display_name: string }): Promise<EnsuredKey> =>
+    db.transact(async (tx) => {
+      await tx.query(statements.lock, []);
+      await tx.query(statements.workspace, [workspace.id, workspace.display_name]);
+      await tx.query(statements.replace, [key.key_hash]);
+      await create(tx, key, 'current');
+      await tx.query(statements.restore, [key.key_hash]);
+      await tx.query(statements.rebind, [key.key_hash, workspace.id]);
+      const [ensured] = await tx.query<EnsuredKey>(statements.bootstrapState, [key.key_hash]);
+      if (ensured === undefined) throw new Error('the key was not stored');
+      return ensured;
+    }),
+
+  /** Ids of keys that came from the setting and hold. */
+  async liveOfSetting(): Promise<string[]> {
+    return (await db.query<{ id: string }>(statements.bootstrapLive, [])).map(({ id }) => id);
+  },
+
+  /**
+   * Makes the first workspace and the first key, if no key was ever made, in one transaction with what `keep` does, which is
+   * called before the commit. Whether it did.
+   */
+  createFirst: (
+    key: NewKey,
+    workspace: { id: string; display_name: string },
+    keep: () => Promise<void>,
+  ): Promise<boolean> =>
+    db.transact(async (tx) => {
+      if ((await tx.query<{ any: boolean }>(statements.any, []))[0]?.any) return false;
+      await tx.query(statements.lock, []);
+      if ((await tx.query<{ any: boolean }>(statements.any, []))[0]?.any) return false;
+      await tx.query(statements.workspace, [workspace.id, workspace.display_name]);
+      await create(tx, key);
+      await keep();
+      return true;
+    }),
+});

@@ -1,0 +1,393 @@
+// Assistants and their versions. The row of an assistant is a copy of its current version.
+import { sql, type Expression, type SqlBool } from 'kysely';
+import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { Database } from '../postgres/database.ts';
+import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
+import type { AssistantTable } from '../postgres/tables.ts';
+
+export type AssistantRow = AssistantTable;
+
+export type NewAssistant = Omit<AssistantRow, 'version' | 'created_at' | 'updated_at'>;
+
+export type AssistantPatch = Partial<
+  Pick<NewAssistant, 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata'>
+>;
+
+export interface AssistantFilter {
+  metadata?: Record<string, unknown> | undefined;
+  graph_id?: string | undefined;
+  /** A part of the name, in any case. */
+  name?: string | undefined;
+  /** Leaves out default assistants of graphs that are not among these and that no worker executed within this time. */
+  served?: { graphs: readonly string[]; withinMs: number } | undefined;
+}
+
+/** A default assistant of a graph that no worker executes, and what would be deleted with it. */
+export interface UnservedDefault {
+  assistant_id: string;
+  graph_id: string;
+  crons: number;
+  /** Ended runs; above 10,000 not counted exactly. */
+  runs: number;
+  /** Runs that are pending or running. */
+  in_flight: number;
+}
+
+export interface AssistantPage {
+  limit: number;
+  offset: number;
+  sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at';
+  sort_order: 'asc' | 'desc';
+}
+
+const columnList = [
+  'assistant_id',
+  'graph_id',
+  'name',
+  'description',
+  'config',
+  'context',
+  'metadata',
+  'version',
+  'created_at',
+  'updated_at',
+] as const;
+const columns = columnList.join(', ');
+const versioned = 'assistant_id, version, graph_id, name, description, config, context, metadata';
+
+/** A default assistant is deleted by a command; one with runs in flight, when they are over. */
+export type DeletionObstacle = 'default' | 'in_flight';
+
+const statements = {
+  create: {
+    name: 'assistants_create',
+    text: `with created as (
+        insert into assistants (assistant_id, graph_id, name, description, config, context, metadata, is_default)
+        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (assistant_id) do nothing returning ${columns}
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from created
+      )
+      select ${columns} from created`,
+  },
+  get: {
+    name: 'assistants_get',
+    reads: true,
+    text: `select ${columns} from assistants where assistant_id = $1 and metadata @@ $2::jsonpath`,
+  },
+  lock: {
+    name: 'assistants_lock',
+    text: 'select description, is_default from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
+  },
+  // Null keeps what is there; metadata is merged.
+  update: {
+    name: 'assistants_update',
+    text: `with updated as (
+        update assistants a set graph_id = coalesce($2, a.graph_id), name = coalesce($3, a.name),
+          description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
+          context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
+        where a.assistant_id = $1 and (a.metadata || coalesce($8::jsonb, '{}')) @@ $9::jsonpath returning a.*
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from updated
+      )
+      select ${columns} from updated`,
+  },
+  reset: {
+    name: 'assistants_reset',
+    text: `with reset as (
+        update assistants a set graph_id = $2, name = $3, description = $4, config = $5, context = $6, metadata = $7,
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
+        where a.assistant_id = $1 and a.metadata ? $8 returning a.*
+      ), version as (
+        insert into assistant_versions (${versioned}) select ${versioned} from reset
+      )
+      select assistant_id from reset`,
+  },
+  latest: {
+    name: 'assistants_latest',
+    text: `update assistants a set graph_id = v.graph_id, name = v.name, description = v.description, config = v.config,
+        context = v.context, metadata = v.metadata, version = v.version, updated_at = now()
+      from assistant_versions v
+      where a.assistant_id = $1 and a.metadata @@ $3::jsonpath and v.assistant_id = $1 and v.version = $2
+        and v.metadata @@ $3::jsonpath returning ${columnList.map((column) => `a.${column}`).join(', ')}`,
+  },
+  delete: {
+    name: 'assistants_delete',
+    text: `delete from assistants a where a.assistant_id = $1 and a.metadata @@ $2::jsonpath
+      and not exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running'))
+      returning assistant_id`,
+  },
+  obstacle: {
+    name: 'assistants_deletion_obstacle',
+    reads: true,
+    text: `select case when a.is_default then 'default'
+        when exists (select 1 from runs r where r.assistant_id = $1 and r.status in ('pending', 'running')) then 'in_flight' end as obstacle
+      from assistants a where a.assistant_id = $1`,
+  },
+  mark: {
+    name: 'assistants_mark_default',
+    text: 'update assistants set is_default = true where assistant_id = any ($1::uuid[]) and not is_default',
+  },
+  unmarked: {
+    name: 'assistants_unmarked',
+    reads: true,
+    text: `select assistant_id, graph_id from assistants
+      where metadata @> '{"created_by":"system"}' and not is_default
+      order by created_at, assistant_id limit $1`,
+  },
+  unserved: {
+    name: 'assistants_unserved',
+    reads: true,
+    text: `select a.assistant_id, a.graph_id,
+        (select count(*)::integer from crons c where c.assistant_id = a.assistant_id) as crons,
+        (select count(*)::integer from (
+          select 1 from runs r where r.assistant_id = a.assistant_id and r.status not in ('pending', 'running') limit 10001) s) as runs,
+        (select count(*)::integer from (
+          select 1 from runs r where r.assistant_id = a.assistant_id and r.status in ('pending', 'running') limit 10001) s) as in_flight
+      from assistants a
+      where a.is_default and not is_graph_served(a.graph_id, $1 * interval '1 ms', false)
+      order by a.graph_id, a.assistant_id limit $2`,
+  },
+  prune: {
+    name: 'assistants_prune',
+    text: `select prune_default_assistant($1, $2 * interval '1 ms') as outcome`,
+  },
+};
+
+export type AssistantStorage = ReturnType<typeof assistantStorage>;
+
+/** So that `%` and `_` in what a client sends stand for themselves. */
+const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+
+const conditions = (
+  { metadata, graph_id, name, served }: AssistantFilter,
+  access: RowFilter,
+): Expression<SqlBool>[] => [
+  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...(metadata && Object.keys(metadata).length > 0
+    ? [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]
+    : []),
+  ...(served
+    ? [
+        sql<SqlBool>`(not is_default or graph_id = any (${[...served.graphs]}::text[])
+          or is_graph_served(graph_id, ${served.withinMs} * interval '1 ms'))`,
+      ]
+    : []),
+  ...(graph_id === undefined ? [] : [sql<SqlBool>`graph_id = ${graph_id}`]),
+  ...(name === undefined || name === '' ? [] : [sql<SqlBool>`name ilike ${`%${literal(name)}%`}`]),
+];
+
+const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+const fieldsOf = ({ assistant_id, graph_id, name, description, ...rest }: NewAssistant) => [
+  assistant_id,
+  graph_id,
+  name,
+  description,
+  json(rest.config),
+  json(rest.context),
+  json(rest.metadata),
+];
+
+/** Locks first: a statement that waits still counts the versions as they were when it began. */
+const update = (
+  db: Database,
+  assistant_id: string,
+  patch: AssistantPatch,
+  access: RowFilter,
+  wants: (locked: Pick<AssistantRow, 'description'>) => boolean,
+): Promise<AssistantRow | undefined> =>
+  db.transact(async (tx) => {
+    const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [
+      assistant_id,
+      access.jsonpath,
+    ]);
+    if (!locked || !wants(locked)) return undefined;
+    const { graph_id, name, description, config, context, metadata } = patch;
+    const rows = await tx.query<AssistantRow>(statements.update, [
+      assistant_id,
+      graph_id ?? null,
+      name ?? null,
+      description !== undefined,
+      description ?? null,
+      json(config),
+      json(context),
+      json(metadata),
+      access.jsonpath,
+    ]);
+    return rows[0];
+  });
+
+const defaults = (db: Database) => ({
+  /** Marks assistants as the default ones of their graphs. */
+  async markDefaults(assistant_ids: readonly string[]): Promise<void> {
+    await db.query(statements.mark, [assistant_ids]);
+  },
+
+  /** Assistants whose metadata says that the system made them, and that are not marked as default; oldest first. */
+  unmarked: (limit: number): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
+    db.query(statements.unmarked, [limit]),
+
+  /** Default assistants of graphs that no worker has executed within this time. */
+  unserved: (withinMs: number, limit: number): Promise<UnservedDefault[]> =>
+    db.query<UnservedDefault>(statements.unserved, [withinMs, limit]),
+
+  /** Deletes a default assistant with its crons and runs, unless it is in use. */
+  async prune(
+    assistant_id: string,
+    withinMs: number,
+  ): Promise<'deleted' | 'missing' | 'served' | 'in_flight'> {
+    const [row] = await db.query<{ outcome: 'deleted' | 'missing' | 'served' | 'in_flight' }>(
+      statements.prune,
+      [assistant_id, withinMs],
+    );
+    return row?.outcome ?? 'missing';
+  },
+});
+
+/** Columns of an assistant in a list; JSON is text. */
+const listColumns: Record<string, string> = {
+  ...Object.fromEntries(columns.split(',').map((column) => [column.trim(), `r.${column.trim()}`])),
+  config: 'r.config::text',
+  context: 'r.context::text',
+  metadata: 'r.metadata::text',
+};
+export const assistantTexts = ['config', 'context', 'metadata'];
+
+/** What is selected of it, with its id. */
+const listed = (select: readonly string[] | undefined) => {
+  const chosen = Object.fromEntries(
+    Object.entries(listColumns).filter(
+      ([name]) => name === 'assistant_id' || (select?.includes(name) ?? true),
+    ),
+  );
+  return {
+    columns: chosen,
+    long: ['description', ...assistantTexts].filter((name) => name in chosen),
+  };
+};
+
+/** An assistant in a list: what is not selected is absent, and JSON is text. */
+export type ListedAssistant = Pick<AssistantRow, 'assistant_id'> &
+  Partial<Record<keyof AssistantRow, unknown>>;
+
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** Newest first. */
+  versions: (
+    assistant_id: string,
+    page: { metadata?: object | undefined; limit: number; offset: number },
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedAssistant>> =>
+    readPage(
+      db,
+      {
+        keys: {
+          text: `select v.assistant_id, v.version from assistant_versions v join assistants a using (assistant_id)
+            where v.assistant_id = $1 and a.metadata @@ $5::jsonpath and v.metadata @@ $5::jsonpath
+              and ($2::jsonb is null or v.metadata @> $2)
+            order by v.version desc limit $3 offset $4`,
+          values: [assistant_id, json(page.metadata), page.limit + 1, page.offset, access.jsonpath],
+        },
+        order: 'k.version desc',
+        columns: { ...listColumns, updated_at: 'r.created_at' },
+        long: ['description', ...assistantTexts],
+        from: 'assistant_versions r',
+        where: 'r.assistant_id = k.assistant_id and r.version = k.version',
+        limit: page.limit,
+        answers,
+      },
+      'assistants_versions_page',
+    ),
+
+  search(
+    filter: AssistantFilter,
+    { limit, offset, sort_by, sort_order }: AssistantPage,
+    access: RowFilter,
+    select?: readonly string[],
+  ): Promise<BoundedPage<ListedAssistant>> {
+    const { sql: text, parameters: values } = db.kysely
+      .selectFrom('assistants')
+      .select([...new Set(['assistant_id', sort_by] as const)])
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('assistant_id', sort_order)
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    return readPage(db, {
+      keys: { text, values },
+      order: `k.${sort_by} ${sort_order}, k.assistant_id ${sort_order}`,
+      ...listed(select),
+      from: 'assistants r',
+      where: 'r.assistant_id = k.assistant_id',
+      limit,
+      answers,
+    });
+  },
+
+  async count(filter: AssistantFilter, access: RowFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('assistants')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter, access)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});
+
+export const assistantStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...defaults(db),
+  ...searches(db, answers),
+
+  /** The new row, or undefined when the id is taken. `isDefault`: the default assistant of its graph. */
+  async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.create, [...fieldsOf(assistant), isDefault]))[0];
+  },
+
+  async find(assistant_id: string, access: RowFilter): Promise<AssistantRow | undefined> {
+    return (await db.query<AssistantRow>(statements.get, [assistant_id, access.jsonpath]))[0];
+  },
+
+  /** Makes a new version and the row a copy of it; undefined when there is no such assistant, or it would be out of reach. */
+  update: (
+    assistant_id: string,
+    patch: AssistantPatch,
+    access: RowFilter,
+  ): Promise<AssistantRow | undefined> => update(db, assistant_id, patch, access, () => true),
+
+  /** Makes a new version only if the description is another one: of several servers that start, one does. */
+  async describe(assistant_id: string, description: string | null): Promise<void> {
+    await update(db, assistant_id, { description }, everyRow, (locked) => locked.description !== description);
+  },
+
+  /** Makes it what is given, if its metadata has the key. */
+  async reset(assistant: NewAssistant, ifKey: string): Promise<void> {
+    await db.query(statements.reset, [...fieldsOf(assistant), ifKey]);
+  },
+
+  async setLatest(
+    assistant_id: string,
+    version: number,
+    access: RowFilter,
+  ): Promise<AssistantRow | undefined> {
+    const values = [assistant_id, version, access.jsonpath];
+    return (await db.query<AssistantRow>(statements.latest, values))[0];
+  },
+
+  /** Locks first: a statement that waits for a run to be made still sees the runs as they were when it began. */
+  delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | DeletionObstacle> =>
+    db.transact(async (tx) => {
+      const values = [assistant_id, access.jsonpath];
+      const [locked] = await tx.query<{ is_default: boolean }>(statements.lock, values);
+      if (!locked) return 'missing';
+      if (locked.is_default) return 'default';
+      return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';
+    }),
+
+  /** Why the assistant cannot be deleted now; undefined when it can. The caller has found it. */
+  async deletionObstacle(assistant_id: string): Promise<DeletionObstacle | undefined> {
+    const [row] = await db.query<{ obstacle: DeletionObstacle | null }>(statements.obstacle, [assistant_id]);
+    return row?.obstacle ?? undefined;
+  },
+});

@@ -1,0 +1,451 @@
+// Checkpoints, their pending writes, and the blobs that hold their values.
+import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { Database } from '../postgres/database.ts';
+
+/** A checkpoint as stored; `metadata`, `body`, `channels`, `wrote` and `shape` are JSON text. */
+export interface CheckpointRow {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+  parent_id: string | null;
+  run_id: string | null;
+  metadata: string;
+  body: string;
+  channels: string;
+  wrote: string | null;
+  shape: string | null;
+}
+
+export interface WriteRow {
+  thread_id: string;
+  checkpoint_ns: string;
+  checkpoint_id: string;
+  task_id: string;
+  idx: number;
+  channel: string;
+  task_path: string | null;
+  ref: string;
+}
+
+export interface BlobRow {
+  hash: string;
+  refs: string[] | null;
+  payload: string | null;
+}
+
+/**
+ * Who writes: a run under the lease `lease_token`, or a state update of `thread_id`, which must be free and have the
+ * `removals` that it had when the update began.
+ */
+export interface Owner {
+  owner: string;
+  lease_token?: number;
+  thread_id?: string;
+  removals?: number;
+  /** Of a run: the flush holds the work of a node, so the attempt is not charged if it is lost. */
+  progress?: boolean;
+}
+
+/** How a run (status set) or a state update (status null) leaves its thread. */
+export interface Ending {
+  thread_id: string;
+  status: string | null;
+  /** `error`, `interrupted`, or null for neither. */
+  ending: string | null;
+  interrupts: string | null;
+  error: string | null;
+  /** Final values as wire JSON, for those who cannot read them from the thread. */
+  values: string | null;
+  /** Whether the run's log has the error already. */
+  told: boolean;
+}
+
+/** Events of a run that others follow, for its log. */
+export interface LoggedEvents {
+  first_id: number;
+  last_id: number;
+  /** Alternating lines: the name of an event, its data as JSON. */
+  events: string;
+  /** The log forgets what is before this id. */
+  keep_from: number | null;
+}
+
+/** `found_head`: in a namespace of a subgraph, on the first checkpoint of a run, the head that the run found. */
+export type NewCheckpoint = CheckpointRow & { found_head?: string };
+
+/** `own`: the run that makes the write made its checkpoint too. Where it is absent the checkpoint is looked up. */
+export type NewWrite = WriteRow & { own?: true };
+
+type Owned<T> = T & { owner: string };
+
+/** One flush: all or nothing per owner, in one transaction. */
+export interface CheckpointBatch {
+  owners: Owner[];
+  heads: Owned<{
+    thread_id: string;
+    checkpoint_ns: string;
+    checkpoint_id: string;
+    expected: string | null;
+  }>[];
+  blobs: Owned<{ space: string } & BlobRow>[];
+  checkpoints: Owned<NewCheckpoint>[];
+  writes: Owned<NewWrite>[];
+  shapes: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
+  events: Owned<LoggedEvents>[];
+  endings: Owned<Ending>[];
+}
+
+export interface CheckpointKey {
+  thread_id: string;
+  checkpoint_ns: string;
+  /** The head of the namespace when absent. */
+  checkpoint_id?: string | undefined;
+}
+
+export interface HistoryQuery {
+  thread_id: string;
+  /** Every namespace when absent. */
+  checkpoint_ns?: string | undefined;
+  before?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** Where values begin: blobs of a space. */
+export interface BlobRoot {
+  space: string;
+  hashes: string[];
+}
+
+/** What the values of a thread's newest checkpoint are made of; null for a thread without a checkpoint. */
+export interface HeadValues {
+  thread_id: string;
+  space: string;
+  channels: string;
+  shape: string | null;
+}
+
+/** A stored checkpoint with the writes that were made on it. */
+export interface StoredCheckpoint {
+  checkpoint: CheckpointRow;
+  writes: Pick<WriteRow, 'checkpoint_id' | 'task_id' | 'channel' | 'ref' | 'idx'>[];
+}
+
+const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
+const writesList = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
+    'channel', w.channel, 'ref', w.ref, 'idx', w.idx) order by w.task_path, w.task_id, w.idx), '[]')
+  from checkpoint_writes w
+  where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id)`;
+const writes = `${writesList} as writes`;
+
+/** The same for `bounded-page.ts`. */
+const pageColumns = {
+  ...Object.fromEntries(columns.split(',').map((column) => [column.trim().slice(2), column.trim()])),
+  writes_text: `${writesList}::text`,
+};
+
+/** Greater than any id that is made of a time. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Rows that one statement deletes. */
+const deletedMax = 5_000;
+/** Tasks of one superstep that wait for an answer. */
+const interruptsMax = 10_000;
+/** The engine asks for whole histories; what clients ask for has limits of its own. */
+const allRows = 1_000_000;
+
+/** `found`: the blobs that $2 in the spaces $1 stand for, and all that they refer to. `size`: their bytes. */
+const reachedBlobs = `with recursive reached (space, hash) as (
+        select * from unnest($1::uuid[], $2::uuid[])
+        union
+        select reached.space, r.hash from reached
+        join blobs b on b.space = reached.space and b.hash = reached.hash
+        cross join lateral unnest(b.refs) as r(hash)
+      ), found as materialized (
+        select b.hash, b.refs, b.payload from reached join blobs b on b.space = reached.space and b.hash = reached.hash
+      ), size as (
+        select coalesce(sum(coalesce(octet_length(payload), 0) + 64 + 40 * coalesce(cardinality(refs), 0)), 0)::bigint as bytes
+        from found
+      )`;
+
+const statements = {
+  commit: { name: 'checkpoints_commit', text: 'select commit_batch($1, $2, $3, $4, $5, $6, $7, $8) as lost' },
+  get: {
+    name: 'checkpoints_get',
+    reads: true,
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3`,
+  },
+  head: {
+    name: 'checkpoints_head',
+    reads: true,
+    text: `select ${columns}, ${writes} from checkpoint_heads h
+      join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+      where h.thread_id = $1 and h.checkpoint_ns = $2`,
+  },
+  left: {
+    name: 'checkpoints_left',
+    reads: true,
+    text: `select ${columns}, ${writes} from runs r
+      join checkpoints c on c.thread_id = r.thread_id and c.checkpoint_ns = '' and c.checkpoint_id = r.final_head
+      where r.run_id = $1`,
+  },
+  headValues: {
+    name: 'checkpoints_head_values',
+    reads: true,
+    text: `select t.thread_id, t.blob_space as space, coalesce(c.channels, '{}') as channels, c.shape from threads t
+      left join checkpoint_heads h on h.thread_id = t.thread_id and h.checkpoint_ns = ''
+      left join checkpoints c on c.thread_id = h.thread_id and c.checkpoint_ns = h.checkpoint_ns
+        and c.checkpoint_id = h.checkpoint_id
+      where t.thread_id = any ($1::uuid[])`,
+  },
+  headId: {
+    name: 'checkpoints_head_id',
+    reads: true,
+    text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
+  },
+  // The primary key read backwards: a page costs what it returns, however long the history is.
+  history: {
+    name: 'checkpoints_history',
+    reads: true,
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
+      order by c.checkpoint_id desc limit $4`,
+  },
+  everywhere: {
+    name: 'checkpoints_everywhere',
+    reads: true,
+    text: `select ${columns}, ${writes} from checkpoints c
+      where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`,
+  },
+  // Follows refs from the given hashes down to the leaves.
+  blobs: {
+    name: 'checkpoints_blobs',
+    reads: true,
+    text: `with recursive reached (hash) as (
+        select unnest($2::uuid[])
+        union
+        select r.hash from reached
+        join blobs b on b.space = $1 and b.hash = reached.hash
+        cross join lateral unnest(b.refs) as r(hash)
+      )
+      select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
+  },
+  // The same of several spaces as one JSON text, unless that would have more bytes than asked for.
+  blobsText: {
+    name: 'checkpoints_blobs_text',
+    reads: true,
+    text: `${reachedBlobs}
+      select bytes, case when bytes <= $3 then
+        (select coalesce(json_agg(json_build_array(hash, refs, payload))::text, '[]') from found) end as blobs
+      from size`,
+  },
+  // A row each: as one value, a large state would be in memory several times before it is read.
+  blobRows: {
+    name: 'checkpoints_blob_rows',
+    reads: true,
+    text: `${reachedBlobs}
+      select hash, refs, payload from found cross join size where bytes <= $3`,
+  },
+  // From the newest root checkpoint back to the input of the run, or to the first checkpoint that is not the run's.
+  progress: {
+    name: 'checkpoints_progress',
+    reads: true,
+    text: `with recursive line as (
+        select c.parent_id, c.metadata, 1 as depth from checkpoint_heads h
+        join checkpoints c using (thread_id, checkpoint_ns, checkpoint_id)
+        where h.thread_id = $1 and h.checkpoint_ns = '' and c.run_id = $2
+        union all
+        select c.parent_id, c.metadata, l.depth + 1 from line l
+        join checkpoints c on c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = l.parent_id
+        where c.run_id = $2
+      )
+      select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints
+      from line l where l.depth = 1`,
+  },
+  // Of the root checkpoint and of the subgraphs that its tasks run; without those that the run has made.
+  interrupts: {
+    name: 'checkpoints_interrupts',
+    reads: true,
+    text: `with root as (
+        select c.checkpoint_id, c.shape from checkpoints c
+        where c.thread_id = $1 and c.checkpoint_ns = '' and c.checkpoint_id = coalesce($2, (
+          select h.checkpoint_id from checkpoint_heads h where h.thread_id = $1 and h.checkpoint_ns = ''))
+      ), places as (
+        select '' as checkpoint_ns, r.checkpoint_id from root r
+        union all
+        select c.checkpoint_ns, c.checkpoint_id
+        from root r cross join lateral json_array_elements(r.shape::json -> 'tasks') as t(task)
+        join checkpoint_heads h on h.thread_id = $1
+          and split_part(split_part(h.checkpoint_ns, '|', 1), ':', 2) = t.task ->> 'id'
+        cross join lateral (
+          select c.checkpoint_ns, c.checkpoint_id from checkpoints c
+          where c.thread_id = $1 and c.checkpoint_ns = h.checkpoint_ns and c.run_id is distinct from $3
+          order by c.checkpoint_id desc limit 1
+        ) c
+      )
+      select w.ref from places p
+      join checkpoint_writes w on w.thread_id = $1 and w.checkpoint_ns = p.checkpoint_ns and w.checkpoint_id = p.checkpoint_id
+      where w.channel = '__interrupt__' and w.run_id is distinct from $3
+      order by p.checkpoint_ns, w.task_id limit $4`,
+  },
+  delete: { name: 'checkpoints_delete', text: 'select delete_checkpoints($1, $2) as more' },
+  space: {
+    name: 'checkpoints_space',
+    reads: true,
+    text: 'select blob_space from threads where thread_id = $1',
+  },
+};
+
+type Row = CheckpointRow & { writes: StoredCheckpoint['writes'] };
+const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ checkpoint, writes: list });
+
+export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
+
+/** What answers are made of, bounded in bytes. */
+const answerReads = (db: Database, answers: AnswerLimits) => ({
+  /** What the values of these threads are made of; none for one that is gone. */
+  async findHeadValues(thread_ids: string[]): Promise<Map<string, HeadValues>> {
+    const rows = await db.query<HeadValues>(statements.headValues, [thread_ids]);
+    return new Map(rows.map((row) => [row.thread_id, row]));
+  },
+
+  /** Newest first, until their bytes are too much for a page. */
+  async historyPage({
+    thread_id,
+    checkpoint_ns,
+    before = lastId,
+    limit,
+  }: HistoryQuery & { checkpoint_ns: string; limit: number }): Promise<BoundedPage<StoredCheckpoint>> {
+    const { rows, ...more } = await readPage<Row>(
+      db,
+      {
+        keys: {
+          text: `select c.thread_id, c.checkpoint_ns, c.checkpoint_id from checkpoints c
+            where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id < $3
+            order by c.checkpoint_id desc limit $4`,
+          values: [thread_id, checkpoint_ns, before, limit + 1],
+        },
+        order: 'k.checkpoint_id desc',
+        columns: pageColumns,
+        long: ['metadata', 'body', 'channels', 'wrote', 'shape', 'writes_text'],
+        from: 'checkpoints c',
+        where:
+          'c.thread_id = k.thread_id and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.checkpoint_id',
+        limit,
+        answers,
+      },
+      'checkpoints_history_page',
+    );
+    const toStored = ({ writes_text, ...row }: Row & { writes_text?: string }): StoredCheckpoint =>
+      stored({ ...row, writes: JSON.parse(writes_text ?? '[]') as Row['writes'] });
+    return { rows: rows.map(toStored), ...more };
+  },
+
+  /** The blobs of these values and all that they refer to, as JSON text; null when they have more bytes than that. */
+  async blobsText(roots: BlobRoot[], bytesMax: number): Promise<{ blobs: string | null; bytes: number }> {
+    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
+    const hashes = roots.flatMap((root) => root.hashes);
+    if (hashes.length === 0) return { blobs: '[]', bytes: 0 };
+    const values = [spaces, hashes, bytesMax];
+    const [row] = await db.query<{ blobs: string | null; bytes: number }>(statements.blobsText, values);
+    return row ?? { blobs: '[]', bytes: 0 };
+  },
+
+  /** The same as rows, for many bytes; none when they have more bytes than that. */
+  blobRows(roots: BlobRoot[], bytesMax: number): Promise<BlobRow[]> {
+    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
+    const hashes = roots.flatMap((root) => root.hashes);
+    return db.query(statements.blobRows, [spaces, hashes, bytesMax]);
+  },
+});
+
+export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...answerReads(db, answers),
+
+  /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
+  async commit(batch: CheckpointBatch): Promise<string[]> {
+    // A list of each kind: PostgreSQL reads a json value anew for every part that is taken from it.
+    const { owners, heads, blobs, checkpoints, writes: made, shapes, events, endings } = batch;
+    const lists = [owners, heads, blobs, checkpoints, made, shapes, events, endings].map((list) =>
+      JSON.stringify(list),
+    );
+    const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);
+    return row?.lost ?? [];
+  },
+
+  /** The checkpoint named by the key, or the head of its namespace. */
+  async find({
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+  }: CheckpointKey): Promise<StoredCheckpoint | undefined> {
+    const [row] =
+      checkpoint_id === undefined
+        ? await db.query<Row>(statements.head, [thread_id, checkpoint_ns])
+        : await db.query<Row>(statements.get, [thread_id, checkpoint_ns, checkpoint_id]);
+    return row && stored(row);
+  },
+
+  /** What the thread's root stood at when the run ended; undefined when that is gone, or the run never began. */
+  async findLeft(run_id: string): Promise<StoredCheckpoint | undefined> {
+    const [row] = await db.query<Row>(statements.left, [run_id]);
+    return row && stored(row);
+  },
+
+  async findHeadId(thread_id: string, checkpoint_ns: string): Promise<string | null> {
+    const [row] = await db.query<{ checkpoint_id: string }>(statements.headId, [thread_id, checkpoint_ns]);
+    return row?.checkpoint_id ?? null;
+  },
+
+  /** How far an earlier attempt of the run came: the step of the head, if the run made it, and its root checkpoints. */
+  async findProgress(
+    thread_id: string,
+    run_id: string,
+  ): Promise<{ step: number; checkpoints: number } | undefined> {
+    const values = [thread_id, run_id];
+    return (await db.query<{ step: number; checkpoints: number }>(statements.progress, values))[0];
+  },
+
+  /** References of the interrupts that the run found at a root checkpoint, by default the head. */
+  async foundInterrupts(
+    thread_id: string,
+    checkpoint_id: string | undefined,
+    run_id: string,
+  ): Promise<string[]> {
+    const values = [thread_id, checkpoint_id ?? null, run_id, interruptsMax];
+    return (await db.query<{ ref: string }>(statements.interrupts, values)).map((row) => row.ref);
+  },
+
+  /** Newest first. */
+  async history({
+    thread_id,
+    checkpoint_ns,
+    before = lastId,
+    limit = allRows,
+  }: HistoryQuery): Promise<StoredCheckpoint[]> {
+    const rows =
+      checkpoint_ns === undefined
+        ? await db.query<Row>(statements.everywhere, [thread_id, before, limit])
+        : await db.query<Row>(statements.history, [thread_id, checkpoint_ns, before, limit]);
+    return rows.map(stored);
+  },
+
+  /** The blobs with these hashes and all that they refer to. */
+  async blobs(space: string, hashes: string[]): Promise<BlobRow[]> {
+    return hashes.length === 0 ? [] : db.query<BlobRow>(statements.blobs, [space, hashes]);
+  },
+
+  /** Removes all checkpoints of a thread, in batches. */
+  async deleteThread(thread_id: string): Promise<void> {
+    for (let more = true; more;) {
+      const [row] = await db.query<{ more: boolean }>(statements.delete, [thread_id, deletedMax]);
+      more = row?.more ?? false;
+    }
+  },
+
+  /** Which blob space a thread's values live in; undefined for a thread that does not exist. */
+  async findSpace(thread_id: string): Promise<string | undefined> {
+    const [row] = await db.query<{ blob_space: string }>(statements.space, [thread_id]);
+    return row?.blob_space;
+  },
+});

@@ -1,0 +1,79 @@
+// Times to live: the defaults that new threads and items take, and what is over.
+import type { Database } from '../postgres/database.ts';
+import type { ThreadTtl, TtlStrategy } from './threads.ts';
+
+export interface ExpiryDefaults {
+  /** Of threads made without one; null for none. */
+  thread: ThreadTtl;
+  /** Minutes; null for none. */
+  item: number | null;
+  /** Whether reading an item gives it its whole time again. */
+  refreshOnRead: boolean;
+}
+
+export interface ExpiredThread {
+  thread_id: string;
+  ttl_strategy: TtlStrategy;
+}
+
+const statements = {
+  configure: {
+    name: 'expiry_configure',
+    text: `update expiry_defaults d
+      set thread_ttl_strategy = $1, thread_ttl_minutes = $2, item_ttl_minutes = $3, item_refresh_on_read = $4
+      where (d.thread_ttl_strategy, d.thread_ttl_minutes, d.item_ttl_minutes, d.item_refresh_on_read)
+        is distinct from ($1, $2::float8, $3::float8, $4)`,
+  },
+  threads: {
+    name: 'expiry_threads',
+    text: `select t.thread_id, t.ttl_strategy from threads t
+      where t.expires_at <= now()
+        and not exists (select 1 from runs r where r.thread_id = t.thread_id and r.status in ('pending', 'running'))
+      order by t.expires_at limit $1`,
+  },
+  delete: { name: 'expiry_delete', text: 'select expire_thread($1) as deleted' },
+  done: {
+    name: 'expiry_done',
+    text: `update threads set ttl_done_at = greatest(state_updated_at, ttl_since)
+      where thread_id = $1 and expires_at <= now() and ttl_strategy = 'keep_latest' returning thread_id`,
+  },
+  items: {
+    name: 'expiry_items',
+    text: `with over as (
+        select namespace, key from store_items where expires_at <= now()
+        order by expires_at limit $1 for update skip locked
+      ), gone as (
+        delete from store_items i using over o where i.namespace = o.namespace and i.key = o.key returning 1
+      )
+      select count(*) as count from gone`,
+  },
+};
+
+export type ExpiryStorage = ReturnType<typeof expiryStorage>;
+
+export const expiryStorage = (db: Database) => ({
+  /** What threads and items made from now on get, wherever they are made. */
+  async configure({ thread, item, refreshOnRead }: ExpiryDefaults): Promise<void> {
+    const values = [thread?.strategy ?? null, thread?.minutes ?? null, item, refreshOnRead];
+    await db.query(statements.configure, values);
+  },
+
+  /** Threads whose time is over, the longest first; without those that are in use. */
+  listThreads: (limit: number): Promise<ExpiredThread[]> =>
+    db.query<ExpiredThread>(statements.threads, [limit]),
+
+  /** Deletes the thread as `threads.delete` does, if its time is still over and nothing uses it. */
+  async deleteThread(thread_id: string): Promise<boolean> {
+    return (await db.query<{ deleted: boolean }>(statements.delete, [thread_id]))[0]?.deleted ?? false;
+  },
+
+  /** The strategy `keep_latest` has been applied: nothing is over until the state changes again. */
+  async markKept(thread_id: string): Promise<boolean> {
+    return (await db.query(statements.done, [thread_id])).length > 0;
+  },
+
+  /** Removes items whose time is over; returns how many. */
+  async deleteItems(limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.items, [limit]))[0]?.count ?? 0;
+  },
+});

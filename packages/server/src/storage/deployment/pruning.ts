@@ -1,0 +1,103 @@
+// Removing checkpoints that a thread no longer needs, and the blobs that nothing refers to afterwards.
+import type { Database } from '../postgres/database.ts';
+import type { RowFilter } from '../postgres/row-filter.ts';
+
+/** A checkpoint on the way to the root of its tree; `metadata` and `channels` are JSON text. */
+export interface Ancestor {
+  checkpoint_id: string;
+  metadata: string;
+  channels: string;
+}
+
+export interface KeptCheckpoint {
+  checkpoint_ns: string;
+  checkpoint_id: string;
+}
+
+/**
+ * `more`: call again. `busy`: a run works on the thread, or waits. `changed`: a head has moved since the mark was
+ * taken.
+ */
+export type PruneOutcome = 'done' | 'more' | 'busy' | 'changed' | 'missing';
+
+const statements = {
+  mark: {
+    name: 'pruning_mark',
+    text: `select heads_mark($1) as mark from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
+  },
+  // Namespaces are `node:task|node:task…`; those of stateful subgraphs name no task.
+  heads: {
+    name: 'pruning_heads',
+    text: `select checkpoint_ns, checkpoint_id from checkpoint_heads
+      where thread_id = $1 and (
+        $2::text[] is null or strpos(split_part(checkpoint_ns, '|', 1), ':') = 0
+        or split_part(split_part(checkpoint_ns, '|', 1), ':', 2) = any ($2))`,
+  },
+  ancestors: {
+    name: 'pruning_ancestors',
+    text: `with recursive line as (
+        select c.checkpoint_id, c.parent_id, c.metadata, c.channels, 0 as depth from checkpoints c
+        where c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = $3
+        union all
+        select c.checkpoint_id, c.parent_id, c.metadata, c.channels, l.depth + 1 from line l
+        join checkpoints c on c.thread_id = $1 and c.checkpoint_ns = $2 and c.checkpoint_id = l.parent_id
+        where l.depth < $4
+      )
+      select checkpoint_id, metadata, channels from line where depth > 0 order by depth`,
+  },
+  prune: { name: 'pruning_prune', text: 'select prune_thread($1, $2, $3, $4) as outcome' },
+  garbage: {
+    name: 'pruning_garbage',
+    text: 'select blob_space from blob_garbage where due_at <= now() order by due_at limit $1',
+  },
+  collect: { name: 'pruning_collect', text: 'select collect_blobs($1, $2) as removed' },
+  postpone: {
+    name: 'pruning_postpone',
+    text: `update blob_garbage set due_at = now() + interval '1 minute' where blob_space = $1`,
+  },
+};
+
+export type PruningStorage = ReturnType<typeof pruningStorage>;
+
+export const pruningStorage = (db: Database) => ({
+  /** Stands for where the heads are; undefined for a thread that does not exist. */
+  async findMark(thread_id: string, access: RowFilter): Promise<string | undefined> {
+    const values = [thread_id, access.jsonpath];
+    return (await db.query<{ mark: string }>(statements.mark, values))[0]?.mark;
+  },
+
+  /** Heads of namespaces that begin with one of the tasks, or with none, the root's among them; all without tasks. */
+  listHeads: (thread_id: string, tasks: string[] | null): Promise<KeptCheckpoint[]> =>
+    db.query<KeptCheckpoint>(statements.heads, [thread_id, tasks]),
+
+  /** The checkpoint's parent, its parent, and so on. */
+  listAncestors: (kept: KeptCheckpoint & { thread_id: string }, limit: number): Promise<Ancestor[]> =>
+    db.query<Ancestor>(statements.ancestors, [kept.thread_id, kept.checkpoint_ns, kept.checkpoint_id, limit]),
+
+  /** Removes at most `count` checkpoints, the oldest first, and none of those given. */
+  async prune(
+    thread_id: string,
+    { mark, kept }: { mark: string; kept: KeptCheckpoint[] },
+    count: number,
+  ): Promise<PruneOutcome> {
+    const values = [thread_id, mark, JSON.stringify(kept), count];
+    const [row] = await db.query<{ outcome: PruneOutcome }>(statements.prune, values);
+    return row?.outcome ?? 'missing';
+  },
+
+  /** Families whose blobs want looking at. */
+  async listGarbage(limit: number): Promise<string[]> {
+    const rows = await db.query<{ blob_space: string }>(statements.garbage, [limit]);
+    return rows.map((row) => row.blob_space);
+  },
+
+  /** Removes blobs of the family that nothing refers to; null when it cannot be done now. */
+  async collect(blob_space: string, count: number): Promise<number | null> {
+    const [row] = await db.query<{ removed: number | null }>(statements.collect, [blob_space, count]);
+    return row?.removed ?? null;
+  },
+
+  async postpone(blob_space: string): Promise<void> {
+    await db.query(statements.postpone, [blob_space]);
+  },
+});

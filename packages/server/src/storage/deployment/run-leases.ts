@@ -1,0 +1,140 @@
+// Leases on runs: taken, renewed, given back, and what is done under them by who holds them.
+import type { Database } from '../postgres/database.ts';
+import { toShownText } from '../postgres/exact-text.ts';
+import type { Lease } from '../postgres/lease.ts';
+import { runColumns, type RunRow, type RunSetting } from './runs.ts';
+
+/**
+ * `sealed_user`: whom the run acts for, null for nobody. `webhook`: where to tell of its end. `cancelled`: it shall
+ * stop.
+ */
+export type ClaimedSetting = RunSetting & {
+  run_id: string;
+  cancelled: boolean;
+  next_event_id: number | null;
+  sealed_user: string | null;
+  webhook: string | null;
+};
+
+export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean };
+
+/** `owner_hash`: whose share of the slots it takes. */
+export type ClaimedRun = RunRow & { owner_hash: number };
+
+export interface ClaimOptions {
+  count: number;
+  worker_id: string;
+  leaseMs: number;
+  attemptsMax: number;
+  /** Runs of other graphs are left to others. */
+  graphs: readonly string[];
+  /** The owner that was served last of each assistant, in the order of service. */
+  served: readonly (readonly [assistant_id: string, owner_hash: number])[];
+}
+
+/** How an attempt is given back. */
+export interface Release {
+  /** The attempt counts, unless it committed the work of a node. */
+  charge: boolean;
+  /** It is listed among the lost attempts of the run. */
+  lost: boolean;
+  reason: string;
+}
+
+/** Runs that one statement recovers. */
+const batchMax = 100;
+
+const statements = {
+  claim: {
+    name: 'runs_claim',
+    text: `select ${runColumns}, owner_hash from claim_runs($1, $2, $3 * interval '1 ms', $4, $5, $6, $7)`,
+  },
+  recover: { name: 'runs_recover', text: `select ${runColumns} from recover_lost_runs($1, $2)` },
+  setting: {
+    name: 'runs_setting',
+    reads: true,
+    text: `select r.run_id, r.thread_id, r.status, r.lease_token, r.created_at, a.graph_id,
+        a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
+        t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head, r.log,
+        (select max(e.last_id) + 1 from run_events e where e.run_id = r.run_id) as next_event_id,
+        (select u.sealed from run_users u where u.run_id = r.run_id) as sealed_user, r.webhook,
+        exists (select 1 from run_cancels c where c.run_id = r.run_id) as cancelled
+      from runs r join assistants a using (assistant_id)
+      left join threads t on t.thread_id = r.thread_id
+      left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
+      where r.run_id = any ($1::uuid[])`,
+  },
+  // In the order of ids, as the flush of an executor locks them.
+  renew: {
+    name: 'runs_renew',
+    text: `with held as (
+        select r.run_id from runs r
+        join unnest($1::uuid[], $2::bigint[]) as l(run_id, lease_token)
+          on r.run_id = l.run_id and r.lease_token = l.lease_token and r.status = 'running'
+        order by r.run_id for update of r
+      ), renewed as (
+        update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
+        returning r.run_id, r.log
+      )
+      select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`,
+  },
+  release: { name: 'runs_release', text: 'select release_runs($1, $2, $3, $4, $5)' },
+  stop: {
+    name: 'runs_stop',
+    text: `with held as (
+        select run_id from runs where run_id = $1 and lease_token = $2 and status = 'running' for update
+      )
+      select end_run(run_id, $3, $4, null, $5, null) from held`,
+  },
+};
+
+export type RunLeaseStorage = ReturnType<typeof runLeaseStorage>;
+
+const split = (leases: Lease[]) => [leases.map(({ id }) => id), leases.map(({ lease_token }) => lease_token)];
+
+export const runLeaseStorage = (db: Database) => ({
+  /**
+   * Takes leases on up to `count` runs that wait for a slot. A returned run whose status is not `running` was not claimed
+   * but ended: its attempts were used up, or it had been cancelled. `sinceMs`: the monotonic time from which leases count.
+   */
+  async claim(options: ClaimOptions): Promise<{ runs: ClaimedRun[]; sinceMs: number }> {
+    const { count, worker_id, leaseMs, attemptsMax, graphs, served } = options;
+    // From when the statement left: the wait for a connection is no part of the lease.
+    let sinceMs = performance.now();
+    const claim = { ...statements.claim, onSend: () => (sinceMs = performance.now()) };
+    const assistants = served.map(([assistant_id]) => assistant_id);
+    const owners = served.map(([, owner_hash]) => owner_hash);
+    const values = [count, worker_id, leaseMs, attemptsMax, graphs, assistants, owners];
+    return { runs: await db.query<ClaimedRun>(claim, values), sinceMs };
+  },
+
+  /** Queues runs whose leases have ended. A returned run whose status is not `pending` has ended instead. */
+  recover: (attemptsMax: number): Promise<RunRow[]> =>
+    db.query<RunRow>(statements.recover, [batchMax, attemptsMax]),
+
+  /** What an executor needs to know; `next_event_id` is null for a run without a log. */
+  settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>
+    db.query<ClaimedSetting>(statements.setting, [run_ids]),
+
+  /** Returns the runs whose leases are still ours, now for `leaseMs` more. */
+  renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
+    db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
+
+  /**
+   * Gives runs back, to be claimed again at once. When somebody else has a lease by now, the loss that was listed then gets the
+   * reason, and is not charged unless `charge` says so.
+   */
+  async release(leases: Lease[], { charge, lost, reason }: Release): Promise<void> {
+    await db.query(statements.release, [...split(leases), charge, toShownText(reason), lost]);
+  },
+
+  /** Ends a run on behalf of its executor, if the lease still holds. `error` is JSON text. */
+  async stop(
+    { id, lease_token }: Lease,
+    status: RunRow['status'],
+    ending: 'error' | 'as_stored',
+    error: string | null,
+  ): Promise<void> {
+    await db.query(statements.stop, [id, lease_token, status, ending, error]);
+  },
+});

@@ -1,0 +1,114 @@
+// The log of runs that others than the executing process follow: written with the checkpoints (commit_batch), read here.
+import type { Database } from '../postgres/database.ts';
+
+export interface LogRow {
+  run_id: string;
+  first_id: number;
+  last_id: number;
+  /** Alternating lines: the name of an event, its data as JSON. */
+  events: string;
+  /** JSON text of a LoggedOutcome, when nothing comes after this row. */
+  outcome: string | null;
+  /** Milliseconds since it was written. */
+  age_ms: number;
+}
+
+export interface LoggedOutcome {
+  status: string;
+  /** JSON text. */
+  error: string | null;
+  values: string | null;
+}
+
+/** A place in a run's log: rows that hold this id or later ones. */
+export interface LogPosition {
+  run_id: string;
+  next_id: number;
+}
+
+const columns = `e.run_id, e.first_id, e.last_id, e.events, e.outcome,
+  extract(epoch from clock_timestamp() - e.created_at)::float8 * 1000 as age_ms`;
+
+const statements = {
+  // Rows until their bytes are over the bound, and at least one.
+  page: {
+    name: 'run_log_page',
+    reads: true,
+    text: `select ${columns} from (
+        select e.*, sum(octet_length(e.events)) over (order by e.first_id, e.last_id) - octet_length(e.events) as before
+        from (select * from run_events where run_id = $1 and (last_id >= $2 or outcome is not null)
+              order by first_id, last_id limit 500) e
+      ) e where e.before < $3 order by e.first_id, e.last_id`,
+  },
+  // The first row of each log, then the second of each, and so on until their bytes exceed the bound; at least one row.
+  news: {
+    name: 'run_log_news',
+    reads: true,
+    text: `select ${columns}, e.found from (
+        select e.*, count(*) over () as found, row_number() over (order by e.place, e.position) as n,
+          sum(octet_length(e.events) + coalesce(octet_length(e.outcome), 0)) over (order by e.place, e.position) as bytes
+        from unnest($1::uuid[], $2::integer[]) with ordinality as p(run_id, next_id, position)
+        cross join lateral (
+          select l.*, p.position, row_number() over (order by l.first_id, l.last_id) as place,
+            sum(octet_length(l.events)) over (order by l.first_id, l.last_id) - octet_length(l.events) as before
+          from (
+            select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
+            order by l.first_id, l.last_id limit 200
+          ) l
+        ) e where e.before < $3
+      ) e where e.n = 1 or e.bytes <= $4 order by e.n`,
+  },
+  end: {
+    name: 'run_log_end',
+    reads: true,
+    text: 'select max(last_id) + 1 as next_id from run_events where run_id = $1',
+  },
+  // A run without a thread stays as long as its log.
+  prune: {
+    name: 'run_log_prune',
+    text: `with over as (
+        select run_id from run_events
+        where outcome is not null and created_at < now() - $1 * interval '1 ms' order by created_at limit $2
+      ), temporary as (
+        delete from runs r using over where r.run_id = over.run_id and r.temporary and r.status not in ('pending', 'running')
+      ), gone as (
+        delete from run_events e using over where e.run_id = over.run_id returning e.outcome
+      )
+      select count(outcome)::integer as runs from gone`,
+  },
+};
+
+export type RunLogStorage = ReturnType<typeof runLogStorage>;
+
+export const runLogStorage = (db: Database) => ({
+  /** Rows from an id on, about `bytes` of them; empty at the end of the log. */
+  page: (run_id: string, next_id: number, bytes: number): Promise<LogRow[]> =>
+    db.query<LogRow>(statements.page, [run_id, next_id, bytes]),
+
+  /**
+   * New rows of several logs: about `bytes.log` of each, and not many more than `bytes.all` together. `isCut`: more were found
+   * than that has room for; logs without a row may have one.
+   */
+  async news(
+    positions: LogPosition[],
+    bytes: { log: number; all: number },
+  ): Promise<{ rows: LogRow[]; isCut: boolean }> {
+    const rows = await db.query<LogRow & { found: number }>(statements.news, [
+      positions.map(({ run_id }) => run_id),
+      positions.map(({ next_id }) => next_id),
+      bytes.log,
+      bytes.all,
+    ]);
+    return { rows, isCut: rows.length < (rows[0]?.found ?? 0) };
+  },
+
+  /** The id that the next event will have; undefined when there is no log. */
+  async findEnd(run_id: string): Promise<number | undefined> {
+    return (await db.query<{ next_id: number | null }>(statements.end, [run_id]))[0]?.next_id ?? undefined;
+  },
+
+  /** Forgets logs of runs that ended longer ago than this; returns of how many runs. */
+  async prune(retentionMs: number, limit: number): Promise<number> {
+    return (await db.query<{ runs: number }>(statements.prune, [retentionMs, limit]))[0]?.runs ?? 0;
+  },
+});

@@ -1,0 +1,376 @@
+// The long-term store: values by namespace and key. A namespace is a list of labels, and everything below a
+// prefix lies together in the index, in the order of the labels' bytes.
+import { sql, type Expression, type SqlBool } from 'kysely';
+import { invalid } from '@svc/contract/problem';
+import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { Database } from '../postgres/database.ts';
+import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
+import { assertStorableKey, labelsMax, storableText } from '../postgres/storable.ts';
+import type { StoreItemTable } from '../postgres/tables.ts';
+
+export type StoreItemRow = Pick<StoreItemTable, 'namespace' | 'key' | 'value' | 'created_at' | 'updated_at'>;
+
+/** An item in a list: its value is JSON text. */
+export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
+
+/** As read, with whether reading it should give it more time: most reads of an item that expires do not. */
+type ReadItem<T extends ItemKey = StoreItemRow> = T & { refresh_due: boolean };
+
+export interface ItemKey {
+  namespace: string[];
+  key: string;
+}
+
+export interface ItemWrite extends ItemKey {
+  /** Null removes the item. */
+  value: Record<string, unknown> | null;
+  /** Minutes that it lives; null for ever. When absent, as the deployment says. */
+  ttl?: number | null | undefined;
+}
+
+export interface ItemSearch {
+  prefix: string[];
+  /** Key to the value it equals, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
+  filter?: Record<string, unknown> | undefined;
+  /** Whether what is found gets its whole time to live again. When absent, as the deployment says. */
+  refresh?: boolean | undefined;
+  limit: number;
+  offset: number;
+}
+
+export interface NamespaceMatch {
+  at: 'front' | 'back';
+  /** `*` stands for any one label. */
+  labels: string[];
+}
+
+export interface NamespaceSearch {
+  /** All of them must match. */
+  matches: NamespaceMatch[];
+  max_depth?: number | undefined;
+  limit: number;
+  offset: number;
+}
+
+const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as const;
+
+/** An item whose time is over is not there, whether it has been swept or not. */
+const present = '(expires_at is null or expires_at > now())';
+/** What a filter sees of an item: its value, with where it lies. */
+const seen = (item = ''): string =>
+  `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key))`;
+
+/** A read writes only when a tenth of the time has passed since it was last counted anew. */
+const refreshDue = (asked: string): string =>
+  `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
+    else coalesce(${asked}::boolean, items_refresh_on_read()) end`;
+
+/** What a put does with what was there. */
+const replace = `do update set value = excluded.value, updated_at = clock_timestamp(), ttl_minutes = excluded.ttl_minutes,
+  expires_at = excluded.expires_at,
+  created_at = case when i.expires_at <= now() then excluded.created_at else i.created_at end`;
+/** The minutes given, or else the deployment's; infinity is none. */
+const minutes = (given: string): string => `nullif(coalesce(${given}, default_item_ttl()), 'infinity')`;
+const expiry = (given: string): string => `now() + make_interval(secs => ${minutes(given)} * 60)`;
+
+/** First half of the keys of advisory locks, so that other uses of these do not meet ours. */
+const batchLocks = 0x73746f72;
+
+const statements = {
+  get: {
+    name: 'items_get',
+    reads: true,
+    text: `select ${columnNames.join(', ')}, ${refreshDue('$3')} as refresh_due from store_items
+      where namespace = $1 and key = $2 and ${present} and ${seen()} @@ $4::jsonpath`,
+  },
+  put: {
+    name: 'items_put',
+    text: `insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      values ($1, $2, $3, ${minutes('$4::float8')}, ${expiry('$4::float8')})
+      on conflict (namespace, key) ${replace}
+      where i.expires_at <= now() or ${seen('i.')} @@ $5::jsonpath returning key`,
+  },
+  // In one order for everybody, and only rows that nobody holds: who holds one writes or refreshes it.
+  refresh: {
+    name: 'items_refresh',
+    text: `with due as (
+        select i.namespace, i.key from unnest($1::text[], $2::text[]) as g(n, key)
+        join store_items i on i.namespace = array(select jsonb_array_elements_text(g.n::jsonb)) and i.key = g.key
+        where i.expires_at > now() order by i.namespace, i.key for update of i skip locked
+      )
+      update store_items i set expires_at = now() + make_interval(secs => i.ttl_minutes * 60)
+      from due where i.namespace = due.namespace and i.key = due.key`,
+  },
+  delete: {
+    name: 'items_delete',
+    text: `delete from store_items where namespace = $1 and key = $2 and ${seen()} @@ $3::jsonpath`,
+  },
+  // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
+  // not do, since those to come cannot be locked.
+  lock: {
+    name: 'items_lock',
+    text: `select pg_advisory_xact_lock(${batchLocks}, bucket) from (
+        select distinct hashtext(namespace || key) & 63 as bucket
+        from unnest($1::text[], $2::text[]) as g(namespace, key) order by bucket
+      ) buckets`,
+  },
+  // A namespace is JSON text here: lists of different lengths make no array. No key may come twice.
+  write: {
+    name: 'items_write',
+    text: `with given as materialized (
+        select array(select jsonb_array_elements_text(n::jsonb)) as namespace, key, value::jsonb as value, ttl
+        from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as g(n, key, value, ttl)
+      ), removed as (
+        delete from store_items i using given g
+        where g.value is null and i.namespace = g.namespace and i.key = g.key
+      )
+      insert into store_items as i (namespace, key, value, ttl_minutes, expires_at)
+      select namespace, key, value, ${minutes('ttl')}, ${expiry('ttl')} from given where value is not null
+      on conflict (namespace, key) ${replace}`,
+  },
+};
+
+export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
+
+/**
+ * Everything whose namespace begins with these labels, as a range of the index: a label's successor in byte
+ * order is itself with the lowest character behind it.
+ */
+const below = (prefix: string[]): Expression<SqlBool>[] => {
+  const last = prefix.at(-1);
+  if (last === undefined) return [];
+  const end = [...prefix.slice(0, -1), `${last}\u0001`];
+  return [sql<SqlBool>`namespace >= ${prefix}::text[]`, sql<SqlBool>`namespace < ${end}::text[]`];
+};
+
+type Compare = (field: Expression<unknown>, operand: unknown) => Expression<SqlBool>;
+
+const isOperators = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.keys(value).some((key) => key.startsWith('$'));
+
+const jsonb = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`;
+
+/** Order is only defined among values of one kind: a number is never greater than a text. */
+const ordered =
+  (compare: (field: Expression<unknown>, operand: Expression<unknown>) => Expression<SqlBool>): Compare =>
+  (field, operand) =>
+    sql`(jsonb_typeof(${field}) = jsonb_typeof(${jsonb(operand)}) and ${compare(field, jsonb(operand))})`;
+
+const anyOf = (field: Expression<unknown>, operand: unknown): Expression<SqlBool> =>
+  sql`coalesce(${field} = any (array(select jsonb_array_elements(${jsonb(operand)}))), false)`;
+
+/** What a key that is missing makes of each: equal to nothing, and different from everything. */
+const comparisons: Record<string, Compare> = {
+  $eq: (field, operand) => sql`${field} = ${jsonb(operand)}`,
+  $ne: (field, operand) => sql`${field} is distinct from ${jsonb(operand)}`,
+  $gt: ordered((field, operand) => sql`${field} > ${operand}`),
+  $gte: ordered((field, operand) => sql`${field} >= ${operand}`),
+  $lt: ordered((field, operand) => sql`${field} < ${operand}`),
+  $lte: ordered((field, operand) => sql`${field} <= ${operand}`),
+  $in: anyOf,
+  $nin: (field, operand) => sql`not ${anyOf(field, operand)}`,
+};
+
+const takesList = new Set(['$in', '$nin']);
+
+/** The same once more, in the form that the index of values knows; it is of no use for empty objects and lists. */
+const indexed = (key: string, wanted: unknown): Expression<SqlBool>[] =>
+  typeof wanted === 'object' && wanted !== null ? [] : [sql<SqlBool>`value @> ${jsonb({ [key]: wanted })}`];
+
+const condition = (key: string, wanted: unknown): Expression<SqlBool>[] => {
+  const field = sql`value -> ${key}`;
+  if (wanted === undefined) return [sql<SqlBool>`${field} is null`];
+  const operators = isOperators(wanted) ? wanted : { $eq: wanted };
+  return Object.entries(operators).flatMap(([operator, operand]) => {
+    const place = ['body', 'filter', key, operator];
+    const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
+    if (!compare) {
+      const known = Object.keys(comparisons).join(', ');
+      throw invalid(place, `${operator} is no operator; there are ${known}`);
+    }
+    if (operand === undefined) throw invalid(place, `${operator} of ${key} has nothing to compare with`);
+    if (takesList.has(operator) && !Array.isArray(operand))
+      throw invalid(place, `${operator} of ${key} takes a list`);
+    return [...(operator === '$eq' ? indexed(key, operand) : []), compare(field, operand)];
+  });
+};
+
+/** The labels before the first `*` of what stands at the front: these an index can find. */
+const fixed = ({ at, labels }: NamespaceMatch): string[] => {
+  if (at === 'back') return [];
+  const wildcard = labels.indexOf('*');
+  return wildcard === -1 ? labels : labels.slice(0, wildcard);
+};
+
+/** What the index cannot find. `*` matches any label; the positions count from the front, or from the back. */
+const matching = ({ at, labels }: NamespaceMatch): Expression<SqlBool>[] => {
+  if (at === 'front' && !labels.includes('*')) return [];
+  return [
+    sql<SqlBool>`cardinality(labels) >= ${labels.length}`,
+    ...labels.flatMap((label, index) => {
+      if (label === '*') return [];
+      const position =
+        at === 'front'
+          ? sql`${index + 1}::int`
+          : sql`cardinality(labels) - ${labels.length - index - 1}::int`;
+      return [sql<SqlBool>`labels[${position}] = ${label}`];
+    }),
+  ];
+};
+
+const all = (conditions: Expression<SqlBool>[]) => sql.join([sql`true`, ...conditions], sql` and `);
+
+/**
+ * The distinct namespaces cut to a depth, in order, by one look into the index for each: from one to the least
+ * that can come after it. How many items lie in them makes no difference.
+ */
+const walk = (range: Expression<SqlBool>[], depth: number) => sql`
+  with recursive walk as (
+    (select namespace[1:${depth}::int] as labels from store_items
+      where ${sql.raw(present)} and ${all(range)} order by namespace limit 1)
+    union all
+    select next.labels from walk, lateral (
+      select namespace[1:${depth}::int] as labels from store_items
+      where namespace >= case when cardinality(walk.labels) < ${depth}::int then walk.labels || ''::text
+          else walk.labels[1:${depth}::int - 1] || (walk.labels[${depth}::int] || chr(1)) end
+        and ${sql.raw(present)} and ${all(range)}
+      order by namespace limit 1
+    ) next
+  )`;
+
+const listColumns = {
+  namespace: 'r.namespace',
+  key: 'r.key',
+  value: 'r.value::text',
+  created_at: 'r.created_at',
+  updated_at: 'r.updated_at',
+};
+
+/** Gives what was read its whole time again, where that is due. */
+const refreshed = async <T extends ItemKey>(
+  db: Database,
+  rows: ReadItem<T>[],
+): Promise<Omit<ReadItem<T>, 'refresh_due'>[]> => {
+  const due = rows.filter((row) => row.refresh_due);
+  if (due.length > 0) {
+    const namespaces = due.map(({ namespace }) => JSON.stringify(namespace));
+    await db.query(statements.refresh, [namespaces, due.map(({ key }) => key)]);
+  }
+  return rows.map((row) => {
+    const { refresh_due: _, ...item } = row;
+    return item;
+  });
+};
+
+const toStored = ({ namespace, key, value, ttl }: ItemWrite) => {
+  if (value !== null) assertStorableKey({ namespace, key });
+  const minutesToLive = ttl === undefined ? null : (ttl ?? Infinity);
+  return { namespace, key, value: value === null ? null : storableText(value), ttl: minutesToLive };
+};
+
+const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<boolean> => {
+  const { namespace, key, value, ttl } = toStored(write);
+  return (await db.query(statements.put, [namespace, key, value, ttl, access.jsonpath])).length > 0;
+};
+
+const passing = (access: RowFilter): Expression<SqlBool>[] =>
+  access.isEverything ? [] : [sql<SqlBool>`${sql.raw(seen())} @@ ${access.jsonpath}::jsonpath`];
+
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** Newest update first. */
+  async search(
+    { prefix, filter = {}, refresh, limit, offset }: ItemSearch,
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedItem>> {
+    const conditions = [
+      sql<SqlBool>`${sql.raw(present)}`,
+      ...passing(access),
+      ...below(prefix),
+      ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
+    ];
+    const { sql: text, parameters: values } = db.kysely
+      .selectFrom('store_items')
+      .select(['updated_at', 'namespace', 'key'])
+      .where((eb) => eb.and(conditions))
+      .orderBy('updated_at', 'desc')
+      .orderBy('namespace')
+      .orderBy('key')
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    const { rows, ...more } = await readPage<ReadItem<ListedItem>>(db, {
+      keys: { text, values },
+      order: 'k.updated_at desc, k.namespace, k.key',
+      columns: { ...listColumns, refresh_due: refreshDue(refresh === undefined ? 'null' : String(refresh)) },
+      long: ['value'],
+      from: 'store_items r',
+      where: 'r.namespace = k.namespace and r.key = k.key',
+      limit,
+      answers,
+    });
+    return { rows: await refreshed(db, rows), ...more };
+  },
+
+  /** In the order of their labels' bytes. */
+  async listNamespaces(
+    { matches, max_depth, limit, offset }: NamespaceSearch,
+    access: RowFilter,
+  ): Promise<string[][]> {
+    const range = [...matches.flatMap((match) => below(fixed(match))), ...passing(access)];
+    const filters = matches.flatMap(matching);
+    const depth = max_depth ?? labelsMax;
+    // What is filtered is filtered by all its labels, and then cut.
+    const namespaces =
+      filters.length === 0
+        ? sql`${walk(range, depth)} select labels from walk`
+        : sql`${walk(range, labelsMax)}
+            select distinct labels[1:${depth}::int] as labels from walk where ${all(filters)} order by labels`;
+    const page = sql<{ labels: string[] }>`${namespaces} limit ${limit} offset ${offset}`;
+    return (await page.execute(db.kysely)).rows.map((row) => row.labels);
+  },
+});
+
+export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...searches(db, answers),
+
+  /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */
+  async find(
+    { namespace, key }: ItemKey,
+    access: RowFilter,
+    refresh?: boolean,
+  ): Promise<StoreItemRow | undefined> {
+    const values = [namespace, key, refresh ?? null, access.jsonpath];
+    const rows = await db.query<ReadItem>(statements.get, values);
+    return (await refreshed(db, rows))[0];
+  },
+
+  /** False when there is an item that does not pass. Throws when a key or a value cannot be kept as it is. */
+  put: (write: ItemWrite, access: RowFilter): Promise<boolean> => put(db, write, access),
+
+  async delete({ namespace, key }: ItemKey, access: RowFilter): Promise<void> {
+    await db.query(statements.delete, [namespace, key, access.jsonpath]);
+  },
+
+  /** What a graph writes: all of it or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
+  async write(writes: ItemWrite[]): Promise<void> {
+    const [only, ...others] = writes;
+    if (!only) return;
+    if (others.length === 0) {
+      if (only.value !== null) await put(db, only, everyRow);
+      else await db.query(statements.delete, [only.namespace, only.key, everyRow.jsonpath]);
+      return;
+    }
+    const items = writes.map(toStored);
+    const values = [
+      items.map(({ namespace }) => JSON.stringify(namespace)),
+      items.map(({ key }) => key),
+      items.map(({ value }) => value),
+      items.map(({ ttl }) => ttl),
+    ];
+    await db.transact(async (tx) => {
+      await tx.query(statements.lock, values.slice(0, 2));
+      await tx.query(statements.write, values);
+    });
+  },
+});

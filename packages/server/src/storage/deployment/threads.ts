@@ -1,0 +1,301 @@
+// Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
+import { sql, type Expression, type SqlBool } from 'kysely';
+import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { Database } from '../postgres/database.ts';
+import type { RowFilter } from '../postgres/row-filter.ts';
+
+export interface ThreadRow {
+  thread_id: string;
+  blob_space: string;
+  status: 'idle' | 'busy' | 'interrupted' | 'error';
+  metadata: Record<string, unknown>;
+  config: Record<string, unknown>;
+  /** JSON text. */
+  interrupts: string;
+  /** JSON text. */
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+  state_updated_at: string;
+  /** Null for a thread that stays. */
+  ttl_strategy: TtlStrategy | null;
+  ttl_minutes: number | null;
+  /** Null too when nothing is left to remove before the state changes again. */
+  expires_at: string | null;
+  /** Grows when checkpoints or values of the thread are removed. */
+  removals: number;
+}
+
+export type TtlStrategy = 'delete' | 'keep_latest';
+
+/** A time to live, counted from the last change of the state; null for none. */
+export type ThreadTtl = { strategy: TtlStrategy; minutes: number } | null;
+
+export interface ThreadFilter {
+  ids?: string[] | undefined;
+  status?: ThreadRow['status'] | undefined;
+  /** Exact containment: every key with exactly this value, objects and lists by containment as jsonb has it. */
+  metadata?: Record<string, unknown> | undefined;
+}
+
+export interface ThreadPage {
+  limit: number;
+  offset: number;
+  sort_by: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at';
+  sort_order: 'asc' | 'desc';
+}
+
+const columnNames = [
+  'thread_id',
+  'blob_space',
+  'status',
+  'metadata',
+  'config',
+  'interrupts',
+  'error',
+  'created_at',
+  'updated_at',
+  'state_updated_at',
+  'ttl_strategy',
+  'ttl_minutes',
+  'expires_at',
+  'removals',
+] as const;
+const columns = columnNames.join(', ');
+
+const statements = {
+  create: {
+    name: 'threads_create',
+    text: `insert into threads (thread_id, blob_space, metadata, config)
+      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb where not is_of_lone_run($1)
+      on conflict (thread_id) do nothing returning ${columns}`,
+  },
+  createWithTtl: {
+    name: 'threads_create_with_ttl',
+    text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes)
+      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb, $4::text, $5::float8 where not is_of_lone_run($1)
+      on conflict (thread_id) do nothing returning ${columns}`,
+  },
+  get: {
+    name: 'threads_get',
+    reads: true,
+    text: `select ${columns} from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
+  },
+  patch: {
+    name: 'threads_patch',
+    text: `update threads set metadata = metadata || $2, updated_at = now()
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
+  },
+  patchWithTtl: {
+    name: 'threads_patch_with_ttl',
+    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_strategy = $4, ttl_minutes = $5,
+        ttl_since = now(), ttl_done_at = null
+      where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
+  },
+  delete: { name: 'threads_delete', text: 'select delete_thread($1, $2) as deleted' },
+  lock: {
+    name: 'threads_lock',
+    text: 'select thread_id from threads where thread_id = $1 and metadata @@ $2::jsonpath for update',
+  },
+  deleteUnused: {
+    name: 'threads_delete_unused',
+    text: `select delete_thread($1) where not exists (select 1 from runs where thread_id = $1)
+      and not exists (select 1 from checkpoint_heads where thread_id = $1)
+      and not exists (select 1 from crons where thread_id = $1)`,
+  },
+  listOfAssistant: {
+    name: 'threads_of_assistant',
+    text: `select t.thread_id from threads t where t.metadata @> jsonb_build_object('assistant_id', $1::text)
+      and t.metadata @@ $2::jsonpath limit $3`,
+  },
+  sweep: { name: 'threads_sweep', text: 'select sweep_deleted_thread($1, $2) as more' },
+  listDeleted: {
+    name: 'threads_deleted',
+    text: 'select thread_id from deleted_threads order by deleted_at limit $1',
+  },
+  watch: {
+    name: 'threads_watch',
+    text: `update threads set watched_until = greatest(watched_until, now() + $2 * interval '1 ms')
+      where thread_id = $1 and metadata @@ $3::jsonpath returning thread_id`,
+  },
+  copy: { name: 'threads_copy', text: 'select copy_thread($1, $2, $3, $4, $5, $6) as copied' },
+};
+
+export type CopyOutcome = 'copied' | 'missing' | 'outside' | 'too_large';
+
+export type ThreadStorage = ReturnType<typeof threadStorage>;
+
+const ttlValues = (ttl: ThreadTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
+
+const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Expression<SqlBool>[] => [
+  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...(ids === undefined ? [] : [sql<SqlBool>`thread_id = any (${ids}::uuid[])`]),
+  ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+  ...(metadata === undefined || Object.keys(metadata).length === 0
+    ? []
+    : [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+];
+
+/** JSON is text in lists. */
+const listColumns: Record<string, string> = {
+  ...Object.fromEntries(columnNames.map((name) => [name, `r.${name}`])),
+  metadata: 'r.metadata::text',
+  config: 'r.config::text',
+};
+const longColumns = ['metadata', 'config', 'interrupts', 'error'];
+
+/** A thread in a list: columns that were not asked for are absent, and JSON is text. */
+export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> &
+  Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
+
+const searches = (db: Database, answers: AnswerLimits) => ({
+  /** `wanted`: columns beside those that tell threads apart. */
+  search(
+    filter: ThreadFilter,
+    { limit, offset, sort_by, sort_order }: ThreadPage,
+    access: RowFilter,
+    wanted: (column: string) => boolean,
+  ): Promise<BoundedPage<ListedThread>> {
+    const { sql: text, parameters: values } = db.kysely
+      .selectFrom('threads')
+      .select([...new Set(['thread_id', sort_by] as const)])
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('thread_id', sort_order)
+      .limit(limit + 1)
+      .offset(offset)
+      .compile();
+    const needed = new Set(['thread_id', 'blob_space', 'created_at']);
+    const columns = Object.fromEntries(
+      Object.entries(listColumns).filter(([name]) => needed.has(name) || wanted(name)),
+    );
+    return readPage<ListedThread>(db, {
+      keys: { text, values },
+      order: `k.${sort_by} ${sort_order}, k.thread_id ${sort_order}`,
+      columns,
+      long: longColumns.filter((name) => name in columns),
+      from: 'threads r',
+      where: 'r.thread_id = k.thread_id',
+      limit,
+      answers,
+    });
+  },
+
+  /** The ids of a page. */
+  async searchIds(
+    filter: ThreadFilter,
+    { limit, offset, sort_by, sort_order }: ThreadPage,
+    access: RowFilter,
+  ): Promise<string[]> {
+    const rows = await db.kysely
+      .selectFrom('threads')
+      .select('thread_id')
+      .where((eb) => eb.and(conditions(filter, access)))
+      .orderBy(sort_by, sort_order)
+      .orderBy('thread_id', sort_order)
+      .limit(limit)
+      .offset(offset)
+      .execute();
+    return rows.map(({ thread_id }) => thread_id);
+  },
+
+  async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
+    const row = await db.kysely
+      .selectFrom('threads')
+      .select(sql<number>`count(*)`.as('count'))
+      .where((eb) => eb.and(conditions(filter, access)))
+      .executeTakeFirstOrThrow();
+    return row.count;
+  },
+});
+
+export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...searches(db, answers),
+
+  /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
+  async create(
+    thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>,
+    ttl?: ThreadTtl,
+  ): Promise<ThreadRow | undefined> {
+    const { thread_id, metadata, config } = thread;
+    const values = [thread_id, JSON.stringify(metadata), JSON.stringify(config)];
+    const [row] =
+      ttl === undefined
+        ? await db.query<ThreadRow>(statements.create, values)
+        : await db.query<ThreadRow>(statements.createWithTtl, [...values, ...ttlValues(ttl)]);
+    return row;
+  },
+
+  async find(thread_id: string, access: RowFilter): Promise<ThreadRow | undefined> {
+    return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
+  },
+
+  /** Merges into the metadata, key by key, unless that would take the thread out of reach. A ttl counts from now on. */
+  async patch(
+    thread_id: string,
+    metadata: Record<string, unknown>,
+    access: RowFilter,
+    ttl?: ThreadTtl,
+  ): Promise<ThreadRow | undefined> {
+    const values = [thread_id, JSON.stringify(metadata), access.jsonpath];
+    const [row] =
+      ttl === undefined
+        ? await db.query<ThreadRow>(statements.patch, values)
+        : await db.query<ThreadRow>(statements.patchWithTtl, [...values, ...ttlValues(ttl)]);
+    return row;
+  },
+
+  /** From now on the thread is not there. False when there was none. What it leaves is removed by `sweep`. */
+  async delete(thread_id: string, access: RowFilter): Promise<boolean> {
+    const values = [thread_id, access.jsonpath];
+    return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
+  },
+
+  /** Removes the thread unless it has runs, a state or crons. Locks first: what others were making there is then to be seen. */
+  deleteUnused: (thread_id: string, access: RowFilter): Promise<void> =>
+    db.transact(async (tx) => {
+      const locked = await tx.query(statements.lock, [thread_id, access.jsonpath]);
+      if (locked.length > 0) await tx.query(statements.deleteUnused, [thread_id]);
+    }),
+
+  /** Removes up to `rows` rows that a deleted thread has left; says whether there may be more. */
+  async sweep(thread_id: string, rows: number): Promise<boolean> {
+    return (await db.query<{ more: boolean }>(statements.sweep, [thread_id, rows]))[0]?.more ?? false;
+  },
+
+  /** Deleted threads that have left rows, the oldest deletion first. */
+  async listDeleted(limit: number): Promise<string[]> {
+    const rows = await db.query<{ thread_id: string }>(statements.listDeleted, [limit]);
+    return rows.map((row) => row.thread_id);
+  },
+
+  /** Threads whose last run was of this assistant. */
+  async listOfAssistant(assistant_id: string, limit: number, access: RowFilter): Promise<string[]> {
+    const values = [assistant_id, access.jsonpath, limit];
+    const rows = await db.query<{ thread_id: string }>(statements.listOfAssistant, values);
+    return rows.map((row) => row.thread_id);
+  },
+
+  /** For this long somebody reads the events of the thread's runs. False when there is no such thread. */
+  async watch(thread_id: string, ms: number, access: RowFilter): Promise<boolean> {
+    return (await db.query(statements.watch, [thread_id, ms, access.jsonpath])).length > 0;
+  },
+
+  /** `outside`: the copy would not pass its own filter. `too_large`: the source has more than `rowsMax` checkpoints and writes. */
+  async copy(
+    source: { thread_id: string; access: RowFilter },
+    copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
+    rowsMax: number,
+  ): Promise<CopyOutcome> {
+    const rows = await db.query<{ copied: CopyOutcome }>(statements.copy, [
+      source.thread_id,
+      copy.thread_id,
+      JSON.stringify(copy.metadata),
+      source.access.jsonpath,
+      copy.access.jsonpath,
+      rowsMax,
+    ]);
+    return rows[0]?.copied ?? 'missing';
+  },
+});

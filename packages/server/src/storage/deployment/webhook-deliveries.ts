@@ -1,0 +1,139 @@
+// Webhook deliveries: claims, what came of attempts, and reads. Rows are made by queue_webhook() when a run ends.
+import type { Database } from '../postgres/database.ts';
+import type { RowFilter } from '../postgres/row-filter.ts';
+
+export interface DeliveryAttempt {
+  at: string;
+  /** Of the answer; absent when there was none. */
+  status?: number;
+  error?: string;
+  ms: number;
+}
+
+export interface DeliveryRow {
+  delivery_id: string;
+  run_id: string;
+  thread_id: string;
+  url: string;
+  status: 'pending' | 'delivered' | 'failed';
+  attempt: number;
+  not_before: string;
+  error: string | null;
+  log: DeliveryAttempt[];
+  created_at: string;
+  ended_at: string | null;
+}
+
+/** A delivery under a lease, with what is to be sent. */
+export interface ClaimedDelivery {
+  delivery_id: string;
+  run_id: string;
+  url: string;
+  origin: string;
+  attempt: number;
+  lease_token: number;
+  /** JSON text of the run as it ended. */
+  run: string;
+  /** JSON text of its final values. */
+  values: string | null;
+  /** When it was claimed. */
+  claimed_at: string;
+}
+
+type ClaimRow = { [K in keyof ClaimedDelivery]: ClaimedDelivery[K] | null } & { resume_after: string | null };
+
+export type DeliveryLease = Pick<ClaimedDelivery, 'delivery_id' | 'lease_token'>;
+
+/** What came of an attempt: the delivery is over, or due again after `retryMs`. */
+export interface DeliveryResult {
+  status: 'pending' | 'delivered' | 'failed';
+  retryMs: number;
+  attempt: DeliveryAttempt;
+}
+
+/** A bound for rows, whatever the number of attempts. */
+const logMax = 20;
+/** A run has one delivery. */
+const listMax = 10;
+
+const columns =
+  'delivery_id, run_id, thread_id, url, status, attempt, not_before, error, log, created_at, ended_at';
+
+const statements = {
+  claim: {
+    name: 'webhooks_claim_by_origin',
+    text: `select delivery_id, run_id, url, origin, attempt, lease_token, run, values, now() as claimed_at, resume_after
+      from claim_deliveries($1, $2 * interval '1 ms', $3, $4)`,
+  },
+  // What was delivered need not be kept; what failed may be asked for.
+  record: {
+    name: 'webhooks_record',
+    text: `update webhook_deliveries d
+      set status = $3::text, lease_until = null, not_before = now() + $4 * interval '1 ms', error = $5::jsonb->>'error',
+        ended_at = case when $3::text = 'pending' then null else now() end,
+        values = case when $3::text = 'delivered' then null else d.values end,
+        log = case when jsonb_array_length(d.log) >= ${logMax} then d.log - 0 else d.log end || $5::jsonb
+      where d.delivery_id = $1 and d.lease_token = $2 and d.status = 'pending'
+      returning d.delivery_id`,
+  },
+  release: {
+    name: 'webhooks_release',
+    text: `update webhook_deliveries d set lease_until = null, attempt = d.attempt - 1, lease_token = d.lease_token + 1
+      where d.delivery_id = $1 and d.lease_token = $2 and d.status = 'pending'`,
+  },
+  list: {
+    name: 'webhooks_list',
+    // The row of a stateless run is deleted before its delivery: then the delivery's own metadata decides.
+    text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
+        and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
+          then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
+          else d.metadata @@ $3::jsonpath end
+        and not exists (select 1 from deleted_threads x where x.thread_id = d.thread_id)
+      order by created_at limit ${listMax}`,
+  },
+  deleteEnded: {
+    name: 'webhooks_delete_ended',
+    text: `select delete_ended_deliveries($1 * interval '1 ms', $2) as deleted`,
+  },
+};
+
+export type DeliveryStorage = ReturnType<typeof deliveryStorage>;
+
+export const deliveryStorage = (db: Database) => ({
+  /**
+   * Takes leases on up to `count` deliveries that are due, at most one of each origin, in the order of origins after `after`, without
+   * those in `busy`. `resumeAfter` is where the next claim begins; null when no origin is left.
+   */
+  async claim(
+    count: number,
+    leaseMs: number,
+    { busy, after }: { busy: string[]; after: string },
+  ): Promise<{ claimed: ClaimedDelivery[]; resumeAfter: string | null }> {
+    const rows = await db.query<ClaimRow>(statements.claim, [count, leaseMs, busy, after]);
+    const claimed = rows.filter((row): row is ClaimedDelivery & ClaimRow => row.delivery_id !== null);
+    return { claimed, resumeAfter: rows.at(-1)?.resume_after ?? null };
+  },
+
+  /** False when the lease was lost: then someone else's result counts. */
+  async record(
+    { delivery_id, lease_token }: DeliveryLease,
+    { status, retryMs, attempt }: DeliveryResult,
+  ): Promise<boolean> {
+    const values = [delivery_id, lease_token, status, retryMs, JSON.stringify(attempt)];
+    return (await db.query(statements.record, values)).length > 0;
+  },
+
+  /** Gives back what was not tried to its end; due again at once, and no attempt was spent. */
+  async release({ delivery_id, lease_token }: DeliveryLease): Promise<void> {
+    await db.query(statements.release, [delivery_id, lease_token]);
+  },
+
+  list: (run_id: string, thread_id: string, access: RowFilter): Promise<DeliveryRow[]> =>
+    db.query<DeliveryRow>(statements.list, [run_id, thread_id, access.jsonpath]),
+
+  /** Removes up to `limit` deliveries that ended longer ago than `olderThanMs`; returns how many. */
+  async deleteEnded(olderThanMs: number, limit: number): Promise<number> {
+    const [row] = await db.query<{ deleted: number }>(statements.deleteEnded, [olderThanMs, limit]);
+    return row?.deleted ?? 0;
+  },
+});

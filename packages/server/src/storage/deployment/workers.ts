@@ -1,0 +1,92 @@
+// Nodes, as they last reported themselves: the runs and graphs that they execute, and how many connections they may have.
+import type { Database } from '../postgres/database.ts';
+
+export interface WorkerReport {
+  worker_id: string;
+  name: string;
+  slots: number;
+  running: number;
+  draining: boolean;
+  /** That all of its processes may have together. */
+  connections: number;
+  /** Graphs that it executes. */
+  graphs: readonly string[];
+}
+
+export interface QueueState {
+  /** Workers heard of lately that take runs, and their slots. */
+  workers: number;
+  slots: number;
+  /** Exact up to 1,000; a larger number may be some seconds old. */
+  pending: number;
+  running: number;
+  /** Milliseconds that the oldest run which may start has been waiting; null when none does. */
+  oldest_pending_ms: number | null;
+}
+
+const statements = {
+  report: {
+    name: 'workers_report',
+    text: `insert into workers (worker_id, name, slots, running, draining, connections, graphs)
+      values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (worker_id) do update
+      set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
+        seen_at = now()`,
+  },
+  // The row stays for a day: it says which graphs were executed lately.
+  leave: {
+    name: 'workers_leave',
+    text: 'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
+  },
+  prune: { name: 'workers_prune', text: `delete from workers where seen_at < now() - interval '1 day'` },
+  served: {
+    name: 'workers_served',
+    reads: true,
+    text: `select is_graph_served($1, $2 * interval '1 ms') as served`,
+  },
+  // Up to 1,000 pending runs are counted; of more, the last count of the periodic task is read.
+  queue: {
+    name: 'workers_queue',
+    reads: true,
+    text: `select
+        (select count(*)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining and slots > 0) as workers,
+        (select coalesce(sum(slots), 0)::integer from workers where seen_at > now() - $1 * interval '1 ms' and not draining) as slots,
+        (select case when n.pending < 1001 then n.pending else greatest(n.pending, (select q.pending from run_queue_size q)) end
+         from (select count(*) as pending
+               from (select 1 from runs where status = 'pending' order by not_before limit 1001) s) n) as pending,
+        (select count(*)::integer from runs where status = 'running') as running,
+        (select extract(epoch from now() - r.not_before)::float8 * 1000
+         from runs r where r.status = 'pending' and r.waits_for = 'slot'
+         order by r.not_before, r.run_id desc limit 1) as oldest_pending_ms`,
+  },
+};
+
+/** A node reports itself twice in the life of a lease. */
+export const nodeTtlMs = (leaseMs: number): number => leaseMs * 2;
+/** For how long after its last worker a graph counts as one that will be executed again. */
+export const servedWithinMs = 10 * 60_000;
+
+export type WorkerStorage = ReturnType<typeof workerStorage>;
+
+export const workerStorage = (db: Database) => ({
+  async report(report: WorkerReport): Promise<void> {
+    const { worker_id, name, slots, running, draining, connections, graphs } = report;
+    await db.query(statements.report, [worker_id, name, slots, running, draining, connections, graphs]);
+  },
+
+  async leave(worker_id: string): Promise<void> {
+    await db.query(statements.leave, [worker_id]);
+    await db.query(statements.prune, []);
+  },
+
+  /** Whether a worker that executes the graph has been heard of within this time. */
+  async hasServed(graph_id: string, withinMs: number): Promise<boolean> {
+    return (await db.query<{ served: boolean }>(statements.served, [graph_id, withinMs]))[0]?.served ?? false;
+  },
+
+  /** `ttlMs`: how long ago a live worker may have been heard of. */
+  async queue(ttlMs: number): Promise<QueueState> {
+    const [row] = await db.query<QueueState>(statements.queue, [ttlMs]);
+    return row as QueueState;
+  },
+});

@@ -1,0 +1,135 @@
+// Where exports go. Credentials come here sealed, and go out sealed.
+import type { Database } from '../postgres/database.ts';
+import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface DestinationRow {
+  tenant_id: string;
+  id: string;
+  destination_type: 's3' | 'file';
+  display_name: string;
+  /** JSON text. */
+  config: string;
+  /** Sealed; null when there are none. */
+  credentials: string | null;
+  credentials_keys: string[];
+  aws_role_arn: string | null;
+  abilities: Record<string, boolean>;
+  created_at: string;
+  updated_at: string;
+}
+
+export type NewDestination = Omit<DestinationRow, 'created_at' | 'updated_at'>;
+
+/** What a destination is reached with, and what was found with it. */
+export type NewAccess = Pick<
+  DestinationRow,
+  'credentials' | 'credentials_keys' | 'aws_role_arn' | 'abilities'
+>;
+
+export const destinationsMax = 1_000;
+
+const columns = `tenant_id, id, destination_type, display_name, config, credentials, credentials_keys, aws_role_arn, abilities,
+  created_at, updated_at`;
+
+const statements = {
+  create: {
+    name: 'export_destinations_create',
+    text: `insert into export_destinations (tenant_id, id, destination_type, display_name, config, credentials, credentials_keys,
+        aws_role_arn, abilities)
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9
+      where (select count(*) from (select from export_destinations where tenant_id = $1 limit ${destinationsMax}) d) < ${destinationsMax}
+      returning ${columns}`,
+  },
+  list: {
+    name: 'export_destinations_list',
+    text: `select ${columns} from export_destinations where tenant_id = $1
+      order by created_at desc, id desc limit ${destinationsMax}`,
+  },
+  find: {
+    name: 'export_destinations_find',
+    text: `select ${columns} from export_destinations where tenant_id = $1 and id = $2`,
+  },
+  change: {
+    name: 'export_destinations_change',
+    text: `update export_destinations set credentials = $3, credentials_keys = $4, aws_role_arn = $5, abilities = $6,
+        updated_at = now()
+      where tenant_id = $1 and id = $2 returning ${columns}`,
+  },
+  learn: {
+    name: 'export_destinations_learn',
+    text: `update export_destinations set abilities = $4 where tenant_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3`,
+  },
+  lock: {
+    name: 'export_destinations_lock',
+    text: 'select id from export_destinations where tenant_id = $1 and id = $2 for update',
+  },
+  delete: {
+    name: 'export_destinations_delete',
+    text: `delete from export_destinations where tenant_id = $1 and id = $2
+      and not exists (select from exports e where e.tenant_id = $1 and e.destination_id = $2) returning ${columns}`,
+  },
+};
+
+const toRow = (row: DestinationRow): DestinationRow => ({ ...row, config: fromExactText(row.config) });
+
+export type DestinationStorage = ReturnType<typeof destinationStorage>;
+
+export const destinationStorage = (db: Database) => {
+  const ask = async (
+    statement: { name: string; text: string },
+    tenant_id: string,
+    ...values: unknown[]
+  ): Promise<DestinationRow[]> =>
+    asTenant(db, tenant_id, async (tx) =>
+      (await tx.query<DestinationRow>(statement, [tenant_id, ...values])).map(toRow),
+    );
+  return {
+    /** Undefined when the workspace has as many as it may. */
+    async create(made: NewDestination): Promise<DestinationRow | undefined> {
+      const [row] = await ask(
+        statements.create,
+        made.tenant_id,
+        made.id,
+        made.destination_type,
+        made.display_name,
+        toExactText(made.config),
+        made.credentials,
+        made.credentials_keys,
+        made.aws_role_arn,
+        JSON.stringify(made.abilities),
+      );
+      return row;
+    },
+
+    /** Newest first. */
+    list: (tenant_id: string): Promise<DestinationRow[]> => ask(statements.list, tenant_id),
+
+    async find(tenant_id: string, id: string): Promise<DestinationRow | undefined> {
+      return (await ask(statements.find, tenant_id, id))[0];
+    },
+
+    /** Undefined when it is gone. */
+    async change(tenant_id: string, id: string, access: NewAccess): Promise<DestinationRow | undefined> {
+      const { credentials, credentials_keys, aws_role_arn, abilities } = access;
+      const values = [credentials, credentials_keys, aws_role_arn, JSON.stringify(abilities)];
+      return (await ask(statements.change, tenant_id, id, ...values))[0];
+    },
+
+    /** What a probe has found, unless it was changed in the meantime. */
+    async learn(row: DestinationRow, abilities: Record<string, boolean>): Promise<void> {
+      const values = [row.tenant_id, row.id, row.updated_at, JSON.stringify(abilities)];
+      await asTenant(db, row.tenant_id, (tx) => tx.query(statements.learn, values));
+    },
+
+    /** Undefined when there is none; `in use` when an export refers to it. */
+    delete: (tenant_id: string, id: string): Promise<DestinationRow | 'in use' | undefined> =>
+      asTenant(db, tenant_id, async (tx) => {
+        // Whoever makes an export holds a share of this lock.
+        const [locked] = await tx.query<{ id: string }>(statements.lock, [tenant_id, id]);
+        if (locked === undefined) return undefined;
+        const [row] = await tx.query<DestinationRow>(statements.delete, [tenant_id, id]);
+        return row === undefined ? 'in use' : toRow(row);
+      }),
+  };
+};

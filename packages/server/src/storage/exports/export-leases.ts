@@ -1,0 +1,346 @@
+// Leases on what exports consist of: taken, renewed, given back, and what is done under them by who holds them. The states
+// and their locks are in migrations/0042.
+import { formatDuration } from '../../config/settings/duration.ts';
+import type { Database } from '../postgres/database.ts';
+import { toShownText } from '../postgres/exact-text.ts';
+import { exactTime } from '../postgres/exact-time.ts';
+import { exportColumns, type ExportRow } from './export-row.ts';
+import type { ExportLease } from './export-lease.ts';
+import type { PendingFile } from './export-steps.ts';
+
+/** Why an attempt failed. Trying again changes nothing when it is the destination. */
+export type FailureCause = 'error' | 'timeout' | 'destination';
+
+export interface RetryRules {
+  /** Attempts after the first. */
+  retries: number;
+  delayMs: number;
+}
+
+/** Times are ISO 8601 with microseconds. */
+export interface ClaimedExport {
+  export: Omit<ExportRow, 'seconds'>;
+  /** 0 for the first attempt. */
+  retry_number: number;
+}
+
+export interface ClaimedRun extends ClaimedExport {
+  lease: ExportLease;
+  window_start: string;
+  window_end: string;
+  cursor: string | null;
+  /** Files that are written. */
+  files: number;
+  pending_upload: PendingFile | null;
+}
+
+export interface ClaimedManifest extends ClaimedExport {
+  lease: ExportLease;
+  completing_at: string;
+}
+
+export interface ClaimLimits {
+  runsPerExport: number;
+  exportsPerWorkspace: number;
+}
+
+export interface ExportTimes {
+  /** Of an export, from its start. */
+  timeoutMs: number;
+  /** Of one attempt of an export run, from when its exporter began to work. */
+  runTimeoutMs: number;
+}
+
+/** The newest layout of files that this release writes. */
+const layoutNewest = 2;
+
+const ms = (place: string): string => `${place} * interval '1 ms'`;
+
+/** An exporter that does not begin is waited for no longer than this. */
+const attemptBegan = `coalesce(r.attempt_at, r.claimed_at + interval '5 minutes')`;
+
+const statements = {
+  claimRuns: {
+    name: 'export_runs_claim',
+    text: `select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
+        ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
+        (select count(*) from export_files f where f.tenant_id = r.tenant_id and f.run_id = r.id) as files
+      from claim_export_runs($1, ${ms('$2')}, $3, $4, ${layoutNewest}) r join exports e on e.tenant_id = r.tenant_id and e.id = r.export_id`,
+  },
+  claimManifests: {
+    name: 'export_manifests_claim',
+    text: `select ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at
+      from claim_export_manifests($1, ${ms('$2')}) e`,
+  },
+  // In the order of ids, as who ends an export locks them.
+  renewRuns: {
+    name: 'export_runs_renew',
+    text: `with held as (
+        select r.tenant_id, r.id from export_runs r
+        join unnest($1::uuid[], $2::uuid[], $3::bigint[]) as l (tenant_id, id, lease_token)
+          on r.tenant_id = l.tenant_id and r.id = l.id and r.lease_token = l.lease_token and r.status = 'RUNNING'
+        order by r.id for update of r
+      )
+      update export_runs r set lease_until = now() + ${ms('$4')}, heartbeat_at = now() from held
+      where r.tenant_id = held.tenant_id and r.id = held.id returning r.id`,
+  },
+  renewManifests: {
+    name: 'export_manifests_renew',
+    text: `with held as (
+        select e.tenant_id, e.id from exports e
+        join unnest($1::uuid[], $2::uuid[], $3::bigint[]) as l (tenant_id, id, lease_token)
+          on e.tenant_id = l.tenant_id and e.id = l.id and e.lease_token = l.lease_token and e.status = 'RUNNING' and e.lease_until is not null
+        order by e.id for no key update of e
+      )
+      update exports e set lease_until = now() + ${ms('$4')} from held
+      where e.tenant_id = held.tenant_id and e.id = held.id returning e.id`,
+  },
+  fail: {
+    run: {
+      name: 'export_runs_fail',
+      text: `select fail_export_attempt($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
+    },
+    manifest: {
+      name: 'export_manifests_fail',
+      text: `select fail_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as status`,
+    },
+  },
+  requeue: {
+    run: {
+      name: 'export_runs_requeue',
+      text: `select requeue_export_run($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
+    },
+    manifest: {
+      name: 'export_manifests_requeue',
+      text: `select requeue_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
+    },
+  },
+  completeRun: { name: 'export_runs_complete', text: `select complete_export_run($1, $2, $3) as done` },
+  lost: {
+    name: 'export_leases_lost',
+    text: `(select r.tenant_id, r.id, r.lease_token, 'run' as task from export_runs r
+        where r.status = 'RUNNING' and r.lease_until < now() order by r.lease_until limit $1)
+      union all
+      (select e.tenant_id, e.id, e.lease_token, 'manifest' as task from exports e
+        where e.status = 'RUNNING' and e.lease_until < now() order by e.lease_until limit $1)`,
+    reads: true,
+  },
+  late: {
+    name: 'export_runs_late',
+    text: `select r.tenant_id, r.id, r.lease_token, 'run' as task from exports e
+      join export_runs r on r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING'
+      where e.status = 'RUNNING' and ${attemptBegan} <= now() - ${ms('$1')} order by ${attemptBegan} limit $2`,
+    reads: true,
+  },
+  overdue: {
+    name: 'exports_overdue',
+    text: `select e.tenant_id, e.id from exports e
+      where e.status = 'RUNNING' and e.started_at <= now() - ${ms('$1')} order by e.started_at limit $2`,
+    reads: true,
+  },
+  timeOut: { name: 'exports_time_out', text: `select time_out_export($1, $2, ${ms('$3')}) as done` },
+  spawn: { name: 'exports_spawn', text: `select spawn_exports(${ms('$1')}, $2, $3) as count` },
+  state: {
+    name: 'exports_state',
+    text: `select
+        (select count(*) from exports where status = 'CREATED')::integer as waiting_exports,
+        (select count(*) from exports where status = 'RUNNING')::integer as running_exports,
+        (select count(*) from exports where status = 'INTERVALSCHEDULED')::integer as schedules,
+        (select count(*) from export_runs where status = 'CREATED')::integer as waiting_runs,
+        (select count(*) from export_runs where status = 'RUNNING')::integer as running_runs,
+        (select extract(epoch from now() - min(not_before))::float8 from export_runs where status = 'CREATED' and not_before <= now()) as oldest_waiting_seconds`,
+    reads: true,
+  },
+};
+
+export interface ExportQueueState {
+  waiting_exports: number;
+  running_exports: number;
+  schedules: number;
+  waiting_runs: number;
+  running_runs: number;
+  /** How long the run has waited that waits for nothing but a slot; null when there is none. */
+  oldest_waiting_seconds: number | null;
+}
+
+type RunClaim = ExportRow & {
+  run_id: string;
+  token: number;
+  tries: number;
+  cursor: string | null;
+  pending_upload: PendingFile | null;
+  since: string;
+  until: string;
+  files: number;
+};
+type ManifestClaim = ExportRow & { token: number; tries: number; completing_at: string };
+
+const columnsOf = (leases: readonly ExportLease[]) => [
+  leases.map(({ tenant_id }) => tenant_id),
+  leases.map(({ id }) => id),
+  leases.map(({ lease_token }) => lease_token),
+];
+const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
+
+interface Overdue {
+  tenant_id: string;
+  id: string;
+}
+
+/** Things that one sweep settles of each kind. */
+const sweepMax = 100;
+
+const claiming = (db: Database) => ({
+  /** Takes leases on up to `count` runs. `sinceMs`: the monotonic time from which they count. */
+  async claimRuns(
+    count: number,
+    leaseMs: number,
+    { runsPerExport, exportsPerWorkspace }: ClaimLimits,
+  ): Promise<{ claimed: ClaimedRun[]; sinceMs: number }> {
+    let sinceMs = performance.now();
+    const claim = { ...statements.claimRuns, onSend: () => (sinceMs = performance.now()) };
+    const rows = await db.query<RunClaim>(claim, [count, leaseMs, runsPerExport, exportsPerWorkspace]);
+    const claimed = rows.map(
+      ({ run_id, token, tries, cursor, pending_upload, since, until, files, ...row }): ClaimedRun => ({
+        export: row,
+        lease: { tenant_id: row.tenant_id, id: run_id, lease_token: token, task: 'run' },
+        retry_number: tries,
+        window_start: since,
+        window_end: until,
+        cursor,
+        files,
+        pending_upload,
+      }),
+    );
+    return { claimed, sinceMs };
+  },
+
+  /** The same for manifests. */
+  async claimManifests(
+    count: number,
+    leaseMs: number,
+  ): Promise<{ claimed: ClaimedManifest[]; sinceMs: number }> {
+    let sinceMs = performance.now();
+    const claim = { ...statements.claimManifests, onSend: () => (sinceMs = performance.now()) };
+    const rows = await db.query<ManifestClaim>(claim, [count, leaseMs]);
+    const claimed = rows.map(({ token, tries, completing_at, ...row }): ClaimedManifest => ({
+      export: row,
+      lease: { tenant_id: row.tenant_id, id: row.id, lease_token: token, task: 'manifest' },
+      retry_number: tries,
+      completing_at,
+    }));
+    return { claimed, sinceMs };
+  },
+
+  /** Returns the ids of those that are still ours, now for `leaseMs` more. */
+  async renew(leases: readonly ExportLease[], leaseMs: number): Promise<Set<string>> {
+    const ours = new Set<string>();
+    const timeoutMs = leaseMs / 3;
+    for (const [task, statement] of [
+      ['run', statements.renewRuns],
+      ['manifest', statements.renewManifests],
+    ] as const) {
+      const asked = leases.filter((lease) => lease.task === task);
+      if (asked.length === 0) continue;
+      const values = [...columnsOf(asked), leaseMs];
+      for (const { id } of await db.query<{ id: string }>({ ...statement, timeoutMs }, values)) ours.add(id);
+    }
+    return ours;
+  },
+});
+
+const ending = (db: Database) => {
+  const isDone = async (
+    statement: { name: string; text: string },
+    values: readonly unknown[],
+  ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
+
+  const requeue = (
+    lease: ExportLease,
+    { reason, isLost }: { reason: string; isLost: boolean },
+    { retries, delayMs }: RetryRules,
+  ): Promise<boolean> =>
+    isDone(statements.requeue[lease.task], [
+      ...valuesOf(lease),
+      isLost,
+      toShownText(reason),
+      retries,
+      delayMs,
+    ]);
+
+  const fail = async (
+    lease: ExportLease,
+    { cause, message }: { cause: FailureCause; message: string },
+    { retries, delayMs }: RetryRules,
+  ): Promise<string | undefined> => {
+    const values = [...valuesOf(lease), cause, toShownText(message), retries, delayMs];
+    const [row] = await db.query<{ status: string | null }>(statements.fail[lease.task], values);
+    return row?.status ?? undefined;
+  };
+
+  return {
+    /** An attempt has failed. The status after it; undefined when the lease was somebody else's. */
+    fail,
+
+    /** Gives back what is not finished, with the retries that it has. False when the lease was somebody else's. */
+    requeue: (lease: ExportLease, reason: string, rules: RetryRules): Promise<boolean> =>
+      requeue(lease, { reason, isLost: false }, rules),
+
+    completeRun: (lease: ExportLease): Promise<boolean> => isDone(statements.completeRun, valuesOf(lease)),
+
+    /**
+     * Settles leases that are over, and what has taken too long. Returns how many things. One that fails does not keep the others;
+     * rejects with all failures at the end.
+     */
+    async sweep({ timeoutMs, runTimeoutMs }: ExportTimes, rules: RetryRules): Promise<number> {
+      let found = 0;
+      let count = 0;
+      const failures: unknown[] = [];
+      const settleEach = async <T>(rows: T[], settle: (row: T) => Promise<boolean>): Promise<void> => {
+        for (const row of rows) {
+          found += 1;
+          try {
+            if (await settle(row)) count += 1;
+          } catch (error) {
+            failures.push(error);
+          }
+        }
+      };
+      const overdue = await db.query<Overdue>(statements.overdue, [timeoutMs, sweepMax]);
+      await settleEach(overdue, ({ tenant_id, id }) =>
+        isDone(statements.timeOut, [tenant_id, id, timeoutMs]),
+      );
+      const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
+      await settleEach(lost, (lease) =>
+        requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules),
+      );
+      const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
+      const message = `The attempt took longer than it may (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
+      await settleEach(
+        late,
+        async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
+      );
+      if (failures.length > 0)
+        throw new AggregateError(
+          failures,
+          `${failures.length} of ${found} exports and export runs could not be settled`,
+        );
+      return count;
+    },
+
+    /** Makes exports of schedules whose next window is over since `lagMs`; at most `limit`. How many. */
+    async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {
+      const [row] = await db.query<{ count: number }>(statements.spawn, [lagMs, unfinishedMax, limit]);
+      return row?.count ?? 0;
+    },
+
+    async state(): Promise<ExportQueueState> {
+      const [row] = await db.query<ExportQueueState>(statements.state, []);
+      return row as ExportQueueState;
+    },
+  };
+};
+
+export type ExportLeaseStorage = ReturnType<typeof exportLeaseStorage>;
+
+export const exportLeaseStorage = (db: Database) => ({ ...claiming(db), ...ending(db) });

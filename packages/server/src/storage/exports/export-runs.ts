@@ -1,0 +1,92 @@
+// Export runs and events, as they are looked at.
+import type { ExportEvent, ExportRunStatus } from '@svc/contract';
+import type { Database } from '../postgres/database.ts';
+import { eventColumns, exportRunColumns, exportRunJoins, type ExportRunRow } from './export-row.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+/** Those of one export, or of all exports of a schedule. */
+export type RunsOf = { export_id: string } | { source_export_id: string };
+
+const existing = {
+  name: 'exports_exist',
+  text: `select from exports e where e.tenant_id = $1 and e.id = $2`,
+};
+
+const statements = {
+  find: {
+    name: 'export_runs_find',
+    text: `select ${exportRunColumns} from export_runs r ${exportRunJoins}
+      where r.tenant_id = $1 and r.export_id = $2 and r.id = $3`,
+    reads: true,
+  },
+  events: {
+    name: 'export_events_list',
+    text: `select ${eventColumns} from export_events v
+      where v.tenant_id = $1 and v.export_id = $2 and v.id > $3 order by v.id limit $4`,
+    reads: true,
+  },
+};
+
+const scopes = {
+  export: 'r.export_id = $2',
+  // The exports of a schedule are found by their schedule, and their runs by them.
+  schedule: 'r.export_id in (select o.id from exports o where o.tenant_id = $1 and o.source_export_id = $2)',
+};
+
+export type ExportRunStorage = ReturnType<typeof exportRunStorage>;
+
+export const exportRunStorage = (db: Database) => ({
+  /**
+   * In the order of their partitions, with how many match in all; without rows when `limit` is null and there are more than
+   * `unpagedMax`. Undefined when there is no such export.
+   */
+  list: (
+    tenant_id: string,
+    of: RunsOf,
+    statuses: ExportRunStatus[] | null,
+    page: { limit: number | null; offset: number },
+    unpagedMax: number,
+  ): Promise<{ rows: ExportRunRow[]; total: number } | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const [kind, id] =
+        'export_id' in of
+          ? (['export', of.export_id] as const)
+          : (['schedule', of.source_export_id] as const);
+      if ((await tx.query(existing, [tenant_id, id])).length === 0) return undefined;
+      const conditions = `r.tenant_id = $1 and ${scopes[kind]} and ($3::text[] is null or r.status = any ($3))`;
+      const values = [tenant_id, id, statuses];
+      const counting = {
+        name: `export_runs_count_${kind}`,
+        text: `select count(*) as total from export_runs r where ${conditions}`,
+      };
+      const [counted] = await tx.query<{ total: number }>(counting, values);
+      const total = counted?.total ?? 0;
+      if (page.limit === null && total > unpagedMax) return { rows: [], total };
+      const listing = {
+        name: `export_runs_list_${kind}`,
+        text: `select ${exportRunColumns} from (
+            select * from export_runs r where ${conditions} order by r.window_start, r.id limit $4 offset $5) r
+          ${exportRunJoins} order by r.window_start, r.id`,
+      };
+      const rows = await tx.query<ExportRunRow>(listing, [...values, page.limit ?? unpagedMax, page.offset]);
+      return { rows, total };
+    }),
+
+  find: (tenant_id: string, export_id: string, id: string): Promise<ExportRunRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const [row] = await tx.query<ExportRunRow>(statements.find, [tenant_id, export_id, id]);
+      return row;
+    }),
+
+  /** Oldest first, those after an id. Undefined when there is no such export. */
+  events: (
+    tenant_id: string,
+    export_id: string,
+    after: number,
+    limit: number,
+  ): Promise<ExportEvent[] | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      if ((await tx.query(existing, [tenant_id, export_id])).length === 0) return undefined;
+      return tx.query<ExportEvent>(statements.events, [tenant_id, export_id, after, limit]);
+    }),
+});

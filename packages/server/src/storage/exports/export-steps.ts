@@ -1,0 +1,120 @@
+// What an exporter says and asks under the lease of what it executes. The states and their locks are in migrations/0042.
+import type { Database } from '../postgres/database.ts';
+import { exactTime } from '../postgres/exact-time.ts';
+import type { ExportLease } from './export-lease.ts';
+
+/** The file that is being written. */
+export interface PendingFile {
+  target_cursor: string;
+  key: string;
+  rows: number;
+  bytes: number;
+  raw_bytes: number;
+  sha256: string;
+  min_start_time: string;
+  max_start_time: string;
+}
+
+/** One file of an export, as the manifest tells of it. */
+export interface ManifestFile {
+  key: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+  min_start_time: string;
+  max_start_time: string;
+  window_start: string;
+  window_end: string;
+  number: number;
+}
+
+const statements = {
+  startRun: { name: 'export_runs_start', text: `select start_export_run($1, $2, $3) as done` },
+  completeManifest: { name: 'exports_complete', text: `select complete_export($1, $2, $3, $4) as done` },
+  begin: { name: 'export_files_begin', text: `select begin_export_file($1, $2, $3, $4) as done` },
+  commit: { name: 'export_files_commit', text: `select commit_export_file($1, $2, $3, $4) as done` },
+  skip: { name: 'export_files_skip', text: `select skip_export_file($1, $2, $3, $4) as done` },
+  holdsRun: {
+    name: 'export_runs_held',
+    text: `select id from export_runs
+      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`,
+    reads: true,
+  },
+  holdsManifest: {
+    name: 'export_manifests_held',
+    text: `select id from exports
+      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`,
+    reads: true,
+  },
+  endedOtherwise: {
+    name: 'exports_ended_otherwise',
+    text: `select id from exports where tenant_id = $1 and id = $2 and status in ('FAILED', 'CANCELLED', 'TIMEDOUT')`,
+    reads: true,
+  },
+  files: {
+    name: 'export_files_of',
+    text: `select f.key, f.rows, f.bytes, f.sha256, ${exactTime('f.min_start_time')} as min_start_time, ${exactTime('f.max_start_time')} as max_start_time,
+        ${exactTime('r.window_start')} as window_start, ${exactTime('r.window_end')} as window_end, f.number
+      from export_runs r join export_files f on f.tenant_id = r.tenant_id and f.run_id = r.id
+      where r.tenant_id = $1 and r.export_id = $2
+        and ($3::timestamptz is null or (r.window_start, f.number) > ($3::timestamptz, $4::integer))
+      order by r.window_start, f.number limit $5`,
+    reads: true,
+  },
+};
+
+const valuesOf = ({ tenant_id, id, lease_token }: ExportLease) => [tenant_id, id, lease_token];
+
+export type ExportStepStorage = ReturnType<typeof exportStepStorage>;
+
+export const exportStepStorage = (db: Database) => {
+  const isDone = async (
+    statement: { name: string; text: string },
+    values: readonly unknown[],
+  ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
+
+  return {
+    /** Before anything is read: the time of the attempt counts from here. False: the lease is somebody else's. May be said again. */
+    startRun: (lease: ExportLease): Promise<boolean> => isDone(statements.startRun, valuesOf(lease)),
+
+    /** Before a file is uploaded. False: the lease is over, and so is the work. */
+    beginFile: (lease: ExportLease, pending: PendingFile): Promise<boolean> =>
+      isDone(statements.begin, [...valuesOf(lease), JSON.stringify(pending)]),
+
+    /** Once it is. May be said again. */
+    commitFile: (lease: ExportLease, key: string): Promise<boolean> =>
+      isDone(statements.commit, [...valuesOf(lease), key]),
+
+    /** In place of that, when all of its rows have been deleted since it was begun. May be said again. */
+    skipFile: (lease: ExportLease, target_cursor: string): Promise<boolean> =>
+      isDone(statements.skip, [...valuesOf(lease), target_cursor]),
+
+    async holds(lease: ExportLease): Promise<boolean> {
+      const statement = lease.task === 'run' ? statements.holdsRun : statements.holdsManifest;
+      return (await db.query(statement, valuesOf(lease))).length > 0;
+    },
+
+    /** The manifest is there, and so the export is complete. May be said again. */
+    completeExport: (lease: ExportLease, manifest: string): Promise<boolean> =>
+      isDone(statements.completeManifest, [...valuesOf(lease), manifest]),
+
+    /** Of a manifest: whether its export is over, and not completed. */
+    hasEndedOtherwise: async ({ tenant_id, id }: ExportLease): Promise<boolean> =>
+      (await db.query(statements.endedOtherwise, [tenant_id, id])).length > 0,
+
+    /** Files of an export by partition and number, those after one. */
+    files: (
+      tenant_id: string,
+      export_id: string,
+      after: Pick<ManifestFile, 'window_start' | 'number'> | null,
+      limit: number,
+    ): Promise<ManifestFile[]> =>
+      db.query<ManifestFile>(statements.files, [
+        tenant_id,
+        export_id,
+        after?.window_start ?? null,
+        after?.number ?? null,
+        limit,
+      ]),
+  };
+};

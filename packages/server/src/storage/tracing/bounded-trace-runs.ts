@@ -1,0 +1,42 @@
+// Reads of trace runs that are bounded in bytes: PostgreSQL does not send the rows whose payloads would exceed the bound.
+import type { Database, Statement } from '../postgres/database.ts';
+import { payloadBytes, type RunColumn, runColumns, type TraceRow } from './trace-row.ts';
+
+export interface RunPage {
+  rows: TraceRow[];
+  /** Bytes of the payloads of these rows. */
+  bytes: number;
+  /** More rows follow, whose payloads would exceed the bound. */
+  isCut: boolean;
+}
+
+export interface BoundedRuns {
+  /** A query that selects runs. */
+  runs: string;
+  /** The order of the runs `r`. */
+  order: string;
+  columns: ReadonlySet<RunColumn> | null;
+  /** The place of the parameter that bounds the bytes. */
+  bytesMax: string;
+}
+
+/** Selects the first runs whose payloads have at most `bytesMax` bytes together, and always the first run. */
+export const boundedSql = ({ runs, order, columns, bytesMax }: BoundedRuns): string =>
+  `select ${runColumns(columns)}, r.page_bytes, r.page_found from (
+      select r.*, row_number() over w as page_n, sum(${payloadBytes(columns)}) over w as page_bytes, count(*) over () as page_found
+      from (${runs}) r window w as (order by ${order})) r
+    where r.page_n = 1 or r.page_bytes <= ${bytesMax} order by r.page_n`;
+
+type FoundRow = TraceRow & { page_bytes?: number; page_found?: number };
+
+/** Executes a statement with the text of `boundedSql`. */
+export const readRuns = async (tx: Database, statement: Statement, values: unknown[]): Promise<RunPage> => {
+  const rows = await tx.query<FoundRow>(statement, values);
+  const bytes = rows.at(-1)?.page_bytes ?? 0;
+  const isCut = rows.length < (rows[0]?.page_found ?? 0);
+  for (const row of rows) {
+    delete row.page_bytes;
+    delete row.page_found;
+  }
+  return { rows, bytes, isCut };
+};

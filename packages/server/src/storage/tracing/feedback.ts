@@ -1,0 +1,168 @@
+// Feedback on runs. It may come before its run does.
+import type { Database } from '../postgres/database.ts';
+import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface FeedbackRow {
+  id: string;
+  run_id: string;
+  trace_id: string | null;
+  session_id: string | null;
+  key: string;
+  /** A decimal. */
+  score: string | null;
+  value: unknown;
+  correction: unknown;
+  comment: string | null;
+  feedback_source: Record<string, unknown>;
+  created_at: string;
+  modified_at: string;
+}
+
+export type NewFeedback = Omit<FeedbackRow, 'created_at' | 'modified_at'> & { tenant_id: string };
+
+/** What is undefined stays as it is; null takes it away. */
+export interface FeedbackChange {
+  /** A decimal. */
+  score?: string | null | undefined;
+  value?: unknown;
+  correction?: unknown;
+  comment?: string | null | undefined;
+}
+
+export interface FeedbackStat {
+  run_id: string;
+  key: string;
+  n: number;
+  avg: number | null;
+}
+
+const columns = `id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source,
+  created_at, modified_at`;
+
+const statements = {
+  put: {
+    name: 'feedback_put',
+    text: `insert into feedback as f (tenant_id, id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source)
+      select $1, $2, $3, coalesce($4, r.trace_id), coalesce($5, r.session_id), $6, $7, $8, $9, $10, $11
+      from (select 1) one
+      left join trace_run_days d on d.tenant_id = $1 and d.id = $3
+      left join tenant_runs r on r.tenant_id = $1 and r.id = $3 and r.day = d.day
+      on conflict (tenant_id, id) do update set key = excluded.key, score = excluded.score, value = excluded.value,
+        correction = excluded.correction, comment = excluded.comment, feedback_source = excluded.feedback_source,
+        modified_at = now()
+      where f.run_id = excluded.run_id
+      returning ${columns}`,
+  },
+  find: {
+    name: 'feedback_find',
+    text: `select ${columns} from feedback where tenant_id = $1 and id = $2`,
+    reads: true,
+  },
+  // Each value has a flag before it: whether it is given.
+  change: {
+    name: 'feedback_change',
+    text: `update feedback set score = case when $3 then $4::numeric else score end,
+        value = case when $5 then $6::jsonb else value end, correction = case when $7 then $8::jsonb else correction end,
+        comment = case when $9 then $10 else comment end, modified_at = now()
+      where tenant_id = $1 and id = $2 returning ${columns}`,
+  },
+  delete: {
+    name: 'feedback_delete',
+    text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
+  },
+  list: {
+    name: 'feedback_list',
+    text: `select ${columns} from feedback where tenant_id = $1
+      and ($2::uuid[] is null or run_id = any ($2::uuid[])) and ($3::text[] is null or key = any ($3::text[]))
+      and ($4::text[] is null or feedback_source ->> 'type' = any ($4::text[]))
+      order by created_at desc, id desc limit $5 offset $6`,
+  },
+  ofRuns: {
+    name: 'feedback_of_runs',
+    text: `select run_id, key, count(*) as n, avg(score)::double precision as avg from feedback
+      where tenant_id = $1 and run_id = any ($2::uuid[]) group by run_id, key order by run_id, key`,
+  },
+};
+
+const jsonOf = (value: unknown): string | null =>
+  value === undefined || value === null ? null : toExactJson(value);
+
+const toFeedback = (row: FeedbackRow): FeedbackRow => ({
+  ...row,
+  key: fromExactText(row.key),
+  comment: row.comment === null ? null : fromExactText(row.comment),
+  value: fromExactJson(row.value),
+  correction: fromExactJson(row.correction),
+  feedback_source: fromExactJson(row.feedback_source) as Record<string, unknown>,
+});
+
+export type FeedbackStorage = ReturnType<typeof feedbackStorage>;
+
+export const feedbackStorage = (db: Database) => ({
+  /** What has its id already is replaced; undefined when that is about another run. */
+  put: (one: NewFeedback): Promise<FeedbackRow | undefined> =>
+    asTenant(db, one.tenant_id, async (tx) => {
+      const { tenant_id, id, run_id, trace_id, session_id, key, score, comment } = one;
+      const [value, correction, source] = [one.value, one.correction, one.feedback_source].map(jsonOf);
+      const text = comment === null ? null : toExactText(comment);
+      const values = [
+        tenant_id,
+        id,
+        run_id,
+        trace_id,
+        session_id,
+        toExactText(key),
+        score,
+        value,
+        correction,
+        text,
+        source,
+      ];
+      const [row] = await tx.query<FeedbackRow>(statements.put, values);
+      return row && toFeedback(row);
+    }),
+
+  find: (tenant_id: string, id: string): Promise<FeedbackRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const [row] = await tx.query<FeedbackRow>(statements.find, [tenant_id, id]);
+      return row && toFeedback(row);
+    }),
+
+  /** Undefined when there is none. */
+  change: (tenant_id: string, id: string, change: FeedbackChange): Promise<FeedbackRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const { score, value, correction, comment } = change;
+      const text = comment === undefined || comment === null ? null : toExactText(comment);
+      const given = [
+        [score !== undefined, score ?? null],
+        [value !== undefined, jsonOf(value)],
+        [correction !== undefined, jsonOf(correction)],
+        [comment !== undefined, text],
+      ].flat();
+      const [row] = await tx.query<FeedbackRow>(statements.change, [tenant_id, id, ...given]);
+      return row && toFeedback(row);
+    }),
+
+  /** Whether there was one. */
+  delete: (tenant_id: string, id: string): Promise<boolean> =>
+    asTenant(db, tenant_id, async (tx) => (await tx.query(statements.delete, [tenant_id, id])).length > 0),
+
+  /** Newest first; null for any. */
+  list: (
+    tenant_id: string,
+    of: { run_ids: string[] | null; keys: string[] | null; sources: string[] | null },
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<FeedbackRow[]> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const values = [tenant_id, of.run_ids, of.keys?.map(toExactText) ?? null, of.sources, limit, offset];
+      return (await tx.query<FeedbackRow>(statements.list, values)).map(toFeedback);
+    }),
+
+  /** How often, and with which mean score, by run and key. */
+  ofRuns: (tenant_id: string, run_ids: string[]): Promise<FeedbackStat[]> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const rows = await tx.query<FeedbackStat>(statements.ofRuns, [tenant_id, run_ids]);
+      return rows.map((row) => ({ ...row, key: fromExactText(row.key) }));
+    }),
+});

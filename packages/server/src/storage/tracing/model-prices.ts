@@ -1,0 +1,115 @@
+// What tokens of models cost: prices of a workspace, and those that came with the server.
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../postgres/database.ts';
+import { toExactText } from '../postgres/exact-text.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface ModelPriceRow {
+  id: string;
+  is_default: boolean;
+  name: string;
+  match_pattern: string;
+  provider: string | null;
+  start_time: string | null;
+  /** Decimals. */
+  prompt_cost: string;
+  completion_cost: string;
+  prompt_cost_details: Record<string, string>;
+  completion_cost_details: Record<string, string>;
+  created_at: string;
+}
+
+/** What a price is looked up by. */
+export interface PricedModel {
+  model: string;
+  provider: string | null;
+}
+
+export type NewModelPrice = Omit<ModelPriceRow, 'id' | 'is_default' | 'created_at'>;
+
+const columns = `id, tenant_id is null as is_default, name, match_pattern, provider, start_time, trim_scale(prompt_cost)::text as prompt_cost,
+  trim_scale(completion_cost)::text as completion_cost, prompt_cost_details, completion_cost_details, created_at`;
+const visible = '(tenant_id = $1 or tenant_id is null)';
+const inOrder = 'order by tenant_id is null, start_time desc nulls last, created_at desc, id limit 1000';
+
+const statements = {
+  list: {
+    name: 'model_prices_list',
+    text: `select ${columns} from model_prices where ${visible} ${inOrder}`,
+  },
+  ofModels: {
+    name: 'model_prices_of_models',
+    text: `select m.at::integer as at, p.* from unnest($2::text[], $3::text[]) with ordinality as m (model, provider, at)
+      cross join lateral (
+        select ${columns} from model_prices
+        where ${visible} and m.model ~ match_pattern and (model_prices.provider is null or model_prices.provider = m.provider)
+        ${inOrder}) p`,
+  },
+  create: {
+    name: 'model_prices_create',
+    text: `insert into model_prices (tenant_id, id, name, match_pattern, provider, start_time, prompt_cost, completion_cost,
+        prompt_cost_details, completion_cost_details)
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+      -- A pattern that is none fails here.
+      where ('' ~ $4) is not null returning ${columns}`,
+  },
+  replace: {
+    name: 'model_prices_replace',
+    text: `update model_prices set name = $3, match_pattern = $4, provider = $5, start_time = $6, prompt_cost = $7,
+        completion_cost = $8, prompt_cost_details = $9, completion_cost_details = $10
+      where tenant_id = $1 and id = $2 and ('' ~ $4) is not null returning ${columns}`,
+  },
+  delete: {
+    name: 'model_prices_delete',
+    text: 'delete from model_prices where tenant_id = $1 and id = $2 returning id',
+  },
+};
+
+const valuesOf = (tenant_id: string, id: string, price: NewModelPrice): unknown[] => [
+  tenant_id,
+  id,
+  price.name,
+  price.match_pattern,
+  price.provider,
+  price.start_time,
+  price.prompt_cost,
+  price.completion_cost,
+  JSON.stringify(price.prompt_cost_details),
+  JSON.stringify(price.completion_cost_details),
+];
+
+export type ModelPriceStorage = ReturnType<typeof modelPriceStorage>;
+
+export const modelPriceStorage = (db: Database) => {
+  const ask = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
+    asTenant(db, tenant_id, (tx) => tx.query<Row>(statement, values));
+  return {
+    /** Those of the workspace first, then the newest. */
+    list: (tenant_id: string): Promise<ModelPriceRow[]> => ask(statements.list, tenant_id, [tenant_id]),
+
+    /** Those of each model, in the order of the models; each list in the same order as above. The caller bounds how many. */
+    async ofModels(tenant_id: string, models: readonly PricedModel[]): Promise<ModelPriceRow[][]> {
+      const rows = await ask<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
+        tenant_id,
+        models.map(({ model }) => model),
+        models.map(({ provider }) => (provider === null ? null : toExactText(provider))),
+      ]);
+      const lists: ModelPriceRow[][] = models.map(() => []);
+      for (const { at, ...row } of rows) lists[at - 1]?.push(row);
+      return lists;
+    },
+
+    async create(tenant_id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
+      const values = valuesOf(tenant_id, randomUUID(), price);
+      return (await ask<ModelPriceRow>(statements.create, tenant_id, values))[0];
+    },
+
+    async replace(tenant_id: string, id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
+      return (await ask<ModelPriceRow>(statements.replace, tenant_id, valuesOf(tenant_id, id, price)))[0];
+    },
+
+    /** Whether there was one. */
+    delete: async (tenant_id: string, id: string): Promise<boolean> =>
+      (await ask(statements.delete, tenant_id, [tenant_id, id])).length > 0,
+  };
+};

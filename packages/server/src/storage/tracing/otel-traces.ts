@@ -1,0 +1,39 @@
+// Which traces of OpenTelemetry runs came from.
+import type { Database } from '../postgres/database.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+/** Metadata key of the id that OpenTelemetry gave the trace. */
+export const otelTraceKey = 'otel.trace_id';
+
+const idsMax = 10_000;
+
+const find = {
+  name: 'traces_otel',
+  text: `select r.id, r.metadata ->> '${otelTraceKey}' as trace from unnest($2::uuid[]) wanted
+    cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted offset 0) d
+    cross join lateral (
+      select r.id, r.metadata from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day offset 0) r
+    where r.metadata ? '${otelTraceKey}'`,
+};
+
+/** Its plan is kept while the tables grow from nothing: it must be right for large ones from the start. */
+const byIndex = {
+  name: 'traces_otel_by_index',
+  text: `select set_config('enable_seqscan', 'off', true)`,
+};
+
+export const otelTraces = (db: Database) => ({
+  /** By the ids of runs; those that are not there, or came otherwise, are left out. */
+  async otelTracesOf(tenant_id: string, run_ids: string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (let at = 0; at < run_ids.length; at += idsMax) {
+      const values = [tenant_id, run_ids.slice(at, at + idsMax)];
+      const rows = await asTenant(db, tenant_id, async (tx) => {
+        await tx.query(byIndex, []);
+        return tx.query<{ id: string; trace: string }>(find, values);
+      });
+      for (const { id, trace } of rows) found.set(id, trace);
+    }
+    return found;
+  },
+});

@@ -1,0 +1,93 @@
+// The days of traces: partitions made ahead, swept, and let go with all that is in them.
+import type { Database } from '../postgres/database.ts';
+
+const statements = {
+  ahead: {
+    name: 'trace_partitions_ahead',
+    text: 'select add_trace_days(array(select current_date + d from generate_series(0, $1::integer) d))',
+  },
+  old: {
+    name: 'trace_partitions_old',
+    text: 'select day from trace_days where day < current_date - $1::integer order by day limit 1',
+  },
+  retire: { name: 'trace_partitions_retire', text: 'delete from trace_days where day = $1' },
+  retired: {
+    name: 'trace_partitions_retired',
+    text: `select to_date(right(c.relname, 8), 'YYYYMMDD') as day, c.relname as partition, p.name as parent, i.inhrelid is not null as is_attached,
+        coalesce(i.inhdetachpending, false) as is_detaching
+      from unnest(array['trace_runs', 'trace_attachments']) p (name)
+      join pg_class c on c.relnamespace = 'svc'::regnamespace and c.relkind = 'r' and c.relname ~ ('^' || p.name || '_[0-9]{8}$')
+      left join pg_inherits i on i.inhrelid = c.oid
+      where not exists (select from trace_days t where t.day = to_date(right(c.relname, 8), 'YYYYMMDD')) order by 1, 2`,
+  },
+  drop: { name: 'trace_partitions_drop', text: 'select drop_trace_day($1)' },
+  delete: { name: 'trace_partitions_delete', text: 'select delete_old_traces($1, $2) as count' },
+  moves: { name: 'trace_partitions_moves', text: 'select delete_trace_moves($1) as count' },
+  adopt: { name: 'trace_partitions_adopt', text: 'select adopt_late_orphans($1) as count' },
+  endLost: {
+    name: 'trace_partitions_end_lost',
+    text: `select end_lost_traces($1 * interval '1 ms', $2) as count`,
+  },
+};
+
+/** A partition of a day that is kept no longer. */
+interface RetiredPartition {
+  day: string;
+  parent: string;
+  partition: string;
+  is_attached: boolean;
+  /** It was being detached, and the wait for older statements ended early. */
+  is_detaching: boolean;
+}
+
+export type TracePartitionStorage = ReturnType<typeof tracePartitionStorage>;
+
+export const tracePartitionStorage = (db: Database) => ({
+  /** Today's, and those of so many days to come. */
+  async addAhead(days: number): Promise<void> {
+    await db.query(statements.ahead, [days]);
+  },
+
+  /**
+   * Drops the oldest day that is kept no longer, and what an earlier call left of such days. Returns whether there was one.
+   *
+   * DROP TABLE of a partition needs its parent for itself, which long queries that follow each other never allow. A partition that
+   * is detached concurrently is hidden from new statements at once; then only those are waited for that were under way. Throws
+   * `unavailable` when one of them takes too long; the partition stays hidden and the next call goes on.
+   */
+  async dropOldest(daysKept: number): Promise<boolean> {
+    const [old] = await db.query<{ day: string }>(statements.old, [daysKept]);
+    // Writes to the day are ignored from here on.
+    if (old) await db.query(statements.retire, [old.day]);
+    const retired = await db.query<RetiredPartition>(statements.retired, []);
+    for (const { parent, partition, is_attached, is_detaching } of retired)
+      if (is_attached)
+        // A statement of its own, outside of any transaction.
+        await db.script(
+          `alter table ${parent} detach partition ${partition} ${is_detaching ? 'finalize' : 'concurrently'}`,
+        );
+    for (const day of new Set(retired.map((partition) => partition.day)))
+      await db.query(statements.drop, [day]);
+    return retired.length > 0;
+  },
+
+  /** Deletes at most so many rows of what is kept no longer, and has no day of its own. How many. */
+  async deleteOld(daysKept: number, limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.delete, [daysKept, limit]))[0]?.count ?? 0;
+  },
+
+  /** Deletes at most so many moved starts that no export needs any more. How many. */
+  async deleteMoves(limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.moves, [limit]))[0]?.count ?? 0;
+  },
+
+  /** Gives paths to runs whose parents have come unnoticed. How many. */
+  async adoptLate(limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.adopt, [limit]))[0]?.count ?? 0;
+  },
+
+  /** Ends what is pending in traces of runs of this server that are over, when nothing was heard of it for so long. How many. */
+  async endLost(quietMs: number, limit: number): Promise<number> {
+    return (await db.query<{ count: number }>(statements.endLost, [quietMs, limit]))[0]?.count ?? 0;
+  },
+});

@@ -1,0 +1,88 @@
+import { exactTime } from '../postgres/exact-time.ts';
+
+/** A run as it is stored. Texts are in their exact form, payloads JSON text, times ISO 8601 with microseconds. */
+export interface TraceRow {
+  id: string;
+  session_id: string | null;
+  trace_id: string | null;
+  parent_run_id: string | null;
+  name: string | null;
+  run_type: string | null;
+  dotted_order: string | null;
+  start_time: string | null;
+  end_time: string | null;
+  first_token_time: string | null;
+  status: 'pending' | 'success' | 'error';
+  error: string | null;
+  inputs: string | null;
+  outputs: string | null;
+  events: string | null;
+  serialized: string | null;
+  /** JSON text, without metadata; that is JSON text of its own. */
+  extra: string | null;
+  metadata: string;
+  tags: string[] | null;
+  thread_id: string | null;
+  reference_example_id: string | null;
+  model: string | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  total_tokens: number | null;
+  /** Decimals. */
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  usage_details: Record<string, unknown> | null;
+}
+
+const plain = (column: string): [string, string] => [column, `r.${column}`];
+
+const sources = new Map<string, string>([
+  ...['id', 'session_id', 'trace_id', 'parent_run_id', 'name', 'run_type', 'dotted_order'].map(plain),
+  ...['start_time', 'end_time', 'first_token_time'].map((column): [string, string] => [
+    column,
+    exactTime(`r.${column}`),
+  ]),
+  ...['status', 'error', 'inputs', 'outputs', 'events', 'serialized', 'extra'].map(plain),
+  ['metadata', 'r.metadata::text'],
+  ...['tags', 'thread_id', 'reference_example_id', 'model'].map(plain),
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens'].map(plain),
+  ...['prompt_cost', 'completion_cost', 'total_cost', 'usage_details'].map(plain),
+]);
+
+/** Those that are long, and read only when they are asked for. */
+export const payloadColumns = [
+  'error',
+  'inputs',
+  'outputs',
+  'events',
+  'serialized',
+  'extra',
+  'metadata',
+] as const;
+export type RunColumn = (typeof payloadColumns)[number];
+
+/** The columns of a TraceRow from `r`, without the payloads that are not wanted. */
+export const runColumns = (wanted: ReadonlySet<RunColumn> | null): string => {
+  const isLeftOut = (column: string): boolean =>
+    wanted !== null && payloadColumns.some((one) => one === column && !wanted.has(one));
+  return [...sources]
+    .map(
+      ([column, source]) =>
+        `${isLeftOut(column) ? (column === 'metadata' ? `'{}'` : 'null') : source} as ${column}`,
+    )
+    .join(', ');
+};
+
+/** SQL for the bytes of the payloads of `r` that are wanted; lengths of texts are known without reading them. */
+export const payloadBytes = (wanted: ReadonlySet<RunColumn> | null): string =>
+  [
+    '0',
+    ...payloadColumns
+      .filter((column) => wanted?.has(column) ?? true)
+      .map(
+        (column) => `coalesce(${column === 'metadata' ? 'pg_column_size' : 'octet_length'}(r.${column}), 0)`,
+      ),
+  ].join(' + ');
+
+export const traceColumns = runColumns(null);

@@ -1,0 +1,222 @@
+// Sums over runs: of any that are asked for, and of threads.
+import type { Database } from '../postgres/database.ts';
+import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { asTenant } from '../postgres/tenant.ts';
+import type { Bind } from './trace-conditions.ts';
+import { isByHour, sumHours } from './trace-hours.ts';
+import { type RunScope, scopeSql } from './trace-scope.ts';
+
+/** Sums of more runs than this add up hours, where they can. */
+const exactRunsMax = 10_000;
+
+export interface RunSums {
+  run_count: number;
+  error_count: number;
+  /** Seconds. */
+  latency_p50: number | null;
+  latency_p99: number | null;
+  first_token_p50: number | null;
+  first_token_p99: number | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  /** Decimals. */
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  last_run_start_time: string | null;
+}
+
+export interface ThreadSums {
+  thread_id: string;
+  /** Turns: traces with a run of the thread. */
+  count: number;
+  run_count: number;
+  /** Runs of these traces that do not say that they are of a thread. */
+  runs_without_thread_id: number;
+  num_errored_turns: number;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  min_start_time: string;
+  max_start_time: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  first_trace_id: string;
+  last_trace_id: string;
+  first_inputs: string | null;
+  last_outputs: string | null;
+  last_error: string | null;
+}
+
+/** The median, and what 99 of 100 do not exceed. */
+type Percentiles = [number, number] | null;
+const none = [null, null] as const;
+
+const seconds = (from: string, to: string): string => `date_part('epoch', ${to} - ${from})`;
+
+/**
+ * Tokens are those of models, each once: a model that another calls, such as a wrapper's, is in what that one says. Costs are of
+ * any run that has its own.
+ */
+const tokenSums = ['prompt_tokens', 'completion_tokens', 'total_tokens']
+  .map((column) => `token_sum(sum(${column}) filter (where is_counted)) as ${column}`)
+  .join(', ');
+const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
+  .map(
+    (column) =>
+      `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
+  )
+  .join(', ');
+
+/** A model of the project that calls this one, and has counted its tokens; as count_trace_runs() has it. */
+const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and p.session_id = r.session_id and r.run_type = 'llm'
+  and p.run_type = 'llm' and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity')
+  and r.start_time between trace_calls_from(p.start_time) and trace_calls_until(p.start_time, p.end_time)`;
+
+const counted = `r.run_type = 'llm' and p.id is null`;
+
+const toSumStatement = (scope: RunScope): { text: string; name: string; values: unknown[] } => {
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const { joins, conditions, shape } = scopeSql(scope, bind);
+  const text = `select count(*) as run_count, count(*) filter (where is_error) as error_count,
+      percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
+      percentile_cont(array[0.5, 0.99]) within group (order by first_token) as first_token,
+      ${tokenSums}, ${costSums}, max(start_time) as last_run_start_time
+    from (select r.run_type, r.status = 'error' as is_error, r.start_time, ${seconds('r.start_time', 'r.end_time')} as latency,
+        ${seconds('r.start_time', 'r.first_token_time')} as first_token, r.prompt_tokens, r.completion_tokens, r.total_tokens,
+        r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
+      from tenant_runs r ${joins} left join tenant_runs p on ${isCaller}${callersOf(scope, bind)}
+      where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, bind)}) runs`;
+  return { text, values, name: shape === undefined ? '' : `traces_sum_${shape}` };
+};
+
+/** The partitions that can have what starts then. */
+const daysOf = ({ since, until }: RunScope, bind: Bind): string => daySql('r', since, until, bind, 0);
+
+/** What is known of all callers, so that where there are many the rest is not read: those of the day before have to run still. */
+const callersOf = ({ session_ids, since, until }: RunScope, bind: Bind): string =>
+  [
+    session_ids ? ` and p.session_id = any (${bind(session_ids)}::uuid[])` : '',
+    since === null ? '' : ` and trace_calls_until(p.start_time, p.end_time) >= ${bind(since)}::timestamptz`,
+    daySql('p', since, until, bind, 1),
+  ].join('');
+
+const daySql = (
+  run: string,
+  since: string | null,
+  until: string | null,
+  bind: Bind,
+  daysBefore: number,
+): string => {
+  const days = [
+    ...(since === null
+      ? []
+      : [`${run}.day >= (${bind(since)}::timestamptz at time zone 'utc')::date - ${daysBefore}`]),
+    ...(until === null ? [] : [`${run}.day <= (${bind(until)}::timestamptz at time zone 'utc')::date`]),
+  ];
+  return days.length === 0 ? '' : ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
+};
+
+/** Characters of a payload of which a preview is made; of longer ones it is the beginning. */
+export const previewedMax = 65_536;
+
+const ofThreads = {
+  name: 'traces_thread_sums',
+  text: `with runs as (
+      select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.status = 'error' as is_error,
+        r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
+      from tenant_runs r
+      -- The limits, here and below, keep it a look-up for each: how many runs threads have is not known, and joins would read whole days.
+      left join lateral (select p.id from tenant_runs p where ${isCaller} limit 1) p on true
+      where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = any ($3::text[]) and r.start_time is not null
+        and ($4::timestamptz is null or r.start_time >= $4) and ($5::timestamptz is null or r.start_time <= $5)
+    ), sums as (
+      select thread_id, count(distinct coalesce(trace_id, id)) as count, count(*) as run_count,
+        count(*) filter (where is_error and parent_run_id is null) as num_errored_turns,
+        percentile_cont(0.5) within group (order by ${seconds('start_time', 'end_time')}) filter (where parent_run_id is null) as latency_p50,
+        percentile_cont(0.99) within group (order by ${seconds('start_time', 'end_time')}) filter (where parent_run_id is null) as latency_p99,
+        min(start_time) as min_start_time, max(start_time) as max_start_time, ${tokenSums}, ${costSums},
+        array_agg(distinct trace_id) as trace_ids, min(day) filter (where isfinite(day)) - 1 as from_day,
+        max(day) filter (where isfinite(day)) + 1 as to_day,
+        (array_agg(row(id, day)::run_ref order by parent_run_id is not null, start_time, id))[1] as first_run,
+        (array_agg(row(id, day)::run_ref order by parent_run_id is not null, start_time desc, id desc))[1] as last_run,
+        (array_agg(row(id, day)::run_ref order by start_time desc, id desc) filter (where is_error))[1] as last_failed
+      from runs group by thread_id
+    )
+    select s.thread_id, s.count, s.run_count, s.num_errored_turns, s.latency_p50, s.latency_p99, s.min_start_time, s.max_start_time,
+      s.prompt_tokens, s.completion_tokens, s.total_tokens, s.prompt_cost, s.completion_cost, s.total_cost,
+      coalesce(f.trace_id, f.id) as first_trace_id, coalesce(l.trace_id, l.id) as last_trace_id,
+      left(f.inputs, ${previewedMax} + 1) as first_inputs, left(l.outputs, ${previewedMax} + 1) as last_outputs,
+      left(e.error, 1000) as last_error,
+      (select count(*) from tenant_runs r where r.tenant_id = $1 and r.trace_id = any (s.trace_ids) and r.thread_id is null
+        and (r.day = '-infinity' or r.day between s.from_day and s.to_day)) as runs_without_thread_id
+    from sums s
+    cross join lateral (select r.id, r.trace_id, r.inputs from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.first_run).id and r.day = (s.first_run).day limit 1) f
+    cross join lateral (select r.id, r.trace_id, r.outputs from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.last_run).id and r.day = (s.last_run).day limit 1) l
+    left join lateral (select r.error from tenant_runs r
+      where r.tenant_id = $1 and r.id = (s.last_failed).id and r.day = (s.last_failed).day limit 1) e on true
+    order by s.max_start_time desc, s.thread_id`,
+};
+
+/** Percentiles are exact. */
+export const sumRuns = async (db: Database, scope: RunScope): Promise<RunSums> => {
+  const { values, ...statement } = toSumStatement(scope);
+  const [row] = await asTenant(db, scope.tenant_id, (tx) =>
+    tx.query<RunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
+  );
+  if (row === undefined) throw new Error('A sum has no row');
+  const { latency, first_token, ...sums } = row;
+  const [latency_p50, latency_p99] = latency ?? none;
+  const [first_token_p50, first_token_p99] = first_token ?? none;
+  return { ...sums, latency_p50, latency_p99, first_token_p50, first_token_p99 };
+};
+
+export interface ThreadSpan {
+  tenant_id: string;
+  session_id: string;
+  since: string | null;
+  until: string | null;
+}
+
+export const traceSums = (db: Database) => ({
+  /** Exact, save the percentiles of more runs than a few: these are within 1 %. */
+  async sum(scope: RunScope): Promise<RunSums> {
+    const byHour = isByHour(scope) ? await sumHours(db, scope) : undefined;
+    return byHour !== undefined && byHour.run_count > exactRunsMax ? byHour : sumRuns(db, scope);
+  },
+
+  /** Texts are in their exact form. Newest first. */
+  sumThreads: (span: ThreadSpan, thread_ids: string[]): Promise<ThreadSums[]> =>
+    asTenant(db, span.tenant_id, (tx) => {
+      const { tenant_id, session_id, since, until } = span;
+      const values = [tenant_id, session_id, thread_ids.map(toExactText), since, until];
+      return tx.query<ThreadSums>(ofThreads, values);
+    }),
+
+  /** Those of the threads that have a run in scope at this place of the list, or before it. */
+  threadsBefore: (
+    scope: RunScope,
+    thread_ids: string[],
+    place: { start_time: string; id: string },
+  ): Promise<string[]> =>
+    asTenant(db, scope.tenant_id, async (tx) => {
+      const values: unknown[] = [];
+      const bind = (value: unknown): string => `$${values.push(value)}`;
+      const { joins, conditions } = scopeSql(scope, bind);
+      conditions.push(
+        `r.thread_id = any (${bind(thread_ids.map(toExactText))}::text[])`,
+        `(r.start_time, r.id) >= (${bind(place.start_time)}::timestamptz, ${bind(place.id)}::uuid)`,
+        `(r.day = '-infinity' or r.day >= (${bind(place.start_time)}::timestamptz at time zone 'utc')::date)`,
+      );
+      const text = `select distinct r.thread_id from tenant_runs r ${joins} where ${conditions.join(' and ')}`;
+      const rows = await tx.query<{ thread_id: string }>({ name: '', text }, values);
+      return rows.map((row) => fromExactText(row.thread_id));
+    }),
+});

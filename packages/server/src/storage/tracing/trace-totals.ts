@@ -1,0 +1,46 @@
+// What a trace has used in all, for its root: each token of a model once, and every cost.
+import type { Database } from '../postgres/database.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface TraceTotals {
+  trace_id: string;
+  /** Null when no model has said any. */
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  total_tokens: number | null;
+  /** Decimals; null when nothing had a cost. */
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+}
+
+/** A model that another model calls, such as a wrapper's, is in what that one says. */
+const isCounted = `r.run_type = 'llm' and not exists (select from tenant_runs p
+  where p.tenant_id = $1 and p.id = r.parent_run_id and p.trace_id = r.trace_id and p.run_type = 'llm'
+    and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity') offset 0)`;
+
+const tokens = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(
+  (column) =>
+    `case when count(${column}) filter (where is_counted) > 0 then token_sum(sum(${column}) filter (where is_counted)) end as ${column}`,
+);
+const costs = ['prompt_cost', 'completion_cost', 'total_cost'].map(
+  (column) =>
+    `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
+);
+
+const ofTraces = {
+  name: 'traces_totals',
+  text: `select trace_id, ${[...tokens, ...costs].join(', ')}
+    from (select r.trace_id, r.run_type, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost,
+        r.total_cost, ${isCounted} as is_counted
+      from tenant_runs r where r.tenant_id = $1 and r.trace_id = any ($2::uuid[])
+        and (r.total_tokens is not null or r.total_cost is not null or r.prompt_cost is not null or r.completion_cost is not null)
+        and (r.day = '-infinity' or $3::timestamptz is null or r.day >= ($3 at time zone 'utc')::date - 1)) runs
+    group by trace_id`,
+};
+
+export const traceTotals = (db: Database) => ({
+  /** Of those traces in which anything was used. `since`: when the first of them began, null when that is not known. */
+  totalsOf: (tenant_id: string, trace_ids: string[], since: string | null): Promise<TraceTotals[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<TraceTotals>(ofTraces, [tenant_id, trace_ids, since])),
+});

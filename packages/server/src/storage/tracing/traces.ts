@@ -1,0 +1,132 @@
+// Runs of traces: taken in by the batch, read one by one, by trace, or by project and time.
+import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
+import { type Cell, toColumn } from '../postgres/column-array.ts';
+import type { Database } from '../postgres/database.ts';
+import { otelTraces } from './otel-traces.ts';
+import { asTenant } from '../postgres/tenant.ts';
+import { traceFieldNames, type TraceField } from './trace-columns.ts';
+import { traceLists } from './trace-lists.ts';
+import { traceSums } from './trace-sums.ts';
+import { traceTotals } from './trace-totals.ts';
+import { unpricedRuns } from './unpriced-runs.ts';
+import { type TraceRow, traceColumns } from './trace-row.ts';
+
+/** What was said of a run. Payloads are JSON text, other texts in their exact form, times what PostgreSQL reads. */
+export interface RunWrite {
+  id: string;
+  /** 0 a post, 1 a patch, and a patch with an end the time of that, in milliseconds. */
+  rank: number;
+  /** Bits of the fields that a patch has set (trace-columns.ts). */
+  patched: number;
+  /** JSON text: ranks of fields and metadata keys that are not those of the whole, as trace_merge() has them. */
+  ranks?: string | null;
+  /** What was written, as hashes of 64 bits in decimal. */
+  writes: string[];
+  start_time: string | null;
+  /** JSON text. */
+  metadata: string;
+  fields: Partial<Record<TraceField, Cell>>;
+}
+
+export interface Attachment {
+  run_id: string;
+  name: string;
+  content_type: string;
+  content: Buffer;
+}
+
+const parameters = Array.from({ length: 9 + traceFieldNames.length }, (_, index) => `$${index + 1}`);
+
+const statements = {
+  ingest: {
+    name: 'traces_ingest_ranked',
+    text: `select ingest_runs(${parameters.join(', ')}) as missing`,
+  },
+  addDays: { name: 'traces_add_days', text: 'select add_trace_days($1::date[])' },
+  attach: {
+    name: 'traces_attach',
+    text: `insert into trace_attachments (tenant_id, day, run_id, name, content_type, content)
+      select d.tenant_id, d.day, d.id, $3, $4, $5 from trace_run_days d where d.tenant_id = $1 and d.id = $2
+        and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day))
+      on conflict do nothing`,
+  },
+  attachment: {
+    name: 'traces_attachment',
+    text: `select a.name, a.content_type, a.content from trace_attachments a
+      where a.tenant_id = $1 and a.run_id = $2 and a.name = $3
+        and a.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
+  },
+  find: {
+    name: 'traces_find',
+    text: `select ${traceColumns} from tenant_runs r where r.tenant_id = $1 and r.id = $2
+      and r.day = (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = $2)`,
+  },
+};
+
+export type TraceStorage = ReturnType<typeof traceStorage>;
+
+const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
+  (await db.query<{ missing: string[] | null }>(statements.ingest, values))[0]?.missing ?? null;
+
+export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
+  ...traceLists(db, answers),
+  ...otelTraces(db),
+  ...traceSums(db),
+  ...traceTotals(db),
+  ...unpricedRuns(db),
+
+  /**
+   * Stores a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or
+   * of earlier ones. `daysKept`: what started before is kept apart. Returns whether a run that was stored before may now be
+   * priced.
+   */
+  async ingest(
+    tenant_id: string,
+    runs: readonly RunWrite[],
+    attachments: readonly Attachment[],
+    daysKept: number,
+  ): Promise<boolean> {
+    const values = [
+      tenant_id,
+      daysKept,
+      toColumn(runs.map((run) => run.id)),
+      toColumn(runs.map((run) => run.start_time)),
+      toColumn(runs.map((run) => run.metadata)),
+      toColumn(runs.map((run) => String(run.rank))),
+      toColumn(runs.map((run) => String(run.patched))),
+      toColumn(runs.map((run) => run.writes.join(','))),
+      ...traceFieldNames.map((field) => toColumn(runs.map((run) => run.fields[field] ?? null))),
+      toColumn(runs.map((run) => run.ranks ?? null)),
+    ];
+    for (;;) {
+      // Almost always one statement, which is its own transaction.
+      const missing =
+        attachments.length === 0
+          ? await ingestOnce(db, values)
+          : await asTenant(db, tenant_id, async (tx) => {
+              const days = await ingestOnce(tx, values);
+              if (days !== null && days.length > 0) return days;
+              for (const { run_id, name, content_type, content } of attachments)
+                await tx.query(statements.attach, [tenant_id, run_id, name, content_type, content]);
+              return days;
+            });
+      if (missing === null || missing.length === 0) return missing !== null;
+      await db.query(statements.addDays, [missing]);
+    }
+  },
+
+  find: (tenant_id: string, id: string): Promise<TraceRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRow>(statements.find, [tenant_id, id]))[0]),
+
+  findAttachment: (
+    tenant_id: string,
+    run_id: string,
+    name: string,
+  ): Promise<Omit<Attachment, 'run_id'> | undefined> =>
+    asTenant(
+      db,
+      tenant_id,
+      async (tx) =>
+        (await tx.query<Omit<Attachment, 'run_id'>>(statements.attachment, [tenant_id, run_id, name]))[0],
+    ),
+});

@@ -1,0 +1,69 @@
+// Runs of models whose tokens and whose model are known by now, and whose cost nobody has said.
+import type { Database } from '../postgres/database.ts';
+import { exactTime } from '../postgres/exact-time.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface UnpricedRun {
+  id: string;
+  /** In its exact form. */
+  model: string;
+  start_time: string | null;
+  /** JSON text. */
+  metadata: string;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  total_tokens: number;
+  /** JSON text. */
+  usage_details: string | null;
+}
+
+/** What an unpriced run costs. Costs are decimals. */
+export interface PricedRun extends UnpricedRun {
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  /** JSON text: the usage details with those of the costs. */
+  priced_details: string | null;
+}
+
+const unpriced = {
+  name: 'traces_unpriced',
+  text: `select r.id, r.model,
+      ${exactTime('r.start_time')} as start_time, r.metadata::text as metadata,
+      r.prompt_tokens, r.completion_tokens, r.total_tokens, r.usage_details::text as usage_details
+    from unnest($2::uuid[]) wanted
+    cross join lateral (select d.day from trace_run_days d where d.tenant_id = $1 and d.id = wanted) d
+    cross join lateral (select * from tenant_runs r where r.tenant_id = $1 and r.id = wanted and r.day = d.day) r
+    where coalesce(r.run_type, 'llm') = 'llm' and r.model is not null and r.total_tokens is not null
+      and r.prompt_cost is null and r.completion_cost is null and r.total_cost is null`,
+};
+
+const price = {
+  name: 'traces_price',
+  text: 'select price_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+};
+
+export const unpricedRuns = (db: Database) => ({
+  /** Those among these. */
+  unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedRun[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<UnpricedRun>(unpriced, [tenant_id, ids])),
+
+  /** Stores what runs cost; not of those whose model or usage has changed since they were read. */
+  async price(tenant_id: string, runs: readonly PricedRun[]): Promise<void> {
+    const sorted = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const column = (name: keyof PricedRun) => sorted.map((run) => run[name]);
+    const names = [
+      'id',
+      'model',
+      'prompt_tokens',
+      'completion_tokens',
+      'total_tokens',
+      'usage_details',
+      'prompt_cost',
+      'completion_cost',
+      'total_cost',
+      'priced_details',
+    ] as const;
+    await asTenant(db, tenant_id, (tx) => tx.query(price, [tenant_id, ...names.map(column)]));
+  },
+});

@@ -1,0 +1,52 @@
+// Workspaces: who is kept apart from whom on the platform.
+import type { Database } from '../postgres/database.ts';
+
+export interface WorkspaceRow {
+  id: string;
+  display_name: string;
+  created_at: string;
+}
+
+const columns = 'id, display_name, created_at';
+
+const statements = {
+  create: {
+    name: 'workspaces_create',
+    text: `insert into workspaces (id, display_name) values ($1, $2) on conflict (id) do nothing returning ${columns}`,
+  },
+  list: {
+    name: 'workspaces_list',
+    reads: true,
+    text: `select ${columns} from workspaces where $1::uuid[] is null or id = any ($1) order by created_at, id limit 1000`,
+  },
+  oldest: {
+    name: 'workspaces_oldest',
+    text: `select ${columns} from workspaces where display_name = $1 order by created_at, id limit 1`,
+  },
+  bind: {
+    name: 'workspaces_bind',
+    text: 'insert into api_key_workspaces (key_id, tenant_id) values ($1, $2) on conflict do nothing',
+  },
+};
+
+export type WorkspaceStorage = ReturnType<typeof workspaceStorage>;
+
+export const workspaceStorage = (db: Database) => ({
+  /** Reached by `key_id` from then on. Undefined when there is one with the id. */
+  create: (
+    { id, display_name }: Pick<WorkspaceRow, 'id' | 'display_name'>,
+    key_id?: string,
+  ): Promise<WorkspaceRow | undefined> =>
+    db.transact(async (tx) => {
+      const [row] = await tx.query<WorkspaceRow>(statements.create, [id, display_name]);
+      if (row && key_id !== undefined) await tx.query(statements.bind, [key_id, id]);
+      return row;
+    }),
+
+  /** The oldest of this name. */
+  oldestNamed: async (display_name: string): Promise<WorkspaceRow | undefined> =>
+    (await db.query<WorkspaceRow>(statements.oldest, [display_name]))[0],
+
+  /** The first thousand of those with these ids, or of all. */
+  list: (ids: string[] | null): Promise<WorkspaceRow[]> => db.query<WorkspaceRow>(statements.list, [ids]),
+});

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { Feedback } from '@svc/contract';
+import { notFound, Problem } from '@svc/contract/problem';
+import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
+
+export interface GivenFeedback {
+  id?: string | undefined;
+  run_id: string;
+  trace_id?: string | undefined;
+  session_id?: string | undefined;
+  key: string;
+  score?: number | boolean | undefined;
+  value?: unknown;
+  correction?: unknown;
+  comment?: string | undefined;
+  feedback_source?: Record<string, unknown> | undefined;
+}
+
+/** What is undefined stays as it is; null takes it away. */
+export interface ChangedFeedback {
+  score?: number | boolean | null | undefined;
+  value?: unknown;
+  correction?: unknown;
+  comment?: string | null | undefined;
+}
+
+export class FeedbackService {
+  readonly #feedback: FeedbackStorage;
+
+  constructor(feedback: FeedbackStorage) {
+    this.#feedback = feedback;
+  }
+
+  async create(tenant_id: string, given: GivenFeedback): Promise<Feedback> {
+    const { id = randomUUID(), run_id, key, score, value, correction, feedback_source } = given;
+    const row = await this.#feedback.put({
+      tenant_id,
+      id,
+      run_id,
+      trace_id: given.trace_id ?? null,
+      session_id: given.session_id ?? null,
+      key,
+      score: score === undefined ? null : String(Number(score)),
+      value: value ?? null,
+      correction: correction ?? null,
+      comment: given.comment ?? null,
+      feedback_source: feedback_source ?? { type: 'api', metadata: {} },
+    });
+    if (row === undefined) throw new Problem('conflict', 'There is feedback with this id, on another run');
+    return toFeedback(row);
+  }
+
+  async get(tenant_id: string, id: string): Promise<Feedback> {
+    const row = await this.#feedback.find(tenant_id, id);
+    if (row === undefined) throw notFound('Feedback', id);
+    return toFeedback(row);
+  }
+
+  async change(tenant_id: string, id: string, given: ChangedFeedback): Promise<Feedback> {
+    const { score, ...rest } = given;
+    const decimal = score === undefined || score === null ? score : String(Number(score));
+    const row = await this.#feedback.change(tenant_id, id, { ...rest, score: decimal });
+    if (row === undefined) throw notFound('Feedback', id);
+    return toFeedback(row);
+  }
+
+  async delete(tenant_id: string, id: string): Promise<undefined> {
+    if (!(await this.#feedback.delete(tenant_id, id))) throw notFound('Feedback', id);
+    return undefined;
+  }
+
+  async list(
+    tenant_id: string,
+    asked: {
+      run?: string[] | undefined;
+      key?: string[] | undefined;
+      source?: string[] | undefined;
+      limit: number;
+      offset: number;
+    },
+  ): Promise<Feedback[]> {
+    const { run = null, key = null, source = null } = asked;
+    const rows = await this.#feedback.list(tenant_id, { run_ids: run, keys: key, sources: source }, asked);
+    return rows.map(toFeedback);
+  }
+}
+
+const toFeedback = (row: FeedbackRow): Feedback => ({
+  ...row,
+  score: row.score === null ? null : Number(row.score),
+});

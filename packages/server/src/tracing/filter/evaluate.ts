@@ -1,0 +1,156 @@
+// A filter on runs in memory: holds exactly where its SQL does (storage/tracing/trace-conditions.ts).
+import type {
+  NumberField,
+  NumberTest,
+  Order,
+  PayloadField,
+  RunCondition,
+  TextField,
+  TextTest,
+  TimeField,
+  ValueTest,
+} from '../../storage/tracing/trace-condition.ts';
+import { toExactText } from '../../storage/postgres/exact-text.ts';
+import { compareDecimals, type Decimal, parseDecimal } from '../decimal.ts';
+import { microsOf } from '../ingest/time.ts';
+import { contains, isLike, isObject, lowerAscii } from './matching.ts';
+
+export type EvaluatedRun = Record<TextField | PayloadField | TimeField, string | null> &
+  Record<Exclude<NumberField, 'latency'>, number | string | null> & {
+    tags: readonly string[] | null;
+    metadata: Record<string, unknown>;
+    feedback: readonly { key: string; score: string | number | null; value: unknown }[];
+  };
+
+/** Inputs and outputs are JSON text, as they are stored. */
+export const holds = (condition: RunCondition, run: EvaluatedRun): boolean => {
+  switch (condition.is) {
+    case 'all':
+      return condition.of.every((inner) => holds(inner, run));
+    case 'any':
+      return condition.of.some((inner) => holds(inner, run));
+    case 'not':
+      return !holds(condition.of, run);
+    case 'root':
+      return run.parent_run_id === null;
+    case 'empty':
+      return condition.field === 'latency' ? latencyOf(run) === undefined : run[condition.field] === null;
+    case 'text':
+      return passesText(run[condition.field], condition.test);
+    case 'payload':
+      return passesPayload(run[condition.field], condition.test);
+    case 'number': {
+      const { field, test } = condition;
+      return passesNumber(field === 'latency' ? latencyOf(run) : decimalOf(run[field]), test);
+    }
+    case 'time': {
+      const time = run[condition.field];
+      return time !== null && isInOrder(condition.op, compare(microsOf(time), microsOf(condition.time)));
+    }
+    case 'tag':
+      return run.tags?.includes(condition.tag) ?? false;
+    case 'metadata':
+      return contains(run.metadata, condition.has);
+    case 'entry': {
+      const { of, keys, tests } = condition;
+      const entries = of === 'metadata' ? run.metadata : entriesOf(run[of]);
+      return Object.entries(entries).some(
+        ([key, value]) =>
+          (keys === null || keys.includes(key)) && tests.every((test) => passesValue(value, test)),
+      );
+    }
+    case 'feedback':
+      return run.feedback.some(
+        ({ key, score, value }) =>
+          (condition.keys === null || condition.keys.includes(key)) &&
+          condition.scores.every((test) => passesNumber(decimalOf(score), test)) &&
+          condition.values.every((test) => passesValue(value, test)),
+      );
+  }
+};
+
+const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const decimalOf = (value: string | number | null): Decimal | undefined =>
+  value === null ? undefined : parseDecimal(String(value));
+
+const latencyOf = ({ start_time, end_time }: EvaluatedRun): Decimal | undefined =>
+  start_time === null || end_time === null
+    ? undefined
+    : { units: microsOf(end_time) - microsOf(start_time), scale: 6 };
+
+const isInOrder = (op: Order, order: number): boolean => {
+  switch (op) {
+    case 'eq':
+      return order === 0;
+    case 'gt':
+      return order > 0;
+    case 'gte':
+      return order >= 0;
+    case 'lt':
+      return order < 0;
+    case 'lte':
+      return order <= 0;
+  }
+};
+
+const passesNumber = (value: Decimal | undefined, { op, number }: NumberTest): boolean => {
+  const wanted = parseDecimal(number);
+  return value !== undefined && wanted !== undefined && isInOrder(op, compareDecimals(value, wanted));
+};
+
+const passesText = (value: string | null, test: TextTest): boolean => {
+  if (value === null) return false;
+  switch (test.op) {
+    case 'in':
+      return test.values.includes(value);
+    case 'like':
+      // As it is stored: a character that PostgreSQL cannot hold is several there.
+      return isLike(toExactText(value), toExactText(test.pattern));
+    case 'search':
+      return lowerAscii(toExactText(value)).includes(lowerAscii(toExactText(test.text)));
+  }
+};
+
+/** Looks for the text as JSON writes it. */
+const passesPayload = (text: string | null, test: TextTest): boolean =>
+  passesText(
+    text,
+    test.op === 'search' ? { op: 'search', text: JSON.stringify(test.text).slice(1, -1) } : test,
+  );
+
+const entriesOf = (text: string | null): Record<string, unknown> => {
+  // jsonb holds no NUL and no half of a surrogate pair, so neither do entries.
+  if (text === null || /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/.test(text)) return {};
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
+};
+
+const passesValue = (value: unknown, test: ValueTest): boolean => {
+  switch (test.op) {
+    case 'in':
+      return test.values.some((text) => isWritten(value, text));
+    case 'not in':
+      return !test.values.some((text) => isWritten(value, text));
+    case 'like':
+    case 'search':
+      return typeof value === 'string' && passesText(value, test);
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return typeof value === 'number' && passesNumber(decimalOf(value), test);
+  }
+};
+
+const isWritten = (value: unknown, text: string): boolean => {
+  if (typeof value === 'string') return value === text;
+  if (typeof value === 'boolean') return String(value) === text;
+  return (
+    typeof value === 'number' &&
+    isPlainNumber(text) &&
+    passesNumber(decimalOf(value), { op: 'eq', number: text })
+  );
+};
+
+const isPlainNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);

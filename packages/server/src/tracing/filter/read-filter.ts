@@ -1,0 +1,162 @@
+// From the text of a filter to what it asks of a run.
+import type { Order, RunCondition, TextTest } from '../../storage/tracing/trace-condition.ts';
+import { type Comparator, comparators } from './comparator.ts';
+import { type EntryPart, entryPart, joinEntries } from './entries.ts';
+import { fields, type RunField } from './fields.ts';
+import { FilterError } from './filter-error.ts';
+import { type Node, parse } from './parse.ts';
+import {
+  booleanOf,
+  idOf,
+  isNull,
+  listOf,
+  numberOf,
+  objectOf,
+  secondsOf,
+  stringOf,
+  textOf,
+  timeOf,
+} from './values.ts';
+
+/** Throws FilterError. */
+export const readFilter = (text: string): RunCondition => toCondition(parse(text));
+
+type Call = Extract<Node, { kind: 'call' }>;
+
+const toCondition = (node: Node): RunCondition => {
+  if (node.kind !== 'call') throw new FilterError('A call such as eq(name, "x") is wanted', node.at);
+  switch (node.name) {
+    case 'and':
+      return every(node);
+    case 'or':
+      return { is: 'any', of: node.of.map(toCondition) };
+    case 'not': {
+      const [inner] = arity(node, 1);
+      return { is: 'not', of: toCondition(inner) };
+    }
+    default: {
+      const part = comparison(node);
+      return 'family' in part ? joinEntries([part], node.at) : part;
+    }
+  }
+};
+
+/** What is said of entries of one family is said of one entry. */
+const every = (node: Call): RunCondition => {
+  const families = new Map<string, EntryPart[]>();
+  const of: RunCondition[] = [];
+  for (const inner of node.of) {
+    const isComparison = inner.kind === 'call' && !['and', 'or', 'not'].includes(inner.name);
+    const part = isComparison ? comparison(inner) : toCondition(inner);
+    if (!('family' in part)) of.push(part);
+    else families.set(part.family, [...(families.get(part.family) ?? []), part]);
+  }
+  for (const parts of families.values()) of.push(joinEntries(parts, node.at));
+  return { is: 'all', of };
+};
+
+const arity = (node: Call, count: number): [Node, Node] => {
+  const [first, second = first] = node.of;
+  if (node.of.length !== count || !first || !second)
+    throw new FilterError(`${node.name}() takes ${count === 1 ? 'one value' : `${count} values`}`, node.at);
+  return [first, second];
+};
+
+const comparison = (node: Call): RunCondition | EntryPart => {
+  const op = comparators.find((known) => known === node.name);
+  if (op === undefined) throw new FilterError(`There is no ${node.name}()`, node.at);
+  if (op === 'search' && node.of.length === 1) return searchAll(stringOf(arity(node, 1)[0]));
+  const [named, value] = arity(node, op === 'exists' ? 1 : 2);
+  const field = named.kind === 'name' ? fields.get(named.text) : undefined;
+  if (field === undefined || named.kind !== 'name')
+    throw new FilterError('The name of a field is wanted', named.at);
+  const refuse = (): FilterError => new FilterError(`${op}() is not for ${named.text}`, node.at);
+  if (field.type === 'key' || field.type === 'value' || field.type === 'score')
+    return entryPart(field, op, value, refuse);
+  return ofRun(field, op, value, refuse);
+};
+
+const not = (of: RunCondition): RunCondition => ({ is: 'not', of });
+
+const searchAll = (text: string): RunCondition => {
+  const test = { op: 'search', text } as const;
+  return {
+    is: 'any',
+    of: [
+      { is: 'text', field: 'name', test },
+      { is: 'text', field: 'error', test },
+      { is: 'payload', field: 'inputs', test },
+      { is: 'payload', field: 'outputs', test },
+    ],
+  };
+};
+
+const ofRun = (field: RunField, op: Comparator, value: Node, refuse: () => FilterError): RunCondition => {
+  const isEquality = op === 'eq' || op === 'neq';
+  if ('column' in field && (op === 'exists' || (isEquality && isNull(value)))) {
+    const empty: RunCondition = { is: 'empty', field: field.column };
+    return op === 'eq' ? empty : not(empty);
+  }
+  if (op === 'neq') return not(ofRun(field, 'eq', value, refuse));
+  switch (field.type) {
+    case 'id':
+    case 'text':
+      // Whether there is an error, for short.
+      if (field.column === 'error' && op === 'eq' && booleanOf(value) !== undefined) {
+        const empty: RunCondition = { is: 'empty', field: 'error' };
+        return booleanOf(value) ? not(empty) : empty;
+      }
+      return { is: 'text', field: field.column, test: textTest(field, op, value, refuse) };
+    case 'payload':
+      return { is: 'payload', field: field.column, test: textTest(field, op, value, refuse) };
+    case 'number': {
+      const read = field.column === 'latency' ? secondsOf : numberOf;
+      const one = (order: Order, node: Node): RunCondition => ({
+        is: 'number',
+        field: field.column,
+        test: { op: order, number: read(node) },
+      });
+      if (op === 'in') return { is: 'any', of: listOf(value, (node) => one('eq', node)) };
+      return one(orderOf(op, refuse), value);
+    }
+    case 'time':
+      return { is: 'time', field: field.column, op: orderOf(op, refuse), time: timeOf(value) };
+    case 'root': {
+      const wanted = booleanOf(value);
+      if (op !== 'eq') throw refuse();
+      if (wanted === undefined) throw new FilterError('true or false is wanted', value.at);
+      return wanted ? { is: 'root' } : not({ is: 'root' });
+    }
+    case 'order':
+      if (op !== 'eq' || value.kind !== 'number' || value.text !== '1') throw refuse();
+      return { is: 'root' };
+    case 'tags':
+      if (op === 'in')
+        return { is: 'any', of: listOf(value, (node) => ({ is: 'tag', tag: stringOf(node) })) };
+      if (op !== 'has') throw refuse();
+      return { is: 'tag', tag: stringOf(value) };
+    case 'metadata':
+      if (op !== 'has') throw refuse();
+      return { is: 'metadata', has: objectOf(value) };
+  }
+};
+
+const textTest = (
+  field: Extract<RunField, { type: 'id' | 'text' | 'payload' }>,
+  op: Comparator,
+  value: Node,
+  refuse: () => FilterError,
+): TextTest => {
+  const read = field.type === 'id' ? idOf : textOf;
+  if (op === 'eq' && field.type !== 'payload') return { op: 'in', values: [read(value)] };
+  if (op === 'in' && field.type !== 'payload') return { op: 'in', values: listOf(value, read) };
+  if (field.type === 'id') throw refuse();
+  if (op === 'like' && field.type === 'text') return { op: 'like', pattern: stringOf(value) };
+  if (op === 'search' || op === 'contain') return { op: 'search', text: stringOf(value) };
+  throw refuse();
+};
+
+const orderOf = (op: Comparator, refuse: () => FilterError): Order => {
+  if (op === 'eq' || op === 'gt' || op === 'gte' || op === 'lt' || op === 'lte') return op;
+  throw refuse();
+};

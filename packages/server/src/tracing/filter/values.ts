@@ -1,0 +1,81 @@
+// The values that filters compare with.
+import { toTime } from '../ingest/time.ts';
+import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
+import { FilterError } from './filter-error.ts';
+import type { Node } from './parse.ts';
+
+const valuesMax = 1_000;
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+export const isNull = (node: Node): boolean => node.kind === 'name' && node.text === 'null';
+
+export const booleanOf = (node: Node): boolean | undefined =>
+  node.kind !== 'name' ? undefined : node.text === 'true' ? true : node.text === 'false' ? false : undefined;
+
+/** A text, or how a number, time or truth value is written. */
+export const textOf = (node: Node): string => {
+  if (node.kind === 'string' || node.kind === 'number' || node.kind === 'time') return node.text;
+  if (node.kind === 'name' && booleanOf(node) !== undefined) return node.text;
+  throw new FilterError('A text in quotes is wanted', node.at);
+};
+
+export const stringOf = (node: Node): string => {
+  if (node.kind !== 'string') throw new FilterError('A text in quotes is wanted', node.at);
+  return node.text;
+};
+
+export const idOf = (node: Node): string => {
+  const id = textOf(node).toLowerCase();
+  if (!uuid.test(id)) throw new FilterError('A UUID in quotes is wanted', node.at);
+  return id;
+};
+
+export const numberOf = (node: Node): string => {
+  const found = node.kind === 'number' || node.kind === 'string' ? parseDecimal(node.text) : undefined;
+  if (found === undefined || (node.kind === 'string' && node.text.length > 60))
+    throw new FilterError('A number is wanted', node.at);
+  return decimalText(found);
+};
+
+const secondsIn: Readonly<Record<string, string>> = {
+  us: '0.000001',
+  ms: '0.001',
+  s: '1',
+  m: '60',
+  h: '3600',
+};
+
+/** Seconds, from a number of them or a text such as "1.5s", "200ms" or "2m". */
+export const secondsOf = (node: Node): string => {
+  const match = node.kind === 'string' ? /^(\d{1,15}(?:\.\d{1,15})?)(us|ms|s|m|h)$/.exec(node.text) : null;
+  if (!match) return numberOf(node);
+  const [amount, unit] = [parseDecimal(match[1] ?? ''), parseDecimal(secondsIn[match[2] ?? ''] ?? '')];
+  if (!amount || !unit) throw new FilterError('A number of seconds is wanted', node.at);
+  return decimalText(timesDecimal(amount, unit));
+};
+
+/** In UTC. */
+export const timeOf = (node: Node): string => {
+  const said = node.kind === 'time' || node.kind === 'string' ? node.text : '';
+  const time = toTime(/^\d{4}-\d\d-\d\d$/.test(said) ? `${said}T00:00:00Z` : said);
+  if (time === undefined) throw new FilterError('A time such as "2026-11-21T08:00:00Z" is wanted', node.at);
+  return time;
+};
+
+export const listOf = <T>(node: Node, read: (node: Node) => T): T[] => {
+  if (node.kind !== 'list') throw new FilterError('A list in brackets is wanted', node.at);
+  if (node.of.length > valuesMax) throw new FilterError(`A list has at most ${valuesMax} values`, node.at);
+  return node.of.map(read);
+};
+
+export const objectOf = (node: Node): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(stringOf(node));
+  } catch {
+    value = undefined; // the sentence below says what is wanted
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new FilterError('A JSON object in quotes is wanted', node.at);
+  return value as Record<string, unknown>;
+};

@@ -1,0 +1,113 @@
+// From the bytes of an ingest request to what is stored of its runs. Small requests are read where they arrive, large ones in a
+// parser thread, which hands over what it has read in slices: one slice is as much as the main thread takes at once.
+import type { Chunks } from '../../parsing/byte-blocks.ts';
+import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
+import type { Attachment } from '../../storage/tracing/traces.ts';
+import { type BatchSlice, slicesOf } from './batch-slice.ts';
+import { foldAll } from './fold.ts';
+import { type OtlpRequest, readOtlp, type TracesOf } from './otlp/read-otlp.ts';
+import { placeAll } from './place.ts';
+import { readBatch, readRun } from './read-json.ts';
+import { type Batch, readParts } from './read-parts.ts';
+import type { Rejections } from './rejections.ts';
+import { type NewRunWrite, toRunWrite } from './run-write.ts';
+import { RunRejected, type SentRun } from './sent-run.ts';
+
+export type { BatchSlice } from './batch-slice.ts';
+
+/** How the bytes of a request are to be read. */
+export type IngestFormat =
+  | { kind: 'multipart'; boundary: string }
+  | { kind: 'batch' }
+  | { kind: 'run'; operation: SentRun['operation']; id: string | undefined }
+  | ({ kind: 'otlp' } & OtlpRequest);
+
+export interface IngestInput {
+  chunks: Chunks;
+  format: IngestFormat;
+  limits: JsonLimits;
+}
+
+/** What a thread asks the main thread. */
+export type IngestQuestion =
+  /** Which OpenTelemetry traces stored runs are in; answered with the entries of a map. */
+  | { kind: 'traces'; run_ids: string[] }
+  /** A part of the batch, answered when the main thread has room for the next. */
+  | { kind: 'slice'; slice: BatchSlice };
+
+/** Done in parser threads. */
+export interface IngestTasks {
+  ingest: { input: IngestInput; question: IngestQuestion; output: BatchSlice };
+}
+
+/** The runs of a batch as they are stored: one write for each run. */
+export interface RunBatch {
+  runs: NewRunWrite[];
+  attachments: Attachment[];
+  rejections: Rejections;
+}
+
+/** Throws a Problem when the bytes are not what they should be; what is wrong with single runs is among the rejections. */
+export const readRuns = async (
+  { chunks, format, limits }: IngestInput,
+  tracesOf: TracesOf,
+): Promise<RunBatch> => {
+  const budget = new JsonBudget(limits);
+  if (format.kind === 'multipart') return toRunBatch(readParts(chunks, format.boundary, budget));
+  const bytes = Buffer.concat(chunks.splice(0));
+  switch (format.kind) {
+    case 'batch':
+      return toRunBatch(readBatch(bytes, budget));
+    case 'run':
+      return toRunBatch(readRun(bytes, format.operation, format.id, budget));
+    case 'otlp':
+      return toRunBatch(await readOtlp(bytes, format, budget, tracesOf));
+  }
+};
+
+/** Checks the runs, and merges what was sent of one run. */
+export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch => {
+  const writes: NewRunWrite[] = [];
+  for (const sent of runs) {
+    try {
+      writes.push(toRunWrite(sent));
+    } catch (error) {
+      if (!(error instanceof RunRejected)) throw error;
+      rejections.add(sent.id, error.message);
+    }
+  }
+  const folded = foldAll(writes);
+  placeAll(folded);
+  return {
+    runs: folded,
+    attachments: attachments.filter((one) => isAttachable(one, rejections)),
+    rejections,
+  };
+};
+
+const attachmentNameCharsMax = 256;
+
+const isAttachable = ({ run_id, name }: Attachment, rejections: Rejections): boolean => {
+  const isFit =
+    /^[0-9a-f-]{36}$/.test(run_id) && name.length <= attachmentNameCharsMax && !name.includes('\0');
+  if (!isFit) rejections.add(null, 'an attachment has no run or no name that can be kept');
+  return isFit;
+};
+
+/** What a parser thread does with a request. */
+export const ingestTask = async (
+  input: IngestInput,
+  ask: (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>,
+): Promise<{ output: BatchSlice; transfer: ArrayBuffer[] }> => {
+  const batch = await readRuns(
+    input,
+    async (run_ids) => new Map((await ask({ kind: 'traces', run_ids })) as [string, string][]),
+  );
+  let last: BatchSlice | undefined;
+  for (const slice of slicesOf(batch)) {
+    if (last) await ask({ kind: 'slice', slice: last }, [last.bytes.buffer]);
+    last = slice;
+  }
+  if (!last) throw new Error('A batch has at least one slice');
+  return { output: last, transfer: [last.bytes.buffer] };
+};

@@ -1,0 +1,175 @@
+// A span as a run. Its id is that of the span, in the form in which LangSmith's tracers point at spans of OpenTelemetry, so that
+// runs of theirs and spans are one trace. Which trace it is in follows from its parents, whenever those come.
+import { createHash } from 'node:crypto';
+import type { JsonBudget } from '../../../parsing/json-limits.ts';
+import { otelTraceKey } from '../../../storage/tracing/otel-traces.ts';
+import { RunRejected, type SentRun } from '../sent-run.ts';
+import { invocationParamsOf, metadataOf, runTypeOf, textAt } from './conventions.ts';
+import { payloadsOf } from './payloads.ts';
+import type { Attributes, Origin, Span, SpanEvent } from './span.ts';
+
+const traceIdForm = /^(?!0{32})[0-9a-f]{32}$/;
+const spanIdForm = /^(?!0{16})[0-9a-f]{16}$/;
+const errorCode = 2;
+const okCode = 1;
+
+const idPrefix = '00000000-0000-0000-';
+
+/** Whether it was made from the id of a span. */
+export const isSpanRunId = (id: unknown): id is string => typeof id === 'string' && id.startsWith(idPrefix);
+
+const uuidOf = (span_id: string): string => `${idPrefix}${span_id.slice(0, 4)}-${span_id.slice(4)}`;
+
+/**
+ * `project`: the name that the request gives. Throws RunRejected when the span makes no sense, and a Problem when the budget is
+ * used up: each span repeats what is said of all spans of its resource.
+ */
+export const toRun = (
+  span: Span,
+  origin: Origin,
+  project: string | undefined,
+  budget: JsonBudget,
+): SentRun => {
+  const { attributes } = span;
+  assertIds(span);
+  budget.spend(origin.resource.size);
+  const id = textAt(attributes, 'langsmith.span.id') ?? uuidOf(span.span_id);
+  const { inputs, outputs, used } = payloadsOf(span, budget);
+  const metadata = metadataOf(attributes, origin.resource, used, budget).set(otelTraceKey, span.trace_id);
+  const main: SentRun['main'] = {
+    id,
+    ...placeOf(span),
+    ...projectOf(attributes, origin.resource, project),
+    name:
+      textAt(attributes, 'langsmith.trace.name', 'traceloop.entity.name', 'tool.name') ??
+      (span.name === '' ? 'span' : span.name),
+    run_type: runTypeOf(attributes),
+    start_time: toIso(span.start === 0n ? span.end : span.start),
+    end_time: span.end === 0n ? undefined : toIso(span.end),
+    tags: tagsOf(attributes),
+  };
+  const otel = {
+    kind: span.kind,
+    scope: origin.scope,
+    ...(span.trace_state === '' ? {} : { trace_state: span.trace_state }),
+    ...(span.links.length === 0
+      ? {}
+      : { links: span.links.map((link) => ({ ...link, attributes: Object.fromEntries(link.attributes) })) }),
+  };
+  const invocation_params = invocationParamsOf(attributes, budget);
+  const values = {
+    inputs,
+    outputs,
+    events: span.events.length === 0 ? undefined : span.events.map(toEvent),
+    error: errorOf(span),
+    extra: {
+      metadata: Object.fromEntries(metadata),
+      ...(invocation_params ? { invocation_params } : {}),
+      otel,
+    },
+  };
+  return toSent(id, main, values, budget);
+};
+
+const toSent = (
+  id: string,
+  main: SentRun['main'],
+  values: Partial<Record<keyof SentRun['payloads'], unknown>>,
+  budget: JsonBudget,
+): SentRun => {
+  const run: SentRun = { operation: 'post', id, main, payloads: {}, hash: '' };
+  const hash = createHash('sha1').update(JSON.stringify(main));
+  for (const [name, value] of Object.entries(values) as [keyof SentRun['payloads'], unknown][]) {
+    if (value === undefined) continue;
+    const text = JSON.stringify(value);
+    budget.make(text.length);
+    hash.update(name).update(text);
+    run.payloads[name] = { text, value };
+  }
+  run.hash = hash.digest().readBigInt64LE().toString();
+  return run;
+};
+
+const assertIds = ({ trace_id, span_id, parent_span_id }: Span): void => {
+  if (!traceIdForm.test(trace_id))
+    throw new RunRejected('its trace id does not have 16 bytes, or is all zero');
+  if (!spanIdForm.test(span_id)) throw new RunRejected('its span id does not have 8 bytes, or is all zero');
+  if (parent_span_id !== '' && !/^[0-9a-f]{16}$/.test(parent_span_id))
+    throw new RunRejected('the id of its parent does not have 8 bytes');
+  if (parent_span_id === span_id) throw new RunRejected('it is its own parent');
+};
+
+/** The parent, and what tracers of LangSmith say beyond that. */
+const placeOf = ({ attributes, parent_span_id }: Span): SentRun['main'] => {
+  const traced = textAt(attributes, 'langsmith.traceable_parent_otel_span_id')?.toLowerCase() ?? '';
+  const parent = spanIdForm.test(traced) ? traced : parent_span_id;
+  const isRoot = !spanIdForm.test(parent) || attributes.get('langsmith.is_root') === true;
+  const parent_run_id =
+    textAt(attributes, 'langsmith.span.parent_id') ?? (isRoot ? undefined : uuidOf(parent));
+  const dotted_order = textAt(attributes, 'langsmith.span.dotted_order');
+  // The order names the parent too; one that is of another kind of id would contradict it.
+  if (dotted_order !== undefined) return { dotted_order };
+  return { parent_run_id, trace_id: textAt(attributes, 'langsmith.trace.id') };
+};
+
+const nameCharsMax = 512;
+
+const projectOf = (
+  attributes: Attributes,
+  resource: Attributes,
+  header: string | undefined,
+): SentRun['main'] => {
+  const session_id = textAt(attributes, 'langsmith.trace.session_id');
+  if (session_id !== undefined) return { session_id };
+  const service = textAt(resource, 'service.name');
+  // What SDKs say when nobody has named the service.
+  const named = service?.startsWith('unknown_service') === true ? undefined : service;
+  const name = textAt(attributes, 'langsmith.trace.session_name') ?? header ?? named;
+  const storable = name && Buffer.from(name.slice(0, nameCharsMax).replaceAll('\0', '')).toString().trim();
+  return storable === undefined || storable === '' ? {} : { session_name: storable };
+};
+
+/** With all nine digits: how many of them are kept is not decided here. */
+const toIso = (nanos: bigint): string => {
+  const seconds = new Date(Number(nanos / 1_000_000_000n) * 1_000).toISOString().slice(0, 19);
+  return `${seconds}.${(nanos % 1_000_000_000n).toString().padStart(9, '0')}Z`;
+};
+
+const tagsOf = (attributes: Attributes): string[] | undefined => {
+  const said = attributes.get('langsmith.span.tags') ?? attributes.get('tag.tags');
+  if (Array.isArray(said)) return said.filter((tag): tag is string => typeof tag === 'string');
+  if (typeof said !== 'string') return undefined;
+  return said
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+};
+
+const toEvent = ({ name, time, attributes }: SpanEvent): object => ({
+  name,
+  time: toIso(time),
+  ...(attributes.size === 0 ? {} : { kwargs: Object.fromEntries(attributes) }),
+});
+
+/** An exception that was recorded is an error, unless the span says that all went well. */
+const errorOf = ({ status, events }: Span): string | undefined => {
+  if (status.code === okCode) return undefined;
+  const exception = events.findLast(({ name }) => name === 'exception');
+  if (status.code !== errorCode && exception === undefined) return undefined;
+  const lines = exception === undefined ? [] : linesOf(exception.attributes);
+  if (status.message !== '' && !lines.some((line) => line.includes(status.message)))
+    lines.unshift(status.message);
+  return lines.length > 0 ? lines.join('\n') : 'The span has the status error, and says no more.';
+};
+
+const linesOf = (attributes: Attributes): string[] => {
+  const type = textAt(attributes, 'exception.type');
+  const message = textAt(attributes, 'exception.message');
+  const stack = textAt(attributes, 'exception.stacktrace');
+  const head = [type, message].filter((text) => text !== undefined).join(': ');
+  if (stack === undefined) return head === '' ? [] : [head];
+  // Most stacks begin with it.
+  return message !== undefined && stack.includes(message)
+    ? [stack]
+    : [head, stack].filter((text) => text !== '');
+};

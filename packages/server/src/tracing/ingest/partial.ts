@@ -1,0 +1,33 @@
+// Answers to queries of traces that exceed their time: partial pages with a notice, and 503 with advice for sums.
+import { Problem } from '@svc/contract/problem';
+import type { SearchPlace } from '../../storage/tracing/trace-search.ts';
+import { isTimeLimit } from '../../storage/postgres/time-limit.ts';
+
+const narrow =
+  'name a project and a shorter span of time, or filter by thread, metadata or tags, which have indexes';
+
+/** Fields of a page that say whether the search stopped before the page was full. */
+export interface PartialAnswer {
+  is_partial: boolean;
+  notice: string | null;
+}
+
+/** `cursor` names the field that goes on. */
+export const partialOf = (stopped: SearchPlace | null, budgetMs: number, cursor: string): PartialAnswer => ({
+  is_partial: stopped !== null,
+  notice:
+    stopped === null
+      ? null
+      : `The search used up its ${budgetMs / 1_000} s at runs that started at ${stopped.start_time}. ` +
+        `${cursor} goes on from there. For faster answers ${narrow}.`,
+});
+
+/** For queries that cannot be answered in parts: turns a statement timeout into 503 with advice how to narrow the query. */
+export const orNarrow = async <T>(what: string, work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isTimeLimit(error)) throw error;
+    throw new Problem('unavailable', `${what} takes too long: ${narrow}`, { retryAfterSeconds: 60 });
+  }
+};

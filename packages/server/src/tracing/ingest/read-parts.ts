@@ -1,0 +1,122 @@
+// Runs from the parts of a multipart body, in whatever order those come.
+import { createHash } from 'node:crypto';
+import type { JsonBudget } from '../../parsing/json-limits.ts';
+import type { Attachment } from '../../storage/tracing/traces.ts';
+import { afterSpace, payloadsIn } from './json-slices.ts';
+import { parseJson, readJson } from './json-text.ts';
+import { MultipartReader, type Part } from './multipart.ts';
+import { Rejections } from './rejections.ts';
+import { type PayloadName, payloadNames, RunRejected, type SentRun } from './sent-run.ts';
+
+export interface Batch {
+  runs: SentRun[];
+  attachments: Attachment[];
+  rejections: Rejections;
+}
+
+export const emptyBatch = (): Batch => ({ runs: [], attachments: [], rejections: new Rejections() });
+
+interface Raw {
+  operation: SentRun['operation'];
+  id: string;
+  main: Buffer | undefined;
+  payloads: Map<PayloadName, Buffer>;
+  /** What is wrong with one of its parts. */
+  fault: string | undefined;
+}
+
+const runPart = /^(post|patch)\.([^.]+)(?:\.([a-z]+))?$/;
+const attachmentPart = /^attachment\.([^.]+)\.(.+)$/s;
+
+const isPayloadName = (name: string): name is PayloadName =>
+  (payloadNames as readonly string[]).includes(name);
+
+/**
+ * Throws a Problem when the body is no multipart; what is wrong with single runs is said beside the others. The chunks are taken
+ * out of the list as they are read.
+ */
+export const readParts = (chunks: Uint8Array[], boundary: string, budget: JsonBudget): Batch => {
+  const raws = new Map<string, Raw>();
+  const batch = emptyBatch();
+  const reader = new MultipartReader(boundary, (part) => sortPart(part, raws, batch));
+  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) reader.push(chunk);
+  const cut = reader.end();
+  if (cut !== undefined) rejectCut(cut, raws, batch);
+  for (const [key, raw] of raws) {
+    raws.delete(key);
+    try {
+      batch.runs.push(toSentRun(raw, budget));
+    } catch (error) {
+      if (!(error instanceof RunRejected)) throw error;
+      batch.rejections.add(raw.id, error.message);
+    }
+  }
+  return batch;
+};
+
+const sortPart = (part: Part, raws: Map<string, Raw>, batch: Batch): void => {
+  const { name, content_type, content, announced } = part;
+  const fault =
+    announced === undefined || announced === content.length
+      ? undefined
+      : `the part ${JSON.stringify(name.slice(0, 200))} has ${content.length} bytes, not ${announced} as its Content-Length says`;
+  const attached = attachmentPart.exec(name);
+  if (attached) {
+    const [, run_id = '', file = ''] = attached;
+    if (fault !== undefined) return batch.rejections.add(run_id, fault);
+    batch.attachments.push({ run_id: run_id.toLowerCase(), name: file, content_type, content });
+    return;
+  }
+  const [, operation, id = '', field] = runPart.exec(name) ?? [];
+  if ((operation !== 'post' && operation !== 'patch') || (field !== undefined && !isPayloadName(field))) {
+    return batch.rejections.add(null, `the part ${JSON.stringify(name.slice(0, 200))} is not known`);
+  }
+  const key = `${operation}.${id}`;
+  const raw = raws.get(key) ?? {
+    operation,
+    id,
+    main: undefined,
+    payloads: new Map<PayloadName, Buffer>(),
+    fault,
+  };
+  raws.set(key, raw);
+  raw.fault ??= fault;
+  if (field === undefined) raw.main = content;
+  else raw.payloads.set(field, content);
+};
+
+/** The part that was under way is lost, and its run with it; what came before stands. */
+const rejectCut = (name: string, raws: Map<string, Raw>, batch: Batch): void => {
+  const [, operation = '', id = null] = runPart.exec(name) ?? [];
+  raws.delete(`${operation}.${id}`);
+  const where = name === '' ? 'between two parts' : `in the part ${JSON.stringify(name.slice(0, 200))}`;
+  batch.rejections.add(id, `the body ends ${where}, before its closing boundary`);
+};
+
+/** Whether what a run says of itself, if anything, is what was said of it elsewhere. */
+export const isSameId = (said: unknown, id: string): boolean =>
+  said === undefined || (typeof said === 'string' && said.toLowerCase() === id.toLowerCase());
+
+const toSentRun = ({ operation, id, main, payloads, fault }: Raw, budget: JsonBudget): SentRun => {
+  if (fault !== undefined) throw new RunRejected(fault);
+  const hash = createHash('sha1').update(`${operation}.${id}`);
+  const { text: mainText, value: fields } =
+    main === undefined ? { text: '{}', value: {} } : readJson(main, 'the run', budget);
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    throw new RunRejected('the run is not an object');
+  const said = fields as Record<string, unknown>;
+  if (!isSameId(said['id'], id)) throw new RunRejected('its id is not the one that its part names');
+  if (main) hash.update(main);
+  const inMain = payloadsIn(said, mainText, afterSpace(mainText, 0));
+  const run: SentRun = { operation, id, main: said, payloads: inMain, hash: '' };
+  for (const name of payloadNames) {
+    // What is in its own part comes before what is among the other fields.
+    const text = payloads.get(name);
+    if (text !== undefined) {
+      run.payloads[name] = { text, value: parseJson(text, name, budget) };
+      hash.update(name).update(text);
+    }
+  }
+  run.hash = hash.digest().readBigInt64LE().toString();
+  return run;
+};

@@ -1,0 +1,50 @@
+// Prices of runs whose model and whose tokens came in different writes: known when the second of them is stored.
+import type { RunWrite } from '../../storage/tracing/traces.ts';
+import type { PricedRun, UnpricedRun } from '../../storage/tracing/unpriced-runs.ts';
+import type { PriceService } from './price-service.ts';
+
+const toWrite = (run: UnpricedRun): RunWrite => {
+  const { id, model, start_time, metadata, usage_details } = run;
+  const text = (count: number | null): string | null => (count === null ? null : String(count));
+  return {
+    id,
+    rank: 0,
+    patched: 0,
+    writes: [],
+    start_time,
+    metadata,
+    fields: {
+      model,
+      run_type: 'llm',
+      usage_details,
+      prompt_tokens: text(run.prompt_tokens),
+      completion_tokens: text(run.completion_tokens),
+      total_tokens: text(run.total_tokens),
+    },
+  };
+};
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Those of the runs that have a price, with their costs. */
+export const pricesOf = async (
+  tenant_id: string,
+  runs: readonly UnpricedRun[],
+  prices: PriceService,
+): Promise<PricedRun[]> => {
+  const writes = runs.map(toWrite);
+  await prices.price(tenant_id, writes);
+  return runs.flatMap((run, at) => {
+    const { total_cost, prompt_cost, completion_cost, usage_details } = writes[at]?.fields ?? {};
+    if (typeof total_cost !== 'string') return [];
+    return [
+      {
+        ...run,
+        total_cost,
+        prompt_cost: textOf(prompt_cost),
+        completion_cost: textOf(completion_cost),
+        priced_details: textOf(usage_details),
+      },
+    ];
+  });
+};

@@ -1,0 +1,195 @@
+// What models cost. A run is priced when it is taken in, and keeps its price.
+import type { ModelPrice } from '@svc/contract';
+import { invalid, notFound, Problem } from '@svc/contract/problem';
+import { toExactJson } from '../../storage/postgres/exact-text.ts';
+import type {
+  ModelPriceRow,
+  ModelPriceStorage,
+  NewModelPrice,
+  PricedModel,
+} from '../../storage/tracing/model-prices.ts';
+import { pricedBit } from '../../storage/tracing/trace-columns.ts';
+import type { RunWrite } from '../../storage/tracing/traces.ts';
+import { microsOf } from '../ingest/time.ts';
+import { costOf } from './cost.ts';
+
+export interface GivenPrice {
+  name: string;
+  match_pattern: string;
+  provider?: string | undefined;
+  start_time?: string | undefined;
+  prompt_cost: string;
+  completion_cost: string;
+  prompt_cost_details?: Record<string, string> | undefined;
+  completion_cost_details?: Record<string, string> | undefined;
+}
+
+/** How long another node's changes may go unnoticed. */
+const freshMs = 30_000;
+const modelsMax = 5_000;
+/** Models that are looked up in one statement: each is compared with every price of the workspace. */
+const askedMax = 50;
+/** A longer text names no model, and takes long to compare. */
+const modelCharsMax = 500;
+
+export class PriceService {
+  readonly #storage: ModelPriceStorage;
+  /** By workspace, provider and model. */
+  readonly #known = new Map<string, { rows: readonly ModelPriceRow[]; untilMs: number }>();
+  /** Grows when a price changes: what was asked before then may be outdated. */
+  #changes = 0;
+
+  constructor(storage: ModelPriceStorage) {
+    this.#storage = storage;
+  }
+
+  list(tenant_id: string): Promise<ModelPrice[]> {
+    return this.#storage.list(tenant_id);
+  }
+
+  async create(tenant_id: string, given: GivenPrice): Promise<ModelPrice> {
+    const row = await this.#change(() => this.#storage.create(tenant_id, toPrice(given)));
+    if (row === undefined) throw new Error('A price has no row');
+    return row;
+  }
+
+  async replace(tenant_id: string, id: string, given: GivenPrice): Promise<ModelPrice> {
+    const row = await this.#change(() => this.#storage.replace(tenant_id, id, toPrice(given)));
+    if (row === undefined) throw notFound('Price', id);
+    return row;
+  }
+
+  async delete(tenant_id: string, id: string): Promise<void> {
+    if (!(await this.#change(() => this.#storage.delete(tenant_id, id)))) throw notFound('Price', id);
+  }
+
+  /** Writes down what models' tokens cost, where nobody has said it. */
+  async price(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
+    const unpriced = runs.flatMap((run) => {
+      const model = modelToPrice(run);
+      return model === undefined ? [] : [{ run, model }];
+    });
+    const found = await this.#find(
+      tenant_id,
+      unpriced.map(({ model }) => model),
+    );
+    for (const { run, model } of unpriced) {
+      const rows = found.get(keyOf(tenant_id, model)) ?? [];
+      // The start may be stored already, or come later: then the run is priced when all of it is stored.
+      if (run.start_time === null && rows.some((row) => row.start_time !== null)) continue;
+      const price = rows.find((row) => isActive(row, run.start_time));
+      if (price) writeCost(run, price);
+    }
+  }
+
+  /** By key. Models that are not known are asked for together, so many at a time. */
+  async #find(
+    tenant_id: string,
+    models: readonly PricedModel[],
+  ): Promise<ReadonlyMap<string, readonly ModelPriceRow[]>> {
+    const found = new Map<string, readonly ModelPriceRow[]>();
+    const unknown = new Map<string, PricedModel>();
+    for (const model of models) {
+      const key = keyOf(tenant_id, model);
+      const known = this.#known.get(key);
+      if (known && performance.now() < known.untilMs) found.set(key, known.rows);
+      else unknown.set(key, model);
+    }
+    const entries = [...unknown];
+    for (let from = 0; from < entries.length; from += askedMax) {
+      const part = entries.slice(from, from + askedMax);
+      const before = this.#changes;
+      const lists = await this.#storage.ofModels(
+        tenant_id,
+        part.map(([, model]) => model),
+      );
+      for (const [at, [key]] of part.entries()) {
+        const rows = lists[at] ?? [];
+        found.set(key, rows);
+        if (this.#changes === before) this.#remember(key, rows);
+      }
+    }
+    return found;
+  }
+
+  #remember(key: string, rows: readonly ModelPriceRow[]): void {
+    if (this.#known.size >= modelsMax) this.#known.clear();
+    this.#known.set(key, { rows, untilMs: performance.now() + freshMs });
+  }
+
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const isRefused = error instanceof Problem && error.code === 'invalid';
+      throw isRefused ? invalid(['body', 'match_pattern'], 'match_pattern is no regular expression') : error;
+    } finally {
+      this.#changes++;
+      this.#known.clear();
+    }
+  }
+}
+
+/** Undefined when the run cannot be priced, or was sent with a cost. */
+const modelToPrice = ({ fields, metadata }: RunWrite): PricedModel | undefined => {
+  const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = fields;
+  const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);
+  const isModel = (run_type ?? 'llm') === 'llm';
+  if (typeof model !== 'string' || model.length > modelCharsMax) return undefined;
+  if ((total_tokens ?? null) === null || isPriced || !isModel) return undefined;
+  return { model, provider: providerOf(metadata) };
+};
+
+const keyOf = (tenant_id: string, { model, provider }: PricedModel): string =>
+  JSON.stringify([tenant_id, provider, model]);
+
+const toPrice = ({
+  provider,
+  start_time,
+  prompt_cost_details,
+  completion_cost_details,
+  ...given
+}: GivenPrice): NewModelPrice => ({
+  ...given,
+  provider: provider ?? null,
+  start_time: start_time ?? null,
+  prompt_cost_details: prompt_cost_details ?? {},
+  completion_cost_details: completion_cost_details ?? {},
+});
+
+const isActive = (price: ModelPriceRow, start_time: string | null): boolean =>
+  price.start_time === null ||
+  start_time === null ||
+  Date.parse(price.start_time) * 1_000 <= Number(microsOf(start_time));
+
+/** From the JSON text of its labels. */
+const providerOf = (metadata: string): string | null => {
+  if (!metadata.includes('"ls_provider"')) return null;
+  const { ls_provider } = JSON.parse(metadata) as { ls_provider?: unknown };
+  return typeof ls_provider === 'string' ? ls_provider : null;
+};
+
+const writeCost = (run: RunWrite, price: ModelPriceRow): void => {
+  const { prompt_tokens, completion_tokens, total_tokens, usage_details } = run.fields;
+  const details = typeof usage_details === 'string' ? (JSON.parse(usage_details) as Details) : {};
+  const completion = Number(completion_tokens ?? 0);
+  const { prompt_cost_details, completion_cost_details, ...costs } = costOf(
+    {
+      // Of whom only the sum is known, all are taken for the cheaper kind.
+      prompt_tokens: Number(prompt_tokens ?? Math.max(0, Number(total_tokens) - completion)),
+      completion_tokens: completion,
+      prompt_details: details.prompt_token_details ?? {},
+      completion_details: details.completion_token_details ?? {},
+    },
+    price,
+  );
+  Object.assign(run.fields, costs);
+  run.patched |= pricedBit;
+  const more = {
+    ...(Object.keys(prompt_cost_details).length > 0 ? { prompt_cost_details } : {}),
+    ...(Object.keys(completion_cost_details).length > 0 ? { completion_cost_details } : {}),
+  };
+  if (Object.keys(more).length > 0) run.fields.usage_details = toExactJson({ ...details, ...more });
+};
+
+type Details = Partial<Record<'prompt_token_details' | 'completion_token_details', Record<string, unknown>>>;

@@ -1,0 +1,127 @@
+// Threads, as the runs of a project tell of them: a run is of the thread that its own metadata names, and of none without.
+import type { TraceThread } from '@svc/contract';
+import type { RunCondition } from '../../storage/tracing/trace-condition.ts';
+import { fromExactText } from '../../storage/postgres/exact-text.ts';
+import type { RunListFilter, SearchPlace } from '../../storage/tracing/trace-search.ts';
+import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
+import type { TraceStorage } from '../../storage/tracing/traces.ts';
+import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
+import { toScope } from '../traces/run-scope.ts';
+import { parseCursor, toCursor } from '../traces/trace-service.ts';
+import { previewOf } from './preview.ts';
+
+export interface ThreadQuery {
+  project_id: string;
+  filter?: string | undefined;
+  min_start_time?: string | undefined;
+  max_start_time?: string | undefined;
+  cursor?: string | undefined;
+  page_size?: number | undefined;
+}
+
+export interface ThreadPage extends PartialAnswer {
+  items: TraceThread[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+/** What of a list of threads was found, and where it goes on; `stopped`: where the time budget was used up. */
+interface FoundThreads {
+  ids: string[];
+  next: SearchPlace | null;
+  stopped: SearchPlace | null;
+}
+
+const pageDefault = 20;
+/** Runs that are looked at in one go, and for one page: a page may be short, and the next goes on. */
+const batch = 500;
+const batchesMax = 40;
+
+export class TraceThreadService {
+  readonly #traces: TraceStorage;
+  readonly #budgetMs: number;
+
+  constructor(traces: TraceStorage, budgetMs: number) {
+    this.#traces = traces;
+    this.#budgetMs = budgetMs;
+  }
+
+  /** By the newest run that fits, newest first. */
+  async query(tenant_id: string, asked: ThreadQuery): Promise<ThreadPage> {
+    const { project_id, filter, min_start_time, max_start_time } = asked;
+    const session = [project_id];
+    const scope = toScope(tenant_id, {
+      session,
+      filter,
+      start_time: min_start_time,
+      end_time: max_start_time,
+    });
+    const inThread: RunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
+    const list: Omit<RunListFilter, 'after'> = {
+      ...scope,
+      filter: scope.filter ? { is: 'all', of: [inThread, scope.filter] } : inThread,
+      order: 'desc',
+      limit: batch,
+      columns: new Set(),
+    };
+    const span = { tenant_id, session_id: project_id, since: scope.since, until: scope.until };
+    const start = asked.cursor === undefined ? null : parseCursor(asked.cursor);
+    const size = asked.page_size ?? pageDefault;
+    const { ids, next, stopped } = await orNarrow('The list', this.#newest(list, start, size));
+    const sums =
+      ids.length === 0 ? [] : await orNarrow('The sum of these threads', this.#traces.sumThreads(span, ids));
+    const items = sums.map(toThread);
+    // In the order in which they were found, which with a filter is that of the runs that fit.
+    items.sort((a, b) => ids.indexOf(a.thread_id) - ids.indexOf(b.thread_id));
+    return {
+      items,
+      has_more: next !== null,
+      next_cursor: next && toCursor(next),
+      ...partialOf(stopped, this.#budgetMs, 'next_cursor'),
+    };
+  }
+
+  async #newest(
+    list: Omit<RunListFilter, 'after'>,
+    start: SearchPlace | null,
+    size: number,
+  ): Promise<FoundThreads> {
+    const untilMs = performance.now() + this.#budgetMs;
+    const ids = new Set<string>();
+    const listed = new Set<string>();
+    let after = start;
+    for (let count = 0; count < batchesMax; count++) {
+      const budgetMs = Math.max(0, untilMs - performance.now());
+      // The search reads no payloads, so it does not end early because of their bytes.
+      const { rows, stopped, stretch } = await this.#traces.search({ ...list, after }, { budgetMs });
+      const named = rows.map((row) => fromExactText(row.thread_id ?? ''));
+      if (start) {
+        const unknown = [...new Set(named)].filter((id) => !ids.has(id) && !listed.has(id));
+        for (const id of await this.#traces.threadsBefore(list, unknown, start)) listed.add(id);
+      }
+      for (const [at, { start_time, id }] of rows.entries()) {
+        const thread_id = named[at] ?? '';
+        const isNew = !ids.has(thread_id) && !listed.has(thread_id);
+        if (isNew && ids.size === size) return { ids: [...ids], next: after, stopped: null };
+        if (isNew) ids.add(thread_id);
+        if (start_time !== null) after = { start_time, id, stretch };
+      }
+      if (stopped !== null) return { ids: [...ids], next: stopped, stopped };
+      if (rows.length < batch) return { ids: [...ids], next: null, stopped: null };
+    }
+    return { ids: [...ids], next: after, stopped: null };
+  }
+}
+
+const toThread = (sums: ThreadSums): TraceThread => {
+  const { first_inputs, last_outputs, last_error, runs_without_thread_id: lacking, ...rest } = sums;
+  return {
+    ...rest,
+    thread_id: fromExactText(sums.thread_id),
+    runs_without_thread_id: lacking,
+    notice: lacking === 0 ? null : `${lacking} ${lacking === 1 ? 'run lacks' : 'runs lack'} thread_id`,
+    first_inputs: previewOf(first_inputs),
+    last_outputs: previewOf(last_outputs),
+    last_error: last_error === null ? null : fromExactText(last_error).slice(0, 500),
+  };
+};

@@ -1,0 +1,55 @@
+// Traces of this server's own runs: stored like those that clients send, without HTTP and without a key.
+import { Problem } from '@svc/contract/problem';
+import type { Database } from '../../storage/postgres/database.ts';
+import { modelPriceStorage } from '../../storage/tracing/model-prices.ts';
+import { ownTraceStorage } from '../../storage/tracing/own-traces.ts';
+import { projectStorage } from '../../storage/tracing/projects.ts';
+import { traceStorage } from '../../storage/tracing/traces.ts';
+import { workspaceStorage } from '../../storage/tracing/workspaces.ts';
+import { PriceService } from '../prices/price-service.ts';
+import { ProjectService } from '../projects/project-service.ts';
+import { defaultWorkspace } from '../../auth/workspaces/default-workspace.ts';
+import { Admission } from '../ingest/admission.ts';
+import { RunStore } from '../ingest/ingest-service.ts';
+import { toRunBatch } from '../ingest/ingest-task.ts';
+import { Rejections } from '../ingest/rejections.ts';
+import type { SentRun } from '../ingest/sent-run.ts';
+
+/** A trace run of a run of this server. */
+export interface OwnTraceRun extends SentRun {
+  /** The run of the deployment. */
+  run_id: string;
+  isPending: boolean;
+  /** Whether it was stored as pending before. */
+  wasPending: boolean;
+}
+
+/** Stores trace runs in the workspace that the first start made; `warn` is called for what cannot be stored. */
+export const ownTraces = (
+  db: Database,
+  daysKept: number,
+  warn: (text: string) => void,
+): ((runs: OwnTraceRun[]) => Promise<void>) => {
+  // One batch at a time, of a size that its maker bounds.
+  const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
+  const projects = new ProjectService(projectStorage(db));
+  const prices = new PriceService(modelPriceStorage(db));
+  const store = new RunStore({ traces: traceStorage(db), projects, prices, admission, daysKept });
+  const workspaces = workspaceStorage(db);
+  const own = ownTraceStorage(db);
+  let tenant_id: string | undefined;
+  return async (runs) => {
+    tenant_id ??= (await workspaces.oldestNamed(defaultWorkspace))?.id;
+    if (tenant_id === undefined)
+      throw new Problem('unavailable', `There is no workspace ${defaultWorkspace} yet`);
+    // Before the trace runs: one that is stored as pending must be found when its executor is lost.
+    const pending = runs.filter(({ isPending }) => isPending);
+    if (pending.length > 0) await own.addPending(tenant_id, pending);
+    const batch = toRunBatch({ runs, attachments: [], rejections: new Rejections() });
+    await store.store(tenant_id, batch);
+    for (const { id, message } of batch.rejections.named)
+      warn(`run ${id} is missing from traces: ${message}`);
+    const ended = runs.filter(({ isPending, wasPending }) => !isPending && wasPending);
+    if (ended.length > 0) await own.removePending(tenant_id, ended);
+  };
+};

@@ -1,0 +1,99 @@
+// From what a query asks to the runs that it means.
+import { invalid } from '@svc/contract/problem';
+import type { RunCondition } from '../../storage/tracing/trace-condition.ts';
+import type { RunScope } from '../../storage/tracing/trace-scope.ts';
+import { FilterError, filterProblem } from '../filter/filter-error.ts';
+import { readFilter } from '../filter/read-filter.ts';
+import { microsOf, toTime } from '../ingest/time.ts';
+
+export interface RunsAsked {
+  id?: string[] | undefined;
+  trace?: string | undefined;
+  parent_run?: string | undefined;
+  run_type?: string | undefined;
+  session?: string[] | undefined;
+  reference_example?: string[] | undefined;
+  is_root?: boolean | undefined;
+  error?: boolean | undefined;
+  start_time?: string | undefined;
+  end_time?: string | undefined;
+  filter?: string | undefined;
+  trace_filter?: string | undefined;
+  tree_filter?: string | undefined;
+}
+
+export const toScope = (tenant_id: string, asked: RunsAsked): RunScope => {
+  const filter = joined([...plainConditions(asked), ...filterOf(asked.filter, 'filter')]);
+  return {
+    tenant_id,
+    session_ids: asked.session ?? null,
+    trace_id: asked.trace ?? null,
+    is_root: asked.is_root ?? null,
+    since: edge([timeOf(asked.start_time, 'start_time'), ...boundsIn(filter, 'gt')], 1),
+    until: edge([timeOf(asked.end_time, 'end_time'), ...boundsIn(filter, 'lt')], -1),
+    filter,
+    trace_filter: joined(filterOf(asked.trace_filter, 'trace_filter')),
+    tree_filter: joined(filterOf(asked.tree_filter, 'tree_filter')),
+  };
+};
+
+const joined = (of: RunCondition[]): RunCondition | null =>
+  of.length > 1 ? { is: 'all', of } : (of[0] ?? null);
+
+const filterOf = (text: string | undefined, name: string): RunCondition[] => {
+  if (text === undefined || text.trim() === '') return [];
+  try {
+    return [readFilter(text)];
+  } catch (error) {
+    throw error instanceof FilterError ? filterProblem(error, name) : error;
+  }
+};
+
+const plainConditions = ({
+  id,
+  parent_run,
+  run_type,
+  reference_example,
+  error,
+}: RunsAsked): RunCondition[] => {
+  const conditions: RunCondition[] = [];
+  const text = (
+    field: 'id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
+    values: string[],
+  ): void => {
+    conditions.push({ is: 'text', field, test: { op: 'in', values } });
+  };
+  if (id !== undefined) text('id', id);
+  if (parent_run !== undefined) text('parent_run_id', [parent_run]);
+  if (run_type !== undefined) text('run_type', [run_type]);
+  if (reference_example !== undefined) text('reference_example_id', reference_example);
+  const noError: RunCondition = { is: 'empty', field: 'error' };
+  if (error !== undefined) conditions.push(error ? { is: 'not', of: noError } : noError);
+  return conditions;
+};
+
+/** What the filter says of the start in any case bounds the days that are looked into. */
+const boundsIn = (filter: RunCondition | null, side: 'gt' | 'lt'): string[] => {
+  if (filter?.is === 'all') return filter.of.flatMap((inner) => boundsIn(inner, side));
+  const isBound =
+    filter?.is === 'time' &&
+    filter.field === 'start_time' &&
+    (filter.op === 'eq' || filter.op.startsWith(side));
+  return isBound ? [filter.time] : [];
+};
+
+const edge = (times: (string | null)[], sign: 1 | -1): string | null => {
+  let found: string | null = null;
+  for (const time of times) {
+    if (time === null) continue;
+    if (found === null || (microsOf(time) - microsOf(found)) * BigInt(sign) > 0n) found = time;
+  }
+  return found;
+};
+
+const timeOf = (text: string | undefined, name: string): string | null => {
+  if (text === undefined) return null;
+  const time = toTime(text);
+  if (time === undefined) throw invalid(['body', name], `${name} is not a time`);
+  return time;
+};

@@ -1,0 +1,87 @@
+import type { traceRoutes } from '@svc/contract';
+import { type Handlers, RawBytes, RawJson } from '../../api/handlers.ts';
+import { grantOf } from '../../auth/keys/grant-of.ts';
+import type { IngestService } from '../ingest/ingest-service.ts';
+import { boundaryOf } from '../ingest/multipart.ts';
+import { toOtlpAnswer, toProtobuf } from '../ingest/otlp/otlp-answer.ts';
+import { toRunPage } from './run-page.ts';
+import type { TraceService } from './trace-service.ts';
+
+export interface TraceParts {
+  ingest: IngestService;
+  traces: TraceService;
+}
+
+/** Stock tracers compare it with what they need of a server; it is no version of ours. */
+const protocolVersion = '0.16.20';
+
+const json = 'application/json';
+
+const ingestInfo = {
+  version: protocolVersion,
+  license_expiration_time: null,
+  batch_ingest_config: {
+    use_multipart_endpoint: true,
+    size_limit: 100,
+    size_limit_bytes: 20_971_520,
+    scale_up_qsize_trigger: 1_000,
+    scale_up_nthreads_limit: 16,
+    scale_down_nempty_trigger: 4,
+  },
+  instance_flags: {
+    gzip_body_enabled: true,
+    zstd_compression_enabled: true,
+    dataset_examples_multipart_enabled: false,
+    sdb_query_enabled: false,
+    ch_query_enabled: false,
+  },
+  customer_info: null,
+};
+
+export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof traceRoutes> => ({
+  getIngestInfo: () => ingestInfo,
+
+  ingestMultipart: ({ body }, call) => {
+    const boundary = boundaryOf(call.header('content-type'));
+    return ingest.ingest(grantOf(call).tenant_id, body, { kind: 'multipart', boundary });
+  },
+
+  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call).tenant_id, body, { kind: 'batch' }),
+
+  ingestRun: ({ body }, call) =>
+    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'post', id: undefined }),
+
+  ingestRunPatch: ({ params, body }, call) =>
+    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'patch', id: params.id }),
+
+  ingestOtlp: async ({ body }, call) => {
+    const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
+    const format = isJson ? 'json' : 'protobuf';
+    const project = call.header('langsmith-project') ?? call.header('svc-project');
+    const { rejections } = await ingest.take(grantOf(call).tenant_id, body, {
+      kind: 'otlp',
+      format,
+      project,
+    });
+    const answer = toOtlpAnswer(rejections);
+    return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
+  },
+
+  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(grantOf(call).tenant_id, params.id)),
+
+  getTraceAttachment: async ({ params }, call) => {
+    const { name, content_type, content } = await traces.attachment(
+      grantOf(call).tenant_id,
+      params.id,
+      params.name,
+    );
+    return { name, content_type, content: content.toString('base64') };
+  },
+
+  getTrace: async ({ params }, call) =>
+    new RawJson(await traces.tree(grantOf(call).tenant_id, params.trace_id)),
+
+  getRunStats: ({ body }, call) => traces.stats(grantOf(call).tenant_id, body),
+
+  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(grantOf(call).tenant_id, body)),
+});

@@ -1,0 +1,178 @@
+import type { RunStats } from '@svc/contract';
+import { invalid, notFound } from '@svc/contract/problem';
+import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
+import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
+import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/tracing/trace-row.ts';
+import type { SearchPlace } from '../../storage/tracing/trace-search.ts';
+import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
+import { type FeedbackStats, toRunText } from './run-text.ts';
+import type { RunPage } from './run-page.ts';
+import { type RunsAsked, toScope } from './run-scope.ts';
+import { treeText } from './run-tree.ts';
+import { toTime } from '../ingest/time.ts';
+
+export interface RunQuery extends RunsAsked {
+  select?: string[] | undefined;
+  order: 'asc' | 'desc';
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+const limitDefault = 100;
+const treeRunsMax = 10_000;
+
+export class TraceService {
+  readonly #traces: TraceStorage;
+  readonly #feedback: FeedbackStorage;
+  readonly #budgetMs: number;
+
+  /** `budgetMs`: after which a query answers with what it has found. */
+  constructor(traces: TraceStorage, feedback: FeedbackStorage, budgetMs: number) {
+    this.#traces = traces;
+    this.#feedback = feedback;
+    this.#budgetMs = budgetMs;
+  }
+
+  /** JSON text. */
+  async get(tenant_id: string, id: string): Promise<string> {
+    const row = await this.#traces.find(tenant_id, id);
+    if (row === undefined) throw notFound('Run', id);
+    return (await this.#texts(tenant_id, [row], undefined))[0] ?? '';
+  }
+
+  async attachment(tenant_id: string, run_id: string, name: string): Promise<Omit<Attachment, 'run_id'>> {
+    const found = await this.#traces.findAttachment(tenant_id, run_id, name);
+    if (found === undefined) throw notFound('Attachment', name);
+    return found;
+  }
+
+  /** Of those of the runs that came as spans of OpenTelemetry: what trace they are in there. */
+  otelTracesOf(tenant_id: string, run_ids: string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#traces.otelTracesOf(tenant_id, run_ids);
+  }
+
+  async stats(tenant_id: string, asked: RunsAsked): Promise<RunStats> {
+    const sums = await orNarrow('The sum', this.#traces.sum(toScope(tenant_id, asked)));
+    return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
+  }
+
+  /** JSON text. */
+  async tree(tenant_id: string, trace_id: string): Promise<string> {
+    const { rows, isCut } = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
+    if (rows.length === 0) throw notFound('Trace', trace_id);
+    const shown = rows.slice(0, treeRunsMax);
+    return treeText(
+      trace_id,
+      await this.#withTotals(tenant_id, shown, undefined),
+      !isCut && rows.length <= treeRunsMax,
+    );
+  }
+
+  /** JSON text of a page, and whether it ended early. A page by ids has no cursor: those that are missing are asked for again. */
+  async query(tenant_id: string, query: RunQuery): Promise<RunPage> {
+    const limit = query.limit ?? limitDefault;
+    const select = query.select && new Set(['id', ...query.select]);
+    const columns = select ? columnsOf(select) : null;
+    if (query.id) {
+      const { rows, isCut } = await this.#traces.listByIds(tenant_id, query.id, columns);
+      const texts = await this.#texts(tenant_id, rows, select);
+      return { text: toPage(texts, null, partialOf(null, 0, '')), isCut };
+    }
+    const { rows, stopped, stretch, isCut } = await this.#traces.search(
+      {
+        ...toScope(tenant_id, query),
+        order: query.order,
+        after: query.cursor === undefined ? null : parseCursor(query.cursor),
+        limit: limit + 1,
+        columns,
+      },
+      { budgetMs: this.#budgetMs },
+    );
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const next = last?.start_time ? { start_time: last.start_time, id: last.id, stretch } : stopped;
+    const texts = await orNarrow('What these runs have used', this.#texts(tenant_id, shown, select));
+    const partial = partialOf(isCut ? null : stopped, this.#budgetMs, 'cursors.next');
+    return { text: toPage(texts, next, partial), isCut: isCut && rows.length < limit };
+  }
+
+  async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {
+    const isJudged = rows.length > 0 && (select?.has('feedback_stats') ?? true);
+    const given = isJudged
+      ? await this.#feedback.ofRuns(
+          tenant_id,
+          rows.map(({ id }) => id),
+        )
+      : [];
+    const stats = byRun(given);
+    const summed = await this.#withTotals(tenant_id, rows, select);
+    return summed.map((row) => toRunText(row, stats.get(row.id) ?? {}, select));
+  }
+
+  /** Roots say what the whole of their traces has used. */
+  async #withTotals(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<TraceRow[]> {
+    const isAsked = select === undefined || totalNames.some((name) => select.has(name));
+    const roots = isAsked ? rows.filter((row) => row.parent_run_id === null) : [];
+    if (roots.length === 0) return [...rows];
+    const starts = roots.map((row) => row.start_time);
+    const since = starts.reduce((first, start) =>
+      first === null || start === null ? null : start < first ? start : first,
+    );
+    const ids = roots.map((row) => row.trace_id ?? row.id);
+    const totals = new Map(
+      (await this.#traces.totalsOf(tenant_id, ids, since)).map(({ trace_id, ...sums }) => [trace_id, sums]),
+    );
+    return rows.map((row) => {
+      const sums = row.parent_run_id === null ? totals.get(row.trace_id ?? row.id) : undefined;
+      return sums ? { ...row, ...said(sums) } : row;
+    });
+  }
+}
+
+type Select = ReadonlySet<string> | undefined;
+
+const totalNames = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+] as const;
+
+const said = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRow> =>
+  Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== null));
+
+const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
+  const stats = new Map<string, FeedbackStats>();
+  for (const { run_id, key, n, avg } of given) {
+    const known = stats.get(run_id) ?? {};
+    stats.set(run_id, { ...known, [key]: { n, avg } });
+  }
+  return stats;
+};
+
+/** What of a run is read for these fields of it. */
+const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
+  const columns = new Set(payloadColumns.filter((column) => select.has(column)));
+  return select.has('extra') ? columns.add('metadata') : columns;
+};
+
+const toPage = (runs: readonly string[], place: SearchPlace | null, partial: PartialAnswer): string => {
+  const cursors = { next: place && toCursor(place), prev: null };
+  const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
+  return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
+};
+
+export const toCursor = ({ start_time, id, stretch }: SearchPlace): string =>
+  Buffer.from([start_time, id, ...(stretch === undefined ? [] : [stretch])].join(' ')).toString('base64url');
+
+export const parseCursor = (cursor: string): SearchPlace => {
+  const [start = '', id = '', stretch] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
+  const start_time = toTime(start);
+  const isPlace = start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+  if (!isPlace || (stretch !== undefined && !/^[1-9]\d{0,4}$/.test(stretch)))
+    throw invalid(['body', 'cursor'], 'cursor is not one that this server has given');
+  return { start_time, id, ...(stretch === undefined ? {} : { stretch: Number(stretch) }) };
+};

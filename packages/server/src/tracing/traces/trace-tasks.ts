@@ -1,0 +1,68 @@
+// Chores of the trace store.
+import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { ProjectStorage } from '../../storage/tracing/projects.ts';
+import type { TraceHourStorage } from '../../storage/tracing/trace-hours.ts';
+import type { TracePartitionStorage } from '../../storage/tracing/trace-partitions.ts';
+
+const minuteMs = 60_000;
+const daysAhead = 2;
+const batch = 5_000;
+/** An executor that lives tells within seconds how a run ended, save while traces cannot be stored. */
+const quietMs = 120_000;
+
+const hoursBatch = 200;
+/** For which nobody has written to an hour. */
+const quietSeconds = 60;
+
+export interface TraceDutyParts {
+  partitions: TracePartitionStorage;
+  hours: TraceHourStorage;
+  projects: Pick<ProjectStorage, 'sweep'>;
+}
+
+export const traceDuties = ({ partitions, hours, projects }: TraceDutyParts, daysKept: number): Duty[] => [
+  {
+    name: 'trace-days',
+    everyMs: 60 * minuteMs,
+    work: async () => {
+      await partitions.addAhead(daysAhead);
+      return 0;
+    },
+  },
+  {
+    name: 'trace-retention',
+    everyMs: 15 * minuteMs,
+    work: async () => ((await partitions.dropOldest(daysKept)) ? 1 : 0),
+  },
+  {
+    name: 'trace-leftovers',
+    everyMs: 15 * minuteMs,
+    work: () => partitions.deleteOld(daysKept, batch),
+    batch,
+  },
+  {
+    name: 'trace-moves',
+    everyMs: 15 * minuteMs,
+    work: () => partitions.deleteMoves(batch),
+    batch,
+  },
+  {
+    name: 'trace-lost-runs',
+    everyMs: minuteMs / 2,
+    work: () => partitions.endLost(quietMs, batch),
+    batch,
+  },
+  {
+    name: 'trace-deleted-projects',
+    everyMs: minuteMs / 4,
+    work: () => projects.sweep(null, batch),
+    batch,
+  },
+  { name: 'trace-orphans', everyMs: minuteMs, work: () => partitions.adoptLate(batch), batch },
+  {
+    name: 'trace-hours',
+    everyMs: minuteMs,
+    work: () => hours.fold(quietSeconds, hoursBatch),
+    batch: hoursBatch,
+  },
+];
