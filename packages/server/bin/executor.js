@@ -9,7 +9,6 @@ await Promise.all([
   import('@langchain/langgraph/prebuilt'),
   import('@langchain/langgraph/zod/schema'),
   import('@langchain/langgraph-checkpoint'),
-  import('kysely'),
   import('pg'),
 ]);
 // Users' graphs may be TypeScript, so an executor always loads modules through tsx.

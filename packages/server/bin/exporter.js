@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 const source = new URL('../src/exports/exporter/main.ts', import.meta.url);
 if (existsSync(source)) {
   // tsx passes every file of every package through its hooks; what is loaded before them loads several times faster.
-  await Promise.all([import('@aws-sdk/client-s3'), import('kysely'), import('pg'), import('zod')]);
   const { register } = await import('tsx/esm/api');
   register();
   await import(source.href);

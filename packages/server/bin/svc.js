@@ -22,7 +22,7 @@ async function registerTypeScript() {
   const args = process.argv.slice(2);
   const serves = ['dev', 'start'].includes(args[0]) && !args.includes('--help');
   // tsx passes every file of every package through its hooks; what is loaded before them loads several times faster.
-  const heavy = serves ? ['zod', 'pino', 'hono', '@hono/node-server', 'pg', 'kysely'] : [];
+  const heavy = serves ? ['zod', 'pino', 'hono', '@hono/node-server', 'pg'] : [];
   const [{ register }] = await Promise.all([import('tsx/esm/api'), ...heavy.map((name) => import(name))]);
   register();
 }

@@ -2,14 +2,14 @@
 import { Problem } from '@svc/contract/problem';
 import { Readiness } from '../deployment/system/readiness.ts';
 import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
-import type { ServiceParts } from './services.ts';
+import type { Database } from '../storage/postgres/database.ts';
 import { checkSchema } from '../storage/schema/migrate.ts';
 import { readSchemaFiles } from '../storage/schema/sql-files.ts';
 import type { Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 
 export const createReadiness = async (
-  { database, databaseFailure }: Pick<ServiceParts, 'database' | 'databaseFailure'>,
+  { database, databaseFailure }: { database: Database; databaseFailure: () => string | undefined },
   storage: Storage,
   dispatcher: Dispatcher,
 ): Promise<Readiness> => {

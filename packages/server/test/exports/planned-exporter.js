@@ -2,6 +2,6 @@
 import { register } from 'tsx/esm/api';
 
 // As in bin/exporter.js.
-await Promise.all([import('@aws-sdk/client-s3'), import('kysely'), import('pg'), import('zod')]);
+await Promise.all([import('@aws-sdk/client-s3'), import('pg'), import('zod')]);
 register();
 await import(new URL('./planned-exporter-main.ts', import.meta.url).href);

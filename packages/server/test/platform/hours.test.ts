@@ -12,7 +12,8 @@ import {
   type TraceHourStorage,
 } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { type RunSums, sumRuns } from '../../src/storage/tracing/trace-sums.ts';
+import { sumRuns } from '../../src/storage/tracing/trace-sums.ts';
+import type { RunSums } from '../../src/storage/tracing/run-sums.ts';
 import type { RunScope } from '../../src/storage/tracing/trace-scope.ts';
 import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';

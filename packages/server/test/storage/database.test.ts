@@ -2,7 +2,6 @@
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
-import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
@@ -81,19 +80,6 @@ describe('a session', () => {
     ]);
     await expect(ask(own, 'select 9007199254740993 as i')).rejects.toThrow(RangeError);
   });
-
-  it('prepares what Kysely compiles, once', async () => {
-    const look = (on: Database) => on.kysely.selectFrom('threads').select('thread_id').limit(3).execute();
-    const count = await db.transact(async (tx) => {
-      await look(tx);
-      await look(tx);
-      return ask(
-        tx,
-        `select count(*) from pg_prepared_statements where name like 'k\\_%' and statement like '%"thread_id" from "threads"%'`,
-      );
-    });
-    expect(count).toEqual([{ count: 1 }]);
-  });
 });
 
 describe('a transaction', () => {
@@ -119,7 +105,6 @@ describe('a transaction', () => {
   it('refuses its handle once it has ended', async () => {
     const tx = await db.transact((handle) => Promise.resolve(handle));
     await expect(ask(tx, 'select 1')).rejects.toThrow(/has ended/);
-    await expect(sql`select 1`.execute(tx.kysely)).rejects.toThrow(/has ended/);
   });
 
   it('leaves the outer handle usable', async () => {

@@ -1,12 +1,22 @@
 // Assistants and their versions. The row of an assistant is a copy of its current version.
-import { sql, type Expression, type SqlBool } from 'kysely';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
-import type { AssistantTable } from '../postgres/tables.ts';
+import { compile, count, type Sql, sortedIds, sql } from '../postgres/sql.ts';
 
-export type AssistantRow = AssistantTable;
+export interface AssistantRow {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+  config: Record<string, unknown>;
+  context: unknown;
+  metadata: Record<string, unknown>;
+  version: number;
+  created_at: string;
+  updated_at: string;
+}
 
 export type NewAssistant = Omit<AssistantRow, 'version' | 'created_at' | 'updated_at'>;
 
@@ -160,22 +170,19 @@ export type AssistantStorage = ReturnType<typeof assistantStorage>;
 /** So that `%` and `_` in what a client sends stand for themselves. */
 const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-const conditions = (
-  { metadata, graph_id, name, served }: AssistantFilter,
-  access: RowFilter,
-): Expression<SqlBool>[] => [
-  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
+const conditions = ({ metadata, graph_id, name, served }: AssistantFilter, access: RowFilter): Sql[] => [
+  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
   ...(metadata && Object.keys(metadata).length > 0
-    ? [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]
+    ? [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]
     : []),
   ...(served
     ? [
-        sql<SqlBool>`(not is_default or graph_id = any (${[...served.graphs]}::text[])
+        sql`(not is_default or graph_id = any (${[...served.graphs]}::text[])
           or is_graph_served(graph_id, ${served.withinMs} * interval '1 ms'))`,
       ]
     : []),
-  ...(graph_id === undefined ? [] : [sql<SqlBool>`graph_id = ${graph_id}`]),
-  ...(name === undefined || name === '' ? [] : [sql<SqlBool>`name ilike ${`%${literal(name)}%`}`]),
+  ...(graph_id === undefined ? [] : [sql`graph_id = ${graph_id}`]),
+  ...(name === undefined || name === '' ? [] : [sql`name ilike ${`%${literal(name)}%`}`]),
 ];
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
@@ -306,17 +313,10 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
     select?: readonly string[],
   ): Promise<BoundedPage<ListedAssistant>> {
-    const { sql: text, parameters: values } = db.kysely
-      .selectFrom('assistants')
-      .select([...new Set(['assistant_id', sort_by] as const)])
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('assistant_id', sort_order)
-      .limit(limit + 1)
-      .offset(offset)
-      .compile();
+    const page = { sort_by, sort_order, limit: limit + 1, offset };
+    const keys = compile(sortedIds('assistants', 'assistant_id', conditions(filter, access), page));
     return readPage(db, {
-      keys: { text, values },
+      keys,
       order: `k.${sort_by} ${sort_order}, k.assistant_id ${sort_order}`,
       ...listed(select),
       from: 'assistants r',
@@ -326,14 +326,8 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     });
   },
 
-  async count(filter: AssistantFilter, access: RowFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('assistants')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter, access)))
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
+  count: (filter: AssistantFilter, access: RowFilter): Promise<number> =>
+    count(db, 'assistants', conditions(filter, access)),
 });
 
 export const assistantStorage = (db: Database, answers = defaultAnswerLimits) => ({

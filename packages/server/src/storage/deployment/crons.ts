@@ -1,10 +1,10 @@
 // Crons, and their ticks.
-import { sql, type Expression, type SqlBool } from 'kysely';
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { compile, count, type Sql, sortedIds, sql } from '../postgres/sql.ts';
 import type { NewRun } from './runs.ts';
 
 export interface CronRow {
@@ -144,17 +144,14 @@ const statements = {
 
 export type CronStorage = ReturnType<typeof cronStorage>;
 
-const conditions = (
-  { assistant_id, thread_id, enabled, metadata }: CronFilter,
-  access: RowFilter,
-): Expression<SqlBool>[] => [
-  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
-  ...(assistant_id === undefined ? [] : [sql<SqlBool>`assistant_id = ${assistant_id}`]),
-  ...(thread_id === undefined ? [] : [sql<SqlBool>`thread_id = ${thread_id}`]),
-  ...(enabled === undefined ? [] : [sql<SqlBool>`enabled = ${enabled}`]),
+const conditions = ({ assistant_id, thread_id, enabled, metadata }: CronFilter, access: RowFilter): Sql[] => [
+  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...(assistant_id === undefined ? [] : [sql`assistant_id = ${assistant_id}`]),
+  ...(thread_id === undefined ? [] : [sql`thread_id = ${thread_id}`]),
+  ...(enabled === undefined ? [] : [sql`enabled = ${enabled}`]),
   ...(metadata === undefined || Object.keys(metadata).length === 0
     ? []
-    : [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+    : [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
 ];
 
 /** A tick that made no run, and would not the next time. */
@@ -217,18 +214,11 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
     select?: readonly string[],
   ): Promise<BoundedPage<ListedCron>> => {
-    const { sql: text, parameters: values } = db.kysely
-      .selectFrom('crons')
-      .select([...new Set(['cron_id', sort_by] as const)])
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('cron_id', sort_order)
-      .limit(limit + 1)
-      .offset(offset)
-      .compile();
+    const page = { sort_by, sort_order, limit: limit + 1, offset };
+    const keys = compile(sortedIds('crons', 'cron_id', conditions(filter, access), page));
     const chosen = listColumns(select);
     return readPage(db, {
-      keys: { text, values },
+      keys,
       order: `k.${sort_by} ${sort_order}, k.cron_id ${sort_order}`,
       columns: chosen,
       long: longColumns.filter((name) => name in chosen),
@@ -239,14 +229,8 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     });
   },
 
-  async count(filter: CronFilter, access: RowFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('crons')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter, access)))
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
+  count: (filter: CronFilter, access: RowFilter): Promise<number> =>
+    count(db, 'crons', conditions(filter, access)),
 });
 
 export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({

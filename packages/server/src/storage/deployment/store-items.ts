@@ -1,15 +1,20 @@
 // The long-term store: values by namespace and key. A namespace is a list of labels, and everything below a
 // prefix lies together in the index, in the order of the labels' bytes.
-import { sql, type Expression, type SqlBool } from 'kysely';
 import { invalid } from '@svc/contract/problem';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
 import { assertStorableKey, labelsMax, storableText } from '../postgres/storable.ts';
-import type { StoreItemTable } from '../postgres/tables.ts';
+import { all, compile, raw, select, type Sql, sql } from '../postgres/sql.ts';
 
-export type StoreItemRow = Pick<StoreItemTable, 'namespace' | 'key' | 'value' | 'created_at' | 'updated_at'>;
+export interface StoreItemRow {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+}
 
 /** An item in a list: its value is JSON text. */
 export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
@@ -137,14 +142,14 @@ export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
  * Everything whose namespace begins with these labels, as a range of the index: a label's successor in byte
  * order is itself with the lowest character behind it.
  */
-const below = (prefix: string[]): Expression<SqlBool>[] => {
+const below = (prefix: string[]): Sql[] => {
   const last = prefix.at(-1);
   if (last === undefined) return [];
   const end = [...prefix.slice(0, -1), `${last}\u0001`];
-  return [sql<SqlBool>`namespace >= ${prefix}::text[]`, sql<SqlBool>`namespace < ${end}::text[]`];
+  return [sql`namespace >= ${prefix}::text[]`, sql`namespace < ${end}::text[]`];
 };
 
-type Compare = (field: Expression<unknown>, operand: unknown) => Expression<SqlBool>;
+type Compare = (field: Sql, operand: unknown) => Sql;
 
 const isOperators = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.keys(value).some((key) => key.startsWith('$'));
@@ -153,11 +158,11 @@ const jsonb = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`;
 
 /** Order is only defined among values of one kind: a number is never greater than a text. */
 const ordered =
-  (compare: (field: Expression<unknown>, operand: Expression<unknown>) => Expression<SqlBool>): Compare =>
+  (compare: (field: Sql, operand: Sql) => Sql): Compare =>
   (field, operand) =>
     sql`(jsonb_typeof(${field}) = jsonb_typeof(${jsonb(operand)}) and ${compare(field, jsonb(operand))})`;
 
-const anyOf = (field: Expression<unknown>, operand: unknown): Expression<SqlBool> =>
+const anyOf = (field: Sql, operand: unknown): Sql =>
   sql`coalesce(${field} = any (array(select jsonb_array_elements(${jsonb(operand)}))), false)`;
 
 /** What a key that is missing makes of each: equal to nothing, and different from everything. */
@@ -175,12 +180,12 @@ const comparisons: Record<string, Compare> = {
 const takesList = new Set(['$in', '$nin']);
 
 /** The same once more, in the form that the index of values knows; it is of no use for empty objects and lists. */
-const indexed = (key: string, wanted: unknown): Expression<SqlBool>[] =>
-  typeof wanted === 'object' && wanted !== null ? [] : [sql<SqlBool>`value @> ${jsonb({ [key]: wanted })}`];
+const indexed = (key: string, wanted: unknown): Sql[] =>
+  typeof wanted === 'object' && wanted !== null ? [] : [sql`value @> ${jsonb({ [key]: wanted })}`];
 
-const condition = (key: string, wanted: unknown): Expression<SqlBool>[] => {
+const condition = (key: string, wanted: unknown): Sql[] => {
   const field = sql`value -> ${key}`;
-  if (wanted === undefined) return [sql<SqlBool>`${field} is null`];
+  if (wanted === undefined) return [sql`${field} is null`];
   const operators = isOperators(wanted) ? wanted : { $eq: wanted };
   return Object.entries(operators).flatMap(([operator, operand]) => {
     const place = ['body', 'filter', key, operator];
@@ -204,37 +209,35 @@ const fixed = ({ at, labels }: NamespaceMatch): string[] => {
 };
 
 /** What the index cannot find. `*` matches any label; the positions count from the front, or from the back. */
-const matching = ({ at, labels }: NamespaceMatch): Expression<SqlBool>[] => {
+const matching = ({ at, labels }: NamespaceMatch): Sql[] => {
   if (at === 'front' && !labels.includes('*')) return [];
   return [
-    sql<SqlBool>`cardinality(labels) >= ${labels.length}`,
+    sql`cardinality(labels) >= ${labels.length}`,
     ...labels.flatMap((label, index) => {
       if (label === '*') return [];
       const position =
         at === 'front'
           ? sql`${index + 1}::int`
           : sql`cardinality(labels) - ${labels.length - index - 1}::int`;
-      return [sql<SqlBool>`labels[${position}] = ${label}`];
+      return [sql`labels[${position}] = ${label}`];
     }),
   ];
 };
-
-const all = (conditions: Expression<SqlBool>[]) => sql.join([sql`true`, ...conditions], sql` and `);
 
 /**
  * The distinct namespaces cut to a depth, in order, by one look into the index for each: from one to the least
  * that can come after it. How many items lie in them makes no difference.
  */
-const walk = (range: Expression<SqlBool>[], depth: number) => sql`
+const walk = (range: Sql[], depth: number) => sql`
   with recursive walk as (
     (select namespace[1:${depth}::int] as labels from store_items
-      where ${sql.raw(present)} and ${all(range)} order by namespace limit 1)
+      where ${raw(present)} and ${all(range)} order by namespace limit 1)
     union all
     select next.labels from walk, lateral (
       select namespace[1:${depth}::int] as labels from store_items
       where namespace >= case when cardinality(walk.labels) < ${depth}::int then walk.labels || ''::text
           else walk.labels[1:${depth}::int - 1] || (walk.labels[${depth}::int] || chr(1)) end
-        and ${sql.raw(present)} and ${all(range)}
+        and ${raw(present)} and ${all(range)}
       order by namespace limit 1
     ) next
   )`;
@@ -274,8 +277,8 @@ const put = async (db: Database, write: ItemWrite, access: RowFilter): Promise<b
   return (await db.query(statements.put, [namespace, key, value, ttl, access.jsonpath])).length > 0;
 };
 
-const passing = (access: RowFilter): Expression<SqlBool>[] =>
-  access.isEverything ? [] : [sql<SqlBool>`${sql.raw(seen())} @@ ${access.jsonpath}::jsonpath`];
+const passing = (access: RowFilter): Sql[] =>
+  access.isEverything ? [] : [sql`${raw(seen())} @@ ${access.jsonpath}::jsonpath`];
 
 const searches = (db: Database, answers: AnswerLimits) => ({
   /** Newest update first. */
@@ -284,23 +287,15 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
   ): Promise<BoundedPage<ListedItem>> {
     const conditions = [
-      sql<SqlBool>`${sql.raw(present)}`,
+      raw(present),
       ...passing(access),
       ...below(prefix),
       ...Object.entries(filter).flatMap(([key, wanted]) => condition(key, wanted)),
     ];
-    const { sql: text, parameters: values } = db.kysely
-      .selectFrom('store_items')
-      .select(['updated_at', 'namespace', 'key'])
-      .where((eb) => eb.and(conditions))
-      .orderBy('updated_at', 'desc')
-      .orderBy('namespace')
-      .orderBy('key')
-      .limit(limit + 1)
-      .offset(offset)
-      .compile();
+    const keys = sql`select updated_at, namespace, key from store_items where ${all(conditions)}
+      order by updated_at desc, namespace, key limit ${limit + 1} offset ${offset}`;
     const { rows, ...more } = await readPage<ReadItem<ListedItem>>(db, {
-      keys: { text, values },
+      keys: compile(keys),
       order: 'k.updated_at desc, k.namespace, k.key',
       columns: { ...listColumns, refresh_due: refreshDue(refresh === undefined ? 'null' : String(refresh)) },
       long: ['value'],
@@ -326,8 +321,8 @@ const searches = (db: Database, answers: AnswerLimits) => ({
         ? sql`${walk(range, depth)} select labels from walk`
         : sql`${walk(range, labelsMax)}
             select distinct labels[1:${depth}::int] as labels from walk where ${all(filters)} order by labels`;
-    const page = sql<{ labels: string[] }>`${namespaces} limit ${limit} offset ${offset}`;
-    return (await page.execute(db.kysely)).rows.map((row) => row.labels);
+    const rows = await select<{ labels: string[] }>(db, sql`${namespaces} limit ${limit} offset ${offset}`);
+    return rows.map((row) => row.labels);
   },
 });
 

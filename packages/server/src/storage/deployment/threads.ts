@@ -1,9 +1,9 @@
 // Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
-import { sql, type Expression, type SqlBool } from 'kysely';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
+import { compile, count, select, type Sql, sortedIds, sql } from '../postgres/sql.ts';
 
 export interface ThreadRow {
   thread_id: string;
@@ -128,13 +128,13 @@ export type ThreadStorage = ReturnType<typeof threadStorage>;
 
 const ttlValues = (ttl: ThreadTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
 
-const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Expression<SqlBool>[] => [
-  ...(access.isEverything ? [] : [sql<SqlBool>`metadata @@ ${access.jsonpath}::jsonpath`]),
-  ...(ids === undefined ? [] : [sql<SqlBool>`thread_id = any (${ids}::uuid[])`]),
-  ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Sql[] => [
+  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...(ids === undefined ? [] : [sql`thread_id = any (${ids}::uuid[])`]),
+  ...(status === undefined ? [] : [sql`status = ${status}`]),
   ...(metadata === undefined || Object.keys(metadata).length === 0
     ? []
-    : [sql<SqlBool>`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+    : [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
 ];
 
 /** JSON is text in lists. */
@@ -157,21 +157,14 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     access: RowFilter,
     wanted: (column: string) => boolean,
   ): Promise<BoundedPage<ListedThread>> {
-    const { sql: text, parameters: values } = db.kysely
-      .selectFrom('threads')
-      .select([...new Set(['thread_id', sort_by] as const)])
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('thread_id', sort_order)
-      .limit(limit + 1)
-      .offset(offset)
-      .compile();
+    const page = { sort_by, sort_order, limit: limit + 1, offset };
+    const keys = compile(sortedIds('threads', 'thread_id', conditions(filter, access), page));
     const needed = new Set(['thread_id', 'blob_space', 'created_at']);
     const columns = Object.fromEntries(
       Object.entries(listColumns).filter(([name]) => needed.has(name) || wanted(name)),
     );
     return readPage<ListedThread>(db, {
-      keys: { text, values },
+      keys,
       order: `k.${sort_by} ${sort_order}, k.thread_id ${sort_order}`,
       columns,
       long: longColumns.filter((name) => name in columns),
@@ -183,31 +176,16 @@ const searches = (db: Database, answers: AnswerLimits) => ({
   },
 
   /** The ids of a page. */
-  async searchIds(
-    filter: ThreadFilter,
-    { limit, offset, sort_by, sort_order }: ThreadPage,
-    access: RowFilter,
-  ): Promise<string[]> {
-    const rows = await db.kysely
-      .selectFrom('threads')
-      .select('thread_id')
-      .where((eb) => eb.and(conditions(filter, access)))
-      .orderBy(sort_by, sort_order)
-      .orderBy('thread_id', sort_order)
-      .limit(limit)
-      .offset(offset)
-      .execute();
+  async searchIds(filter: ThreadFilter, page: ThreadPage, access: RowFilter): Promise<string[]> {
+    const rows = await select<{ thread_id: string }>(
+      db,
+      sortedIds('threads', 'thread_id', conditions(filter, access), page),
+    );
     return rows.map(({ thread_id }) => thread_id);
   },
 
-  async count(filter: ThreadFilter, access: RowFilter): Promise<number> {
-    const row = await db.kysely
-      .selectFrom('threads')
-      .select(sql<number>`count(*)`.as('count'))
-      .where((eb) => eb.and(conditions(filter, access)))
-      .executeTakeFirstOrThrow();
-    return row.count;
-  },
+  count: (filter: ThreadFilter, access: RowFilter): Promise<number> =>
+    count(db, 'threads', conditions(filter, access)),
 });
 
 export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({

@@ -1,8 +1,8 @@
 // Pages that are bounded in bytes. The keys of a page are found first, then its rows are read one after the other until their
 // bytes exceed the bound: what is beyond it is neither read nor sent by the database.
-import { createHash } from 'node:crypto';
 import { type AnswerLimits, freeBytes, whileHeld } from './answer-limits.ts';
 import type { Database } from './database.ts';
+import { nameOf } from './sql.ts';
 
 export interface BoundedPage<Row> {
   rows: Row[];
@@ -88,5 +88,3 @@ const readUpTo = async <Row extends object>(
     isCut: found.length < Math.min(query.limit, count),
   };
 };
-
-const nameOf = (text: string): string => `p_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;

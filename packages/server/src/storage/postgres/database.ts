@@ -2,16 +2,13 @@
 // is destroyed, since what it does with its next query cannot be known.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { type Connecting, connectingTo, type DatabaseOptions } from './connection-options.ts';
 import type { OnRow } from './copy-out.ts';
 import { type Borrowed, copyRows, Lender, type Outage, reconnectMs, runQuery } from './lender.ts';
 import { connectAny, openListener } from './listener.ts';
-import { createKysely, type Execute } from './preparing-driver.ts';
 import { checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
 import { meaningOf, originOf } from './sql-state.ts';
-import type { Tables } from './tables.ts';
 
 export type { DatabaseOptions } from './connection-options.ts';
 
@@ -28,7 +25,6 @@ export interface Statement {
 }
 
 export interface Database extends AsyncDisposable {
-  kysely: Kysely<Tables>;
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
   /** The rows of `copy … to stdout (format binary)`, which takes no parameters, as they arrive. When aborted the connection is given up. */
   copyOut(text: string, onRow: OnRow, signal?: AbortSignal): Promise<void>;
@@ -93,8 +89,14 @@ const poolDatabase = (lender: Lender, connecting: Connecting): Database => ({
   [Symbol.asyncDispose]: () => lender[Symbol.asyncDispose](),
 });
 
-const queries = (execute: Execute): Pick<Database, 'kysely' | 'query' | 'script'> => ({
-  kysely: createKysely(execute),
+/** `reads`: asking twice does no harm, so that a connection which breaks meanwhile is no reason to give up. */
+type Execute = <Row extends pg.QueryResultRow>(
+  query: pg.QueryConfig,
+  reads?: boolean,
+  onSend?: () => void,
+) => Promise<pg.QueryResult<Row>>;
+
+const queries = (execute: Execute): Pick<Database, 'query' | 'script'> => ({
   async query<Row>(
     { name, text, reads, timeoutMs, onSend }: Statement,
     values: readonly unknown[],

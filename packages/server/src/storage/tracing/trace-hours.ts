@@ -2,7 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { RunScope } from './trace-scope.ts';
-import type { RunSums } from './trace-sums.ts';
+import type { RunSums } from './run-sums.ts';
 
 /** Values on the scale of trace_step(), in its order. */
 interface Steps {

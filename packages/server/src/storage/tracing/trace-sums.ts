@@ -4,28 +4,11 @@ import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { Bind } from './trace-conditions.ts';
 import { isByHour, sumHours } from './trace-hours.ts';
+import type { RunSums } from './run-sums.ts';
 import { type RunScope, scopeSql } from './trace-scope.ts';
 
 /** Sums of more runs than this add up hours, where they can. */
 const exactRunsMax = 10_000;
-
-export interface RunSums {
-  run_count: number;
-  error_count: number;
-  /** Seconds. */
-  latency_p50: number | null;
-  latency_p99: number | null;
-  first_token_p50: number | null;
-  first_token_p99: number | null;
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  /** Decimals. */
-  prompt_cost: string | null;
-  completion_cost: string | null;
-  total_cost: string | null;
-  last_run_start_time: string | null;
-}
 
 export interface ThreadSums {
   thread_id: string;

@@ -2,7 +2,7 @@
 import type { Cell } from '../../storage/postgres/column-array.ts';
 import type { TraceField } from '../../storage/tracing/trace-columns.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
-import type { RunBatch } from './ingest-task.ts';
+import type { RunBatch } from './run-batch.ts';
 import type { NewRunWrite } from './run-write.ts';
 import { Rejections } from './rejections.ts';
 import type { Rejection } from './sent-run.ts';

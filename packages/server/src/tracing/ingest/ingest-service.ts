@@ -12,14 +12,9 @@ import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
 import { unpack } from './batch-slice.ts';
-import {
-  type IngestFormat,
-  type IngestQuestion,
-  type IngestTasks,
-  readRuns,
-  type RunBatch,
-} from './ingest-task.ts';
+import { type IngestFormat, type IngestQuestion, type IngestTasks, readRuns } from './ingest-task.ts';
 import { Rejections } from './rejections.ts';
+import type { RunBatch } from './run-batch.ts';
 import type { NewRunWrite } from './run-write.ts';
 
 export interface IngestParts {

@@ -10,6 +10,7 @@ import { placeAll } from './place.ts';
 import { readBatch, readRun } from './read-json.ts';
 import { type Batch, readParts } from './read-parts.ts';
 import type { Rejections } from './rejections.ts';
+import type { RunBatch } from './run-batch.ts';
 import { type NewRunWrite, toRunWrite } from './run-write.ts';
 import { RunRejected, type SentRun } from './sent-run.ts';
 
@@ -38,13 +39,6 @@ export type IngestQuestion =
 /** Done in parser threads. */
 export interface IngestTasks {
   ingest: { input: IngestInput; question: IngestQuestion; output: BatchSlice };
-}
-
-/** The runs of a batch as they are stored: one write for each run. */
-export interface RunBatch {
-  runs: NewRunWrite[];
-  attachments: Attachment[];
-  rejections: Rejections;
 }
 
 /** Throws a Problem when the bytes are not what they should be; what is wrong with single runs is among the rejections. */

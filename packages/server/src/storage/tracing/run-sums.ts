@@ -1,0 +1,17 @@
+export interface RunSums {
+  run_count: number;
+  error_count: number;
+  /** Seconds. */
+  latency_p50: number | null;
+  latency_p99: number | null;
+  first_token_p50: number | null;
+  first_token_p99: number | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  /** Decimals. */
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  last_run_start_time: string | null;
+}
