@@ -8,7 +8,7 @@ import { MemorySaver } from '@langchain/langgraph';
 import { callbacksOf } from '../packages/server/src/engine/executor/lean-callbacks.ts';
 import { RunTracer } from '../packages/server/src/engine/executor/run-tracer.ts';
 import { TraceOutbox } from '../packages/server/src/engine/executor/trace-outbox.ts';
-import type { RunOrder } from '../packages/server/src/engine/dispatch/protocol.ts';
+import type { ParsedRunCommand } from '../packages/server/src/engine/dispatch/protocol.ts';
 import { agentBuilder, builder } from './graph.ts';
 import { fixed, median } from './report.ts';
 
@@ -35,9 +35,9 @@ const kinds: Record<string, (run_id: string, graph: object) => Listening> = {
     callbacks: callbacksOf(graph, new Nothing({ _awaitHandler: true })),
   }),
   'the tracer of this server': (run_id, graph) => {
-    const order = { run_id, thread_id: run_id, assistant_id: run_id, graph_id: 'graph' };
+    const command = { run_id, thread_id: run_id, assistant_id: run_id, graph_id: 'graph' };
     const tracer = new RunTracer(
-      { ...order, metadata: {}, kwargs: {}, config: { configurable: {} } } as unknown as RunOrder,
+      { ...command, metadata: {}, kwargs: {}, config: { configurable: {} } } as unknown as ParsedRunCommand,
       'default',
       outbox,
     );

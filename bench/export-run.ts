@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { testSettings } from '../packages/server/src/config/test-settings.ts';
-import { Bell } from '../packages/server/src/jobs/notification-bus.ts';
+import { NotificationBus } from '../packages/server/src/jobs/notification-bus.ts';
 import { partitionsOf } from '../packages/server/src/exports/worker/partitions.ts';
 import { startExports } from '../packages/server/src/exports/worker/start-exports.ts';
 import { openDatabase, type Database } from '../packages/server/src/storage/postgres/database.ts';
@@ -90,19 +90,19 @@ const measure = async (
     exportSlots: String(slots),
     exportFileRoots: dataDir,
   });
-  const bell = new Bell();
+  const notifications = new NotificationBus();
   await using worker = startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) =>
       Promise.resolve({ destination_type: 'file', tenant_id, id, config: { path: folder } }),
-    bell,
+    notifications,
     database: { connection: embedded.connection },
     slots: settings.exports.slots,
     settings,
     logger: createLogger(settings.log),
   });
-  await bell.open(db);
-  await using _ = bell;
+  await notifications.open(db);
+  await using _ = notifications;
   const id = randomUUID();
   const window = {
     start: `${dayBefore(dayCount)}T00:00:00.000000Z`,

@@ -65,7 +65,7 @@ export class EventFeed {
 export type SseBody = AsyncIterable<StreamEvent> | EventFeed;
 
 /** What a route of kind `late` returns: JSON text that comes when it comes. A class, because a bare promise would be awaited. */
-export class Late {
+export class DeferredResponse {
   readonly text: Promise<string>;
 
   constructor(text: Promise<string>) {
@@ -106,7 +106,7 @@ export class RawBytes {
 type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
   : R['kind'] extends 'late'
-    ? Late
+    ? DeferredResponse
     : R['kind'] extends 'html' | 'text'
       ? string
       : RouteOutput<R> | RawJson | RawBytes;

@@ -2,7 +2,7 @@
 import type { platformRoutes } from '@svc/contract';
 import type { Authenticate } from '../auth/principal/caller.ts';
 import type { Handlers } from '../api/handlers.ts';
-import type { Bell } from '../jobs/notification-bus.ts';
+import type { NotificationBus } from '../jobs/notification-bus.ts';
 import type { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import type { Storage } from '../storage/storage.ts';
 import { CredentialVault } from '../exports/destinations/credential-vault.ts';
@@ -13,7 +13,7 @@ import { exportHandlers } from '../exports/api/export-handlers.ts';
 import { type ExportRules, ExportService } from '../exports/api/export-service.ts';
 import { feedbackHandlers } from '../tracing/feedback/feedback-handlers.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
-import { KeyGate } from '../auth/keys/key-gate.ts';
+import { KeyAuthenticator } from '../auth/keys/key-authenticator.ts';
 import { keyHandlers } from '../auth/keys/key-handlers.ts';
 import { KeyService } from '../auth/keys/key-service.ts';
 import { priceHandlers } from '../tracing/prices/price-handlers.ts';
@@ -31,7 +31,7 @@ import { WorkspaceService } from '../auth/workspaces/workspace-service.ts';
 
 export interface PlatformParts {
   storage: Storage;
-  bell: Bell;
+  notifications: NotificationBus;
   /** Connections that the whole process has. */
   poolMax: number;
   daysKept: number;
@@ -55,10 +55,10 @@ const inFlightBytesMax = 67_108_864;
 const waitingMax = 500;
 
 export const createPlatform = (parts: PlatformParts): Platform => {
-  const { storage, bell, poolMax, daysKept, queryMs, observer, sealer, stores } = parts;
-  const gate = new KeyGate(storage.apiKeys);
-  bell.on('k', (key_id) => gate.forget(key_id));
-  bell.onMissed(() => gate.forget());
+  const { storage, notifications, poolMax, daysKept, queryMs, observer, sealer, stores } = parts;
+  const gate = new KeyAuthenticator(storage.apiKeys);
+  notifications.on('k', (key_id) => gate.forget(key_id));
+  notifications.onMissed(() => gate.forget());
   const projects = new ProjectService(storage.projects);
   // Traces may be many; runs must still get a connection.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));

@@ -1,6 +1,6 @@
-// What goes by itself: the defaults of the project, and the duties that see to it.
+// What goes by itself: the defaults of the project, and the tasks that see to it.
 import type { SvcJson } from '../config/project/svc-json.ts';
-import type { Duty } from '../jobs/periodic-tasks.ts';
+import type { PeriodicTask } from '../jobs/periodic-tasks.ts';
 import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/expiry.ts';
 import type { PruneService } from './threads/prune-service.ts';
 
@@ -22,10 +22,10 @@ export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefault
   };
 };
 
-export const expiryDuties = (
+export const expiryTasks = (
   { checkpointer, store }: Sections,
   { pruning, expiry }: { pruning: PruneService; expiry: ExpiryStorage },
-): Duty[] => {
+): PeriodicTask[] => {
   const every = (minutes = intervalMinutes): number => Math.ceil(minutes * minuteMs);
   const limit = checkpointer?.ttl?.sweep_limit ?? sweepLimit;
   return [

@@ -1,9 +1,9 @@
 // Work that anyone may ask for at any time, and that is done by one at a time: who asks while it is under way has it
 // done once more.
-export class AskedWork {
+export class CoalescedTask {
   readonly #work: () => Promise<void>;
   #doing: Promise<void> | undefined;
-  #isAskedAgain = false;
+  #isTriggeredAgain = false;
   #isStopped = false;
 
   /** `work` must not reject. */
@@ -11,17 +11,17 @@ export class AskedWork {
     this.#work = work;
   }
 
-  ask(): void {
+  trigger(): void {
     if (this.#isStopped) return;
     if (this.#doing) {
-      this.#isAskedAgain = true;
+      this.#isTriggeredAgain = true;
       return;
     }
     this.#doing = this.#work().finally(() => {
       this.#doing = undefined;
-      if (!this.#isAskedAgain) return;
-      this.#isAskedAgain = false;
-      this.ask();
+      if (!this.#isTriggeredAgain) return;
+      this.#isTriggeredAgain = false;
+      this.trigger();
     });
   }
 

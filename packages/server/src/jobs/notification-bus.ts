@@ -3,17 +3,17 @@
 import type { Database } from '../storage/postgres/database.ts';
 
 /** p: a run can be claimed. e: a run's log has grown, or it is gone. l: a run is followed elsewhere. c: a run shall stop. t: a watched thread has a new run. w: a webhook is to be sent. k: an API key was revoked. x: an export was made, or shall stop. */
-export type BellKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k' | 'x';
+export type NotificationKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k' | 'x';
 
 type Listener = (id: string) => void;
 
-export class Bell implements AsyncDisposable {
+export class NotificationBus implements AsyncDisposable {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #missed: (() => void)[] = [];
   #connection: AsyncDisposable | undefined;
 
   /** `listener` must not throw. */
-  on(kind: BellKind, listener: Listener): void {
+  on(kind: NotificationKind, listener: Listener): void {
     this.#listeners.set(kind, [...(this.#listeners.get(kind) ?? []), listener]);
   }
 

@@ -2,15 +2,15 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../test/database.ts';
 import { eventually } from '../../test/eventually.ts';
-import { dutyStorage, type DutyStorage } from '../storage/periodic-tasks.ts';
-import { Duties, type Duty } from './periodic-tasks.ts';
+import { periodicTaskStorage, type PeriodicTaskStorage } from '../storage/periodic-tasks.ts';
+import { PeriodicTasks, type PeriodicTask } from './periodic-tasks.ts';
 
 let database: TestDatabase;
-let storage: DutyStorage;
-const nodes: Duties[] = [];
+let storage: PeriodicTaskStorage;
+const nodes: PeriodicTasks[] = [];
 beforeEach(async () => {
   database = await testDatabase();
-  storage = dutyStorage(database);
+  storage = periodicTaskStorage(database);
 });
 afterEach(async () => {
   for (const node of nodes.splice(0)) await node[Symbol.asyncDispose]();
@@ -18,8 +18,12 @@ afterEach(async () => {
 });
 
 const logger = pino({ level: 'silent' });
-const start = (duty: Partial<Duty> & Pick<Duty, 'work'>, leaseMs = 1_000, name = 'chore'): Duties => {
-  const node = new Duties(storage, [{ name, everyMs: 1, ...duty }], { pollMs: 5, leaseMs, logger });
+const start = (
+  task: Partial<PeriodicTask> & Pick<PeriodicTask, 'work'>,
+  leaseMs = 1_000,
+  name = 'chore',
+): PeriodicTasks => {
+  const node = new PeriodicTasks(storage, [{ name, everyMs: 1, ...task }], { pollMs: 5, leaseMs, logger });
   nodes.push(node);
   return node;
 };
@@ -28,7 +32,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-describe('a duty', () => {
+describe('a periodic task', () => {
   it('is done by one node at a time, and by every node at some time', async () => {
     let inside = 0;
     let most = 0;
@@ -113,7 +117,7 @@ describe('a duty', () => {
     );
     await eventually(async () => expect(await count('lease_until is not null and lease_token > 0')).toBe(1));
     await database.script(
-      `update duties set lease_token = lease_token + 1, lease_until = now() + interval '1 hour'`,
+      `update tasks set lease_token = lease_token + 1, lease_until = now() + interval '1 hour'`,
     );
     await eventually(() => expect(stopped).toHaveBeenCalledTimes(1));
     expect(await count(`lease_until > now() + interval '1 minute'`)).toBe(1);
@@ -141,7 +145,7 @@ describe('a duty', () => {
 });
 
 const count = async (condition: string): Promise<number> => {
-  const text = `select count(*) as count from duties where ${condition}`;
+  const text = `select count(*) as count from tasks where ${condition}`;
   const [row] = await database.query<{ count: number }>({ name: condition.slice(0, 60), text }, []);
   return row?.count ?? 0;
 };

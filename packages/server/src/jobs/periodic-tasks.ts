@@ -7,9 +7,9 @@
 // Every node asks for what is due. Who got a chore renews its lease while it works; who has lost it stops, and says
 // nothing more of it. The database's clock decides all times.
 import type { Logger } from 'pino';
-import type { DutyLease, DutyStorage } from '../storage/periodic-tasks.ts';
+import type { PeriodicTaskLease, PeriodicTaskStorage } from '../storage/periodic-tasks.ts';
 
-export interface Duty {
+export interface PeriodicTask {
   name: string;
   /** Milliseconds from the end of one round to the next. */
   everyMs: number;
@@ -22,7 +22,7 @@ export interface Duty {
   batch?: number;
 }
 
-export interface DutyOptions {
+export interface PeriodicTaskOptions {
   /** How often to look for what is due. */
   pollMs: number;
   leaseMs?: number;
@@ -31,9 +31,9 @@ export interface DutyOptions {
 
 const leaseDefaultMs = 30_000;
 
-export class Duties implements AsyncDisposable {
-  readonly #storage: DutyStorage;
-  readonly #duties: ReadonlyMap<string, Duty>;
+export class PeriodicTasks implements AsyncDisposable {
+  readonly #storage: PeriodicTaskStorage;
+  readonly #tasks: ReadonlyMap<string, PeriodicTask>;
   readonly #pollMs: number;
   readonly #leaseMs: number;
   readonly #logger: Logger;
@@ -43,9 +43,13 @@ export class Duties implements AsyncDisposable {
   #polling: Promise<void> | undefined;
   #timer: NodeJS.Timeout;
 
-  constructor(storage: DutyStorage, duties: Duty[], { pollMs, leaseMs, logger }: DutyOptions) {
+  constructor(
+    storage: PeriodicTaskStorage,
+    tasks: PeriodicTask[],
+    { pollMs, leaseMs, logger }: PeriodicTaskOptions,
+  ) {
     this.#storage = storage;
-    this.#duties = new Map(duties.map((duty) => [duty.name, duty]));
+    this.#tasks = new Map(tasks.map((task) => [task.name, task]));
     this.#pollMs = pollMs;
     this.#leaseMs = leaseMs ?? leaseDefaultMs;
     this.#logger = logger;
@@ -63,7 +67,7 @@ export class Duties implements AsyncDisposable {
   #poll(): void {
     this.#polling = this.#claim()
       .catch((error: unknown) =>
-        this.#logger.error({ err: error }, 'duties could not be claimed; will try again'),
+        this.#logger.error({ err: error }, 'failed to claim periodic tasks, retrying'),
       )
       .finally(() => {
         if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#poll(), this.#pollMs);
@@ -72,63 +76,68 @@ export class Duties implements AsyncDisposable {
 
   async #claim(): Promise<void> {
     if (!this.#isRegistered) {
-      await this.#storage.register([...this.#duties.keys()]);
+      await this.#storage.register([...this.#tasks.keys()]);
       this.#isRegistered = true;
     }
     // One that still winds up here, after its lease was lost, is for others.
-    const names = [...this.#duties.keys()].filter((name) => !this.#rounds.has(name));
+    const names = [...this.#tasks.keys()].filter((name) => !this.#rounds.has(name));
     if (names.length === 0) return;
     for (const lease of await this.#storage.claim(names, this.#leaseMs)) {
-      const duty = this.#duties.get(lease.name);
-      if (!duty) continue;
-      const round = this.#round(duty, lease).finally(() => this.#rounds.delete(duty.name));
-      this.#rounds.set(duty.name, round);
+      const task = this.#tasks.get(lease.name);
+      if (!task) continue;
+      const round = this.#round(task, lease).finally(() => this.#rounds.delete(task.name));
+      this.#rounds.set(task.name, round);
     }
   }
 
   /** Never rejects. */
-  async #round(duty: Duty, lease: DutyLease): Promise<void> {
+  async #round(task: PeriodicTask, lease: PeriodicTaskLease): Promise<void> {
     const lost = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
     const renewal = setInterval(() => void this.#renew(lease, lost), this.#leaseMs / 3);
     try {
-      const count = await this.#work(duty, lease, lost, signal);
-      if (count > 0) this.#logger.debug({ duty: duty.name, count }, 'a duty was done');
+      const count = await this.#work(task, lease, lost, signal);
+      if (count > 0) this.#logger.debug({ task: task.name, count }, 'a task was done');
     } catch (error) {
       if (!signal.aborted)
-        this.#logger.error({ err: error, duty: duty.name }, 'a duty failed; it will be tried again');
+        this.#logger.error({ err: error, task: task.name }, 'a task failed; it will be tried again');
     } finally {
       clearInterval(renewal);
     }
     if (lost.signal.aborted) return;
     try {
-      await this.#storage.finish(lease, this.#closing.signal.aborted ? 0 : duty.everyMs);
+      await this.#storage.finish(lease, this.#closing.signal.aborted ? 0 : task.everyMs);
     } catch (error) {
       this.#logger.error(
-        { err: error, duty: duty.name },
-        'the lease of a duty will have to run out by itself',
+        { err: error, task: task.name },
+        'the lease of a task will have to run out by itself',
       );
     }
   }
 
-  async #work(duty: Duty, lease: DutyLease, lost: AbortController, signal: AbortSignal): Promise<number> {
+  async #work(
+    task: PeriodicTask,
+    lease: PeriodicTaskLease,
+    lost: AbortController,
+    signal: AbortSignal,
+  ): Promise<number> {
     for (let total = 0; ;) {
       if (signal.aborted) return total;
-      const count = await duty.work(signal);
+      const count = await task.work(signal);
       total += count;
-      if (count < (duty.batch ?? 1)) return total;
+      if (count < (task.batch ?? 1)) return total;
       if (!signal.aborted) await this.#renew(lease, lost);
     }
   }
 
   /** An error is not yet a loss: the lease may hold until the next try. */
-  async #renew(lease: DutyLease, lost: AbortController): Promise<void> {
+  async #renew(lease: PeriodicTaskLease, lost: AbortController): Promise<void> {
     try {
       if (await this.#storage.renew(lease, this.#leaseMs)) return;
-      this.#logger.warn({ duty: lease.name }, 'a duty was taken over by another node');
+      this.#logger.warn({ task: lease.name }, 'a task was taken over by another node');
       lost.abort();
     } catch (error) {
-      this.#logger.error({ err: error, duty: lease.name }, 'the lease of a duty could not be renewed');
+      this.#logger.error({ err: error, task: lease.name }, 'the lease of a task could not be renewed');
     }
   }
 }

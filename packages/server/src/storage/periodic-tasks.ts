@@ -1,7 +1,7 @@
 // Chores that recur, and who does them at the moment. Each claim has a token; only its holder may say more.
 import type { Database } from './postgres/database.ts';
 
-export interface DutyLease {
+export interface PeriodicTaskLease {
   name: string;
   lease_token: number;
 }
@@ -34,25 +34,25 @@ const statements = {
   },
 };
 
-export type DutyStorage = ReturnType<typeof dutyStorage>;
+export type PeriodicTaskStorage = ReturnType<typeof periodicTaskStorage>;
 
-export const dutyStorage = (db: Database) => ({
+export const periodicTaskStorage = (db: Database) => ({
   /** A duty that nobody knew is due at once. */
   async register(names: string[]): Promise<void> {
     await db.query(statements.register, [names]);
   },
 
   /** Those of the duties that are due and that nobody does. */
-  claim: (names: string[], leaseMs: number): Promise<DutyLease[]> =>
-    db.query<DutyLease>(statements.claim, [names, leaseMs]),
+  claim: (names: string[], leaseMs: number): Promise<PeriodicTaskLease[]> =>
+    db.query<PeriodicTaskLease>(statements.claim, [names, leaseMs]),
 
   /** False when somebody else has claimed the duty since. */
-  async renew({ name, lease_token }: DutyLease, leaseMs: number): Promise<boolean> {
+  async renew({ name, lease_token }: PeriodicTaskLease, leaseMs: number): Promise<boolean> {
     return (await db.query(statements.renew, [name, lease_token, leaseMs])).length > 0;
   },
 
   /** Gives the duty back; it is due again after that time. Nothing happens when somebody else has it. */
-  async finish({ name, lease_token }: DutyLease, afterMs: number): Promise<void> {
+  async finish({ name, lease_token }: PeriodicTaskLease, afterMs: number): Promise<void> {
     await db.query(statements.finish, [name, lease_token, afterMs]);
   },
 });

@@ -13,7 +13,7 @@ import { feedbackStorage, type FeedbackStorage } from './tracing/feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './deployment/run-leases.ts';
 import { runQueueStorage, type RunQueueStorage } from './deployment/run-queue.ts';
 import { runLogStorage, type RunLogStorage } from './deployment/run-log.ts';
-import { dutyStorage, type DutyStorage } from './periodic-tasks.ts';
+import { periodicTaskStorage, type PeriodicTaskStorage } from './periodic-tasks.ts';
 import { encryptionKeyStorage, type EncryptionKeyStorage } from './auth/encryption-keys.ts';
 import { destinationStorage, type DestinationStorage } from './exports/export-destinations.ts';
 import { databaseHealth, type DatabaseHealth } from './postgres/health.ts';
@@ -36,7 +36,7 @@ export interface Storage {
   assistants: AssistantStorage;
   checkpoints: CheckpointStorage;
   crons: CronStorage;
-  duties: DutyStorage;
+  periodicTasks: PeriodicTaskStorage;
   encryptionKeys: EncryptionKeyStorage;
   expiry: ExpiryStorage;
   deliveries: DeliveryStorage;
@@ -70,7 +70,7 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   assistants: assistantStorage(db, answers),
   checkpoints: checkpointStorage(db, answers),
   crons: cronStorage(db, answers),
-  duties: dutyStorage(db),
+  periodicTasks: periodicTaskStorage(db),
   encryptionKeys: encryptionKeyStorage(db),
   expiry: expiryStorage(db),
   deliveries: deliveryStorage(db),

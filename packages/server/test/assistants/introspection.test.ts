@@ -17,15 +17,15 @@ import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import type { Graph } from '../../src/engine/executor/graph-registry.ts';
 import { introspect } from '../../src/engine/executor/introspection.ts';
-import type { IntrospectOrder } from '../../src/engine/dispatch/protocol.ts';
+import type { IntrospectCommand } from '../../src/engine/dispatch/protocol.ts';
 
 type Properties = Record<string, unknown>;
 type Named = 'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema';
 type Schemas = Record<Named, { properties: Properties } | null>;
 
 const nothing = () => ({});
-const ask = (graph: unknown, order: Omit<IntrospectOrder, 'graph_id' | 'config'>): Promise<unknown> =>
-  introspect(graph as Graph, { graph_id: 'g', config: {}, ...order });
+const ask = (graph: unknown, command: Omit<IntrospectCommand, 'graph_id' | 'config'>): Promise<unknown> =>
+  introspect(graph as Graph, { graph_id: 'g', config: {}, ...command });
 const schemasOf = async (graph: unknown): Promise<Schemas> =>
   (await ask(graph, { what: 'schemas' })) as Schemas;
 const namesOf = (schema: { properties: Properties } | null): string[] =>
@@ -191,8 +191,8 @@ describe('the drawing of a graph', () => {
 });
 
 describe('the subgraphs of a graph', () => {
-  const names = async (order: { namespace?: string; recurse?: boolean }): Promise<string[]> =>
-    Object.keys((await ask(outer, { what: 'subgraphs', ...order })) as object);
+  const names = async (command: { namespace?: string; recurse?: boolean }): Promise<string[]> =>
+    Object.keys((await ask(outer, { what: 'subgraphs', ...command })) as object);
 
   it('are named by their path of nodes', async () => {
     expect(await names({})).toEqual(['middle']);

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import type { SettingKey } from '../../src/config/settings/definitions.ts';
 import { testSettings } from '../../src/config/test-settings.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
-import { Bell } from '../../src/jobs/notification-bus.ts';
+import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { CredentialVault } from '../../src/exports/destinations/credential-vault.ts';
 import { DestinationService } from '../../src/exports/destinations/destination-service.ts';
 import type { ExportWorker } from '../../src/exports/worker/export-worker.ts';
@@ -62,18 +62,18 @@ export const startExportNode = async (
     vault: new CredentialVault(sealer),
     stores: { guard: new EgressGuard(settings.egress.allow), fileRoots, folderRules, lendsCredentials },
   });
-  const bell = new Bell();
+  const notifications = new NotificationBus();
   const worker = startExports({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
-    bell,
+    notifications,
     database: db.options,
     slots: settings.exports.slots,
     settings,
     logger: pino({ level: process.env['SVC_TEST_LOG'] ?? 'silent' }),
     ...(program ? { program } : {}),
   });
-  await bell.open(db);
+  await notifications.open(db);
   return {
     worker,
     destinations,
@@ -81,7 +81,7 @@ export const startExportNode = async (
     dataDir,
     async [Symbol.asyncDispose]() {
       await worker[Symbol.asyncDispose]();
-      await bell[Symbol.asyncDispose]();
+      await notifications[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

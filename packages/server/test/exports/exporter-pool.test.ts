@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
-import type { ExporterSetup, ExportOrder } from '../../src/exports/exporter/exporter-protocol.ts';
+import type { ExporterSetup, ExportCommand } from '../../src/exports/exporter/exporter-protocol.ts';
 
 let folder: string;
 let program: string;
@@ -34,7 +34,7 @@ afterEach(() => void vi.useRealTimers());
 /** What has become of an order. */
 const executed = (pool: ExporterPool): Promise<string> =>
   new Promise((resolve) => {
-    pool.run({} as ExportOrder, {
+    pool.run({} as ExportCommand, {
       onFile: () => undefined,
       onOutcome: ({ kind }) => resolve(kind),
       onLost: resolve,

@@ -7,7 +7,7 @@ import { exportFields } from '@svc/contract';
 import {
   fileLimits,
   type FileLimits,
-  type FileOrder,
+  type FileCommand,
   type FileShape,
   type RowScope,
   type WrittenFile,
@@ -36,11 +36,11 @@ export const scopeOf = (more: Pick<RowScope, 'tenant_id' | 'session_id'> & Parti
 
 export interface ExportFolder extends AsyncDisposable {
   write(
-    order: Partial<FileOrder> & Pick<FileOrder, 'scope'>,
+    command: Partial<FileCommand> & Pick<FileCommand, 'scope'>,
     signal?: AbortSignal,
   ): Promise<WrittenFile | undefined>;
   /** Files one after the other until there are no more rows. */
-  writeAll(order: Partial<FileOrder> & Pick<FileOrder, 'scope'>): Promise<WrittenFile[]>;
+  writeAll(command: Partial<FileCommand> & Pick<FileCommand, 'scope'>): Promise<WrittenFile[]>;
   read(file: WrittenFile): Promise<ParquetContents>;
   /** What lies in the folder. */
   names(): Promise<string[]>;
@@ -49,7 +49,7 @@ export interface ExportFolder extends AsyncDisposable {
 export const openFolder = async (db: Database): Promise<ExportFolder> => {
   const path = await mkdtemp(join(tmpdir(), 'svc-export-'));
   const writeFile = fileWriter(db);
-  const write: ExportFolder['write'] = (order, signal = new AbortController().signal) =>
+  const write: ExportFolder['write'] = (command, signal = new AbortController().signal) =>
     writeFile(
       {
         shape: usualShape,
@@ -57,16 +57,16 @@ export const openFolder = async (db: Database): Promise<ExportFolder> => {
         after: null,
         upTo: null,
         path: join(path, `${randomUUID()}.parquet`),
-        ...order,
+        ...command,
       },
       signal,
     );
   return {
     write,
-    async writeAll(order) {
+    async writeAll(command) {
       const files: WrittenFile[] = [];
       for (;;) {
-        const file = await write({ ...order, after: files.at(-1)?.last ?? null });
+        const file = await write({ ...command, after: files.at(-1)?.last ?? null });
         if (file === undefined) return files;
         files.push(file);
         if (file.is_last) return files;

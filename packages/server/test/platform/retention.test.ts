@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { traceDuties } from '../../src/tracing/traces/trace-tasks.ts';
+import { traceTasks } from '../../src/tracing/traces/trace-tasks.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
@@ -46,7 +46,7 @@ const doAll = async (daysKept: number): Promise<void> => {
     hours: traceHourStorage(database),
     projects: projectStorage(database),
   };
-  for (const duty of traceDuties(parts, daysKept)) while ((await duty.work(signal)) >= (duty.batch ?? 1));
+  for (const duty of traceTasks(parts, daysKept)) while ((await duty.work(signal)) >= (duty.batch ?? 1));
 };
 
 const partitions = async (): Promise<number> => {

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
 import { loadSvcJson } from '../../src/config/project/svc-json.ts';
-import type { Bell, BellKind } from '../../src/jobs/notification-bus.ts';
-import { LogTail } from '../../src/engine/streams/log-tail.ts';
-import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import type { NotificationBus, NotificationKind } from '../../src/jobs/notification-bus.ts';
+import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
+import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
@@ -16,10 +16,10 @@ import { testProject } from '../server.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
 /** Rings when the test does. */
-class HandBell implements Pick<Bell, 'on' | 'onMissed'> {
-  readonly #listeners = new Map<BellKind, (id: string) => void>();
+class ManualNotifications implements Pick<NotificationBus, 'on' | 'onMissed'> {
+  readonly #listeners = new Map<NotificationKind, (id: string) => void>();
 
-  on(kind: BellKind, listener: (id: string) => void): void {
+  on(kind: NotificationKind, listener: (id: string) => void): void {
     this.#listeners.set(kind, listener);
   }
 
@@ -27,32 +27,37 @@ class HandBell implements Pick<Bell, 'on' | 'onMissed'> {
     // Nothing is.
   }
 
-  ring(kind: BellKind, id = ''): void {
+  ring(kind: NotificationKind, id = ''): void {
     this.#listeners.get(kind)?.(id);
   }
 }
 
 let db: TestDatabase;
 let storage: Storage;
-let bell: HandBell;
+let notifications: ManualNotifications;
 let worker: Dispatcher;
-let tail: LogTail;
+let tail: RunLogTail;
 /** What happens around the question for all that a claimed run needs. */
 let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> };
 
-/** Nothing but the bell tells it anything while a test lasts: it looks for itself, and renews leases, every few hours. */
+/** Nothing but the notifications tells it anything while a test lasts: it looks for itself, and renews leases, every few hours. */
 const rareMs = 10 * 60 * 60 * 1_000;
 beforeEach(async () => {
   // Of its own, so that there is no other run to claim.
   db = await testDatabase();
   storage = createStorage(db);
   whileStarting = {};
-  bell = new HandBell();
+  notifications = new ManualNotifications();
   const project = loadSvcJson(testProject, {});
-  const streams = new RunStreams();
-  const shared = { streams, bell: bell as unknown as Bell, runs: storage.runs, pollMs: rareMs };
+  const streams = new RunEventHub();
+  const shared = {
+    streams,
+    notifications: notifications as unknown as NotificationBus,
+    runs: storage.runs,
+    pollMs: rareMs,
+  };
   const logger = createLogger({ level: 'silent', format: 'json' });
-  tail = new LogTail({ ...shared, log: storage.runLog, onLag: () => undefined, logger });
+  tail = new RunLogTail({ ...shared, log: storage.runLog, onLag: () => undefined, logger });
   worker = new Dispatcher({
     ...shared,
     worker_id: randomUUID(),
@@ -105,9 +110,9 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s it is read h
       const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
       expect(await storage.runs.cancel(thread_id, [run_id], how)).toMatchObject([{ outcome: 'stopping' }]);
       // Before, the ring may be lost: what is read tells of it.
-      if (when === 'after') bell.ring('c', run_id);
+      if (when === 'after') notifications.ring('c', run_id);
     };
-    bell.ring('p');
+    notifications.ring('p');
     await eventually(async () =>
       expect(await storage.runs.states([run_id])).toMatchObject([{ status: 'interrupted' }]),
     );
@@ -117,9 +122,9 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s it is read h
     const { run_id } = await waitingRun();
     whileStarting[when] = async () => {
       expect(await storage.runs.follow(run_id, 'events')).toBe('running');
-      bell.ring('l', run_id);
+      notifications.ring('l', run_id);
     };
-    bell.ring('p');
+    notifications.ring('p');
     const text = 'select 1 from run_events where run_id = $1 limit 1';
     await eventually(async () => expect(await db.query({ name: 'logged', text }, [run_id])).toHaveLength(1));
   });

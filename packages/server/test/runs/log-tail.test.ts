@@ -1,11 +1,11 @@
-// What a node is told of a run that executes elsewhere, when it has heard no bell.
+// What a node is told of a run that executes elsewhere, when it has heard no notifications.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Bell } from '../../src/jobs/notification-bus.ts';
-import { LogTail } from '../../src/engine/streams/log-tail.ts';
-import type { RunStream } from '../../src/engine/streams/run-stream.ts';
-import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import { NotificationBus } from '../../src/jobs/notification-bus.ts';
+import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
+import type { RunEventStream } from '../../src/engine/streams/run-event-stream.ts';
+import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import {
   checkpointStorage,
   type CheckpointBatch,
@@ -71,21 +71,21 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
   expect(await checkpointStorage(db).commit(batch)).toEqual([]);
 };
 
-/** A follower of the run that has read its log to the end once, and hears no bell after that. */
+/** A follower of the run that has read its log to the end once, and hears no notifications after that. */
 const follow = async (run_id: string, taken?: () => Promise<void>) => {
-  const streams = new RunStreams();
+  const streams = new RunEventHub();
   const log = runLogStorage(db);
   let reads = 0;
-  const tail = new LogTail({
+  const tail = new RunLogTail({
     streams,
     log: { ...log, news: (...asked) => log.news(...asked).finally(() => reads++) },
     runs: runStorage(db),
-    bell: new Bell(),
+    notifications: new NotificationBus(),
     pollMs: 20,
     onLag: () => undefined,
     logger: pino({ enabled: false }),
   });
-  const stream: RunStream = streams.open(run_id, { streamed: true });
+  const stream: RunEventStream = streams.open(run_id, { streamed: true });
   const ids: number[] = [];
   stream
     .subscribe()
@@ -95,7 +95,7 @@ const follow = async (run_id: string, taken?: () => Promise<void>) => {
   return { streams, tail, stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
 };
 
-describe('a follower that hears no bell', () => {
+describe('a follower that hears no notifications', () => {
   const length = 700;
   const all = Array.from({ length }, (_, at) => at);
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Filter } from '../../src/auth/authorization/access-filter.ts';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
 import { RunService, type GrantedRun } from '../../src/deployment/runs/run-service.ts';
-import type { LogTail } from '../../src/engine/streams/log-tail.ts';
-import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import type { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
+import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../src/engine/dispatch/dispatcher.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runStorage, type RunStorage } from '../../src/storage/deployment/runs.ts';
@@ -61,8 +61,8 @@ const serviceWith = (
   return new RunService({
     storage: { ...storage, runs: { ...storage.runs, create, ...more } },
     dispatcher,
-    streams: new RunStreams(),
-    tail: {} as LogTail,
+    streams: new RunEventHub(),
+    tail: {} as RunLogTail,
     webhooks: { accept: (url) => url },
     users: new RunUsers(undefined, false),
     graphs: new Set(['agent']),

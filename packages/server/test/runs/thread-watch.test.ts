@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventSink, StreamEvent } from '../../src/api/handlers.ts';
-import { RunFollower } from '../../src/deployment/runs/run-follower.ts';
+import { RunOutcomeReader } from '../../src/deployment/runs/run-outcome-reader.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
 import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
 import { ThreadWatch, type ThreadWatchOptions } from '../../src/deployment/threads/thread-watch.ts';
-import { Bell } from '../../src/jobs/notification-bus.ts';
-import { LogTail } from '../../src/engine/streams/log-tail.ts';
-import { RunStreams } from '../../src/engine/streams/run-streams.ts';
+import { NotificationBus } from '../../src/jobs/notification-bus.ts';
+import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
+import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
@@ -22,9 +22,9 @@ import { newAssistant, newRun } from './run-rows.ts';
 let db: TestDatabase;
 let assistant_id: string;
 let queries: number;
-let streams: RunStreams;
+let streams: RunEventHub;
 let storage: ReturnType<typeof createStorage>;
-let tail: LogTail;
+let tail: RunLogTail;
 let thread_id: string;
 
 beforeAll(async () => {
@@ -40,11 +40,19 @@ const counting: Database['query'] = (...asked) => {
 
 beforeEach(async () => {
   queries = 0;
-  streams = new RunStreams();
+  streams = new RunEventHub();
   storage = createStorage({ ...db, query: counting });
   const { runLog: log, runs } = storage;
   const logger = pino({ enabled: false });
-  tail = new LogTail({ streams, log, runs, bell: new Bell(), pollMs: 20, onLag: () => undefined, logger });
+  tail = new RunLogTail({
+    streams,
+    log,
+    runs,
+    notifications: new NotificationBus(),
+    pollMs: 20,
+    onLag: () => undefined,
+    logger,
+  });
   thread_id = randomUUID();
   await storage.threads.create({ thread_id, metadata: {}, config: {} });
 });
@@ -74,7 +82,7 @@ const openWatch = async (
   replaced: { runs?: Partial<ThreadWatchOptions['runs']>; storage?: typeof storage } = {},
 ) => {
   const { threads, runs } = storage;
-  const follower = new RunFollower({
+  const follower = new RunOutcomeReader({
     storage: replaced.storage ?? storage,
     dispatcher: { has: () => false, listen: () => undefined },
     streams,
@@ -84,8 +92,14 @@ const openWatch = async (
       createParsing<JsonTasks & StateTasks>(1_000_000, { warn: () => undefined }).parser,
     ),
   });
-  const bell = new Bell();
-  const watch = new ThreadWatch({ threads, runs: { ...runs, ...replaced.runs }, follower, bell, pollMs: 20 });
+  const notifications = new NotificationBus();
+  const watch = new ThreadWatch({
+    threads,
+    runs: { ...runs, ...replaced.runs },
+    follower,
+    notifications,
+    pollMs: 20,
+  });
   const received: unknown[] = [];
   const sink: EventSink = {
     send: ({ event, data }: StreamEvent) => received.push([event, JSON.parse(data)]) > 0,

@@ -145,7 +145,7 @@ describe('a deleted thread', () => {
   it('that a crash has left half removed is removed by the periodic task', async () => {
     const thread_id = await makeLargeThread(server.database, size);
     await storage.threads.delete(thread_id, everyRow);
-    await new ThreadDeletion(storage).duty().work(new AbortController().signal);
+    await new ThreadDeletion(storage).task().work(new AbortController().signal);
     expect(await left(thread_id)).toEqual({});
   });
 

@@ -1,12 +1,12 @@
 import type { workspaceRoutes } from '@svc/contract';
 import type { Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../keys/grant-of.ts';
-import type { KeyGate } from '../keys/key-gate.ts';
+import type { KeyAuthenticator } from '../keys/key-authenticator.ts';
 import type { WorkspaceService } from './workspace-service.ts';
 
 export const workspaceHandlers = (
   workspaces: WorkspaceService,
-  gate: Pick<KeyGate, 'forget'>,
+  gate: Pick<KeyAuthenticator, 'forget'>,
 ): Handlers<typeof workspaceRoutes> => ({
   listWorkspaces: (_, call) => workspaces.list(grantOf(call)),
 

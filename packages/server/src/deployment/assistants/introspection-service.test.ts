@@ -1,6 +1,6 @@
 import { Problem } from '@svc/contract/problem';
 import { describe, expect, it } from 'vitest';
-import type { IntrospectOrder } from '../../engine/dispatch/protocol.ts';
+import type { IntrospectCommand } from '../../engine/dispatch/protocol.ts';
 import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 import { IntrospectionService } from './introspection-service.ts';
 
@@ -18,10 +18,10 @@ const assistant: AssistantRow = {
 };
 
 /** An executor that counts what it is asked; `answer` says what to each. */
-const counting = (answer: (count: number, order: IntrospectOrder) => Promise<unknown>) => {
-  const orders: IntrospectOrder[] = [];
+const counting = (answer: (count: number, command: IntrospectCommand) => Promise<unknown>) => {
+  const orders: IntrospectCommand[] = [];
   const service = new IntrospectionService({
-    introspect: (order) => answer(orders.push(order), order),
+    introspect: (command) => answer(orders.push(command), command),
   });
   return { orders, service };
 };

@@ -1,10 +1,10 @@
 // What an assistant's graph looks like: asked of an executor, where graphs live, and remembered per version.
 import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
-import type { IntrospectOrder } from '../../engine/dispatch/protocol.ts';
+import type { IntrospectCommand } from '../../engine/dispatch/protocol.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 
-type Question = Omit<IntrospectOrder, 'graph_id' | 'config'>;
+type Question = Omit<IntrospectCommand, 'graph_id' | 'config'>;
 
 const rememberedMax = 200;
 

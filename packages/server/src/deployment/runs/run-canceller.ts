@@ -5,7 +5,7 @@ import { onAbort } from '../../abort.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { CancelAction, Cancelled, RunStorage } from '../../storage/deployment/runs.ts';
-import type { RunFollower } from './run-follower.ts';
+import type { RunOutcomeReader } from './run-outcome-reader.ts';
 
 /** Runs that one request cancels. */
 const manyMax = 1_000;
@@ -24,13 +24,13 @@ const outcomeOf = (outcome: Cancelled['outcome'] | undefined): CancelOutcome['ou
 export class RunCanceller {
   readonly #runs: RunStorage;
   readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
-  readonly #follower: RunFollower;
+  readonly #follower: RunOutcomeReader;
   readonly #logger: Logger;
 
   constructor(
     runs: RunStorage,
     dispatcher: Pick<Dispatcher, 'cancel'>,
-    follower: RunFollower,
+    follower: RunOutcomeReader,
     logger: Logger,
   ) {
     this.#runs = runs;

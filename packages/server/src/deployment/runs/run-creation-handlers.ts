@@ -2,11 +2,11 @@
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { Late, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runFeed } from './run-feed.ts';
-import type { RunFollower } from './run-follower.ts';
+import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import { runText } from './run-record.ts';
 import type { RunService } from './run-service.ts';
@@ -14,7 +14,7 @@ import type { RunService } from './run-service.ts';
 interface CreationParts {
   runs: RunService;
   granter: RunGranter;
-  follower: RunFollower;
+  follower: RunOutcomeReader;
   canceller: RunCanceller;
   log: RunLogStorage;
 }
@@ -63,7 +63,7 @@ export const creationHandlers = ({
     const granted = await grant(thread_id, body, call);
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
     if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run, everyRow);
-    return new Reply(new Late(follower.result(run, source.outcome)), {
+    return new Reply(new DeferredResponse(follower.result(run, source.outcome)), {
       'content-location': path(run),
       location: `${path(run)}/join`,
     });

@@ -1,9 +1,9 @@
 // The events of a run as a stream for one client.
-import { readRun, type Reading } from '../../engine/streams/run-reading.ts';
+import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 import { EventFeed } from '../../api/handlers.ts';
 
 /** Only events of the stream modes asked for, if any are. */
-export const runFeed = (reading: Reading, asked: string[] = []): EventFeed =>
+export const runFeed = (reading: RunReplay, asked: string[] = []): EventFeed =>
   new EventFeed((sink) => {
     const wanted = new Set(asked.map(eventOf));
     return readRun(reading, {

@@ -10,14 +10,14 @@ import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
 import { runFeed } from './run-feed.ts';
-import type { RunFollower } from './run-follower.ts';
+import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import type { RunService } from './run-service.ts';
 
 export interface RunParts {
   runs: RunService;
   granter: RunGranter;
-  follower: RunFollower;
+  follower: RunOutcomeReader;
   canceller: RunCanceller;
   watch: ThreadWatch;
   log: RunLogStorage;

@@ -1,4 +1,4 @@
-// Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-follower.ts, and
+// Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-outcome-reader.ts, and
 // cancelled in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { Filter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
-import type { LogTail } from '../../engine/streams/log-tail.ts';
-import type { RunStream } from '../../engine/streams/run-stream.ts';
-import type { RunStreams } from '../../engine/streams/run-streams.ts';
+import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
+import type { RunEventStream } from '../../engine/streams/run-event-stream.ts';
+import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
-import { runOrder, type Audience } from '../../engine/dispatch/run-command.ts';
+import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/deployment/runs.ts';
 import { isRefused } from '../../storage/postgres/sql-state.ts';
@@ -63,7 +63,7 @@ export interface Created {
   run: RunFields;
   /** False when it was asked for before, under the same key. */
   isNew: boolean;
-  stream: RunStream;
+  stream: RunEventStream;
   release: () => void;
 }
 
@@ -73,8 +73,8 @@ const insertMs = { max: 10_000, pause: 100 };
 export class RunService {
   readonly #storage: Storage;
   readonly #dispatcher: Dispatcher;
-  readonly #streams: RunStreams;
-  readonly #tail: LogTail;
+  readonly #streams: RunEventHub;
+  readonly #tail: RunLogTail;
   readonly #webhooks: Pick<WebhookService, 'accept'>;
   readonly #users: RunUsers;
   readonly #graphs: ReadonlySet<string>;
@@ -82,8 +82,8 @@ export class RunService {
   constructor(parts: {
     storage: Storage;
     dispatcher: Dispatcher;
-    streams: RunStreams;
-    tail: LogTail;
+    streams: RunEventHub;
+    tail: RunLogTail;
     webhooks: Pick<WebhookService, 'accept'>;
     users: RunUsers;
     graphs: ReadonlySet<string>;
@@ -213,7 +213,7 @@ export class RunService {
   #begin(
     run: NewRun,
     setting: RunSetting & { stopping: string[] },
-    stream: RunStream,
+    stream: RunEventStream,
     user: User | undefined,
     sinceMs: number,
   ): RunFields {
@@ -222,13 +222,18 @@ export class RunService {
     const attempt = setting.status === 'running' ? 1 : 0;
     const row = { ...run, ...setting, temporary, attempt };
     if (setting.status === 'running')
-      this.#dispatcher.start(runOrder(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs);
+      this.#dispatcher.start(toRunCommand(row, setting, stream, { keys: this.#users.keys(user) }), sinceMs);
     else if (stream.awaited || stream.streamed) this.#tail.follow(stream);
     return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
   }
 
   /** The same run, asked for again. Throws conflict when the key was used for another one. */
-  async #existing(run: NewRun, thread_id: string, stream: RunStream, sinceMs: number): Promise<RunFields> {
+  async #existing(
+    run: NewRun,
+    thread_id: string,
+    stream: RunEventStream,
+    sinceMs: number,
+  ): Promise<RunFields> {
     const row = await this.#storage.runs.find(run.run_id, thread_id, everyRow);
     if (!row) throw new Problem('conflict', 'The run with this Idempotency-Key has just been deleted');
     const isSame =
@@ -250,14 +255,14 @@ export class RunService {
    * The database had stored a run as claimed by this process, and could not say so at the time. Says whether it was
    * started: another claim may have come before, or its lease be over, so that there will be one.
    */
-  async #startLate(row: RunRow, stream: RunStream, sinceMs: number): Promise<boolean> {
+  async #startLate(row: RunRow, stream: RunEventStream, sinceMs: number): Promise<boolean> {
     const { run_id, worker_id, lease_token } = row;
     if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
     const [setting] = await this.#storage.runLeases.settings([run_id]);
     if (setting?.lease_token !== lease_token || !this.#dispatcher.mayStart(run_id, sinceMs)) return false;
     const keys = this.#users.open(setting.sealed_user, row.metadata);
     const { webhook, cancelled } = setting;
-    this.#dispatcher.start(runOrder({ ...row, webhook }, setting, stream, { keys }), sinceMs);
+    this.#dispatcher.start(toRunCommand({ ...row, webhook }, setting, stream, { keys }), sinceMs);
     if (cancelled) this.#dispatcher.cancel(run_id);
     return true;
   }

@@ -1,5 +1,5 @@
 // What is swept away after runs, and after the crons that made them.
-import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { CronStorage } from '../../storage/deployment/crons.ts';
 import type { RunQueueStorage, RepairStep } from '../../storage/deployment/run-queue.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -14,7 +14,7 @@ const deliveriesMax = 1_000;
 const deliveriesKeptMs = 7 * 24 * 60 * minuteMs;
 
 /** `streamTtlMs`: how long the log of a run stays after its end. */
-export const runDuties = (
+export const runTasks = (
   {
     runs,
     runLog,
@@ -29,7 +29,7 @@ export const runDuties = (
     deliveries: Pick<DeliveryStorage, 'deleteEnded'>;
   },
   streamTtlMs: number,
-): Duty[] => [
+): PeriodicTask[] => [
   {
     name: 'forget logs of runs',
     everyMs: Math.max(1_000, Math.min(streamTtlMs / 4, minuteMs)),

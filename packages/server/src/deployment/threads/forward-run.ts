@@ -1,7 +1,7 @@
 // The events of one run in the stream of its thread.
 import type { EventSink } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
-import { readRun, type Reading } from '../../engine/streams/run-reading.ts';
+import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 
 export interface RunReceiver {
   /** Which events the client asked for; empty for all of them. */
@@ -12,7 +12,7 @@ export interface RunReceiver {
 
 /** Sends the run's events until it ends or the receiver is stopped. Resolves with whether it was read to its end. */
 export const forwardRun = async (
-  reading: Reading,
+  reading: RunReplay,
   { modes, sink, stop }: RunReceiver,
   run_id: string,
   onEvent: (id: number) => void,

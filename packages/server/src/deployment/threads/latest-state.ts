@@ -1,6 +1,6 @@
 // Which checkpoints a thread needs to go on from where it stands: the head of the root, what subgraphs that have not
 // ended stand at, and what values that are kept as changes (delta channels) are rebuilt from.
-import { isInternalChannel, type CheckpointShape } from '../../engine/checkpoints/checkpoint-shape.ts';
+import { isInternalChannel, type CheckpointSummary } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
 import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
 
@@ -18,7 +18,7 @@ const channelsOf = ({ channels }: { channels: string }): object => JSON.parse(ch
 
 /** The tasks that are left to run there; undefined when nobody has recorded them. */
 const tasksOf = ({ checkpoint: { shape } }: StoredCheckpoint): Set<string> | undefined =>
-  shape === null ? undefined : new Set((JSON.parse(shape) as CheckpointShape).tasks.map(({ id }) => id));
+  shape === null ? undefined : new Set((JSON.parse(shape) as CheckpointSummary).tasks.map(({ id }) => id));
 
 /** The task in a segment `node:task` of a namespace; a stateful subgraph, or the count of a call, has none. */
 const taskIn = (segment: string): string | undefined => {

@@ -1,7 +1,7 @@
 // States as the JSON text that clients get, from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values
 // stay in wire form throughout. Large states are rendered in a parser thread, so this file imports no more than it needs.
-import type { CheckpointShape, NodeWrite } from '../../engine/checkpoints/checkpoint-shape.ts';
-import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-shape.ts';
+import type { CheckpointSummary, NodeWrite } from '../../engine/checkpoints/checkpoint-summary.ts';
+import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
@@ -39,8 +39,8 @@ const channelsOf = ({ channels }: Pick<StoredValues, 'channels'>): Record<string
   JSON.parse(channels) as Record<string, string>;
 const wroteOf = (stored: StoredCheckpoint): NodeWrite[] =>
   JSON.parse(stored.checkpoint.wrote ?? '[]') as NodeWrite[];
-export const shapeOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointShape | undefined =>
-  shape === null ? undefined : (JSON.parse(shape) as CheckpointShape);
+export const shapeOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
+  shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 /** A single name when the state is that channel's value, not an object of them. */
 const keysOf = (stored: StoredValues, { keys: wanted }: StateSelection): string[] | string => {
@@ -173,7 +173,7 @@ const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
 
 /** A task with what came of it so far: an error, interrupts, or a result. */
 const toTask = (
-  task: CheckpointShape['tasks'][number],
+  task: CheckpointSummary['tasks'][number],
   { stored, inner = {} }: StateTree,
   selection: StateSelection,
   join: Join,

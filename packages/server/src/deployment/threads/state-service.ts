@@ -177,7 +177,7 @@ export class StateService {
       assistant_id,
       assistant_id === defaultId ? everyRow : assistantAccess,
     );
-    const order = {
+    const command = {
       thread_id,
       graph_id,
       blob_space,
@@ -192,7 +192,7 @@ export class StateService {
     for (let tries = 1; ; tries++) {
       try {
         const checkpoint = await this.#dispatcher.pool.update({
-          ...order,
+          ...command,
           removals,
           update_id: randomUUID(),
         });

@@ -1,6 +1,6 @@
 // Deleting threads, however large: a short statement makes a thread disappear, and what it has left is removed in batches,
 // each a transaction of its own; at first in the request, then by a periodic task, which finishes after a crash too.
-import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -40,7 +40,7 @@ export class ThreadDeletion {
     }
   }
 
-  duty(): Duty {
+  task(): PeriodicTask {
     return {
       name: 'remove what deleted threads have left',
       everyMs: sweepEveryMs,

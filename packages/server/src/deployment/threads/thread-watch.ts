@@ -2,21 +2,21 @@
 // it, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
 import { notFound } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
-import type { Bell } from '../../jobs/notification-bus.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { LoggedRun, PlacedRun, RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
 import type { EventSink } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
-import type { RunFollower } from '../runs/run-follower.ts';
+import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { forwardRun } from './forward-run.ts';
 
 export interface ThreadWatchOptions {
   threads: Pick<ThreadStorage, 'watch'>;
   runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
-  follower: RunFollower;
-  bell: Bell;
+  follower: RunOutcomeReader;
+  notifications: NotificationBus;
   pollMs: number;
 }
 
@@ -51,7 +51,7 @@ export class ThreadWatch {
 
   constructor(options: ThreadWatchOptions) {
     this.#options = options;
-    options.bell.on('t', (thread_id) => {
+    options.notifications.on('t', (thread_id) => {
       for (const wake of this.#wakes.get(thread_id) ?? []) wake();
     });
   }

@@ -29,14 +29,14 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const session = this.#session;
     if (session.isBlank(ns)) return undefined;
     if (session.head(ns) === undefined)
-      session.seeHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
+      session.recordHead(ns, await this.#storage.findHeadId(session.thread_id, ns));
     const wanted = checkpoint_id === undefined ? session.head(ns) : session.storedId(checkpoint_id);
     if (wanted === null || wanted === undefined) return undefined;
     const found = session.pendingCheckpoint(ns, wanted) ?? (await this.#find(ns, wanted));
     if (!found) return undefined;
     const [tuple] = await this.#tuples([found]);
     const { channels, body, metadata, shape, run_id } = found.checkpoint;
-    session.seeRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
+    session.recordRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
     session.seeWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
     if (shape === null) session.seeUndescribed(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
     return tuple;
@@ -138,7 +138,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     }
     const stored = await this.#storage.blobs(session.blob_space, [...missing]);
     for (const blob of stored) blobs.set(blob.hash, blob);
-    session.seeBlobs(stored.map((blob) => blob.hash));
+    session.recordBlobs(stored.map((blob) => blob.hash));
     return blobs;
   }
 

@@ -18,10 +18,10 @@ import { noItems, type BatchItems, type Committer, type Writer } from './commit-
 import {
   compactShape,
   isInternalChannel,
-  type CheckpointShape,
+  type CheckpointSummary,
   type NodeWrite,
   type ShapeTask,
-} from './checkpoint-shape.ts';
+} from './checkpoint-summary.ts';
 
 export interface SessionOptions {
   owner: Owner;
@@ -72,7 +72,7 @@ export class ThreadSession implements Writer {
   readonly #stored = new Set<string>();
   /** Engine's id to stored id, where they differ. */
   readonly #aliases = new Map<string, string>();
-  readonly #shapes = new Map<string, { step: number; shape: CheckpointShape }>();
+  readonly #shapes = new Map<string, { step: number; shape: CheckpointSummary }>();
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
@@ -115,12 +115,12 @@ export class ThreadSession implements Writer {
   }
 
   /** Tells what storage said the head is. */
-  seeHead(ns: string, checkpoint_id: string | null): void {
+  recordHead(ns: string, checkpoint_id: string | null): void {
     if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
   }
 
   /** Tells which references a loaded checkpoint's channels have, so that unchanged ones are not encoded again. */
-  seeRefs(
+  recordRefs(
     ns: string,
     checkpoint_id: string,
     versions: Record<string, unknown>,
@@ -149,7 +149,7 @@ export class ThreadSession implements Writer {
     this.#ids.set(ns, { step, checkpoint_id });
   }
 
-  seeBlobs(hashes: Iterable<string>): void {
+  recordBlobs(hashes: Iterable<string>): void {
     for (const hash of hashes) this.#stored.add(hash);
   }
 
@@ -157,7 +157,7 @@ export class ThreadSession implements Writer {
     return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
   }
 
-  #shapeText(ns: string, shape: CheckpointShape): string {
+  #shapeText(ns: string, shape: CheckpointSummary): string {
     return JSON.stringify(compactShape(shape, this.#lineage.get(ns)?.refs.keys() ?? []));
   }
 
@@ -260,7 +260,7 @@ export class ThreadSession implements Writer {
    * Records what a reader needs of the graph for the checkpoint of this step. It may come after the put
    * (the usual order) or before it (durability `exit`, which puts once at the end).
    */
-  describe(ns: string, step: number, shape: CheckpointShape): void {
+  describe(ns: string, step: number, shape: CheckpointSummary): void {
     this.#shapes.set(ns, { step, shape });
     const put = this.#ids.get(ns);
     if (put?.step !== step) return;

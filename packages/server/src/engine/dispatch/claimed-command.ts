@@ -1,19 +1,19 @@
 // What a claimed run needs to start, or why it cannot.
-import type { RunStream } from '../streams/run-stream.ts';
+import type { RunEventStream } from '../streams/run-event-stream.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/runs.ts';
 import type { RunError, RunCommand } from './protocol.ts';
-import { runOrder } from './run-command.ts';
+import { toRunCommand } from './run-command.ts';
 
 /** Opens what a graph sees of the user that a run acts for; throws when it cannot. */
 export interface UserKeys {
   open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-export const claimedOrder = (
+export const claimedCommand = (
   run: RunRow,
   setting: ClaimedSetting | undefined,
-  stream: RunStream | undefined,
+  stream: RunEventStream | undefined,
   users: UserKeys,
 ): RunCommand | RunError => {
   if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run is gone' };
@@ -29,5 +29,5 @@ export const claimedOrder = (
   }
   const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);
   const { log, webhook } = setting;
-  return runOrder({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
+  return toRunCommand({ ...run, log, webhook }, setting, stream ?? {}, { keys, firstId });
 };

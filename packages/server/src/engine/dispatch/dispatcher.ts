@@ -10,18 +10,18 @@
 // are renewed here, never in the event loop of a graph.
 import type { Logger } from 'pino';
 import { untilAborted } from '../../abort.ts';
-import type { Bell } from '../../jobs/notification-bus.ts';
-import { deleted, type LogTail } from '../streams/log-tail.ts';
-import type { RunOutcome, RunStream } from '../streams/run-stream.ts';
-import type { RunStreams } from '../streams/run-streams.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import { deleted, type RunLogTail } from '../streams/run-log-tail.ts';
+import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
+import type { RunEventHub } from '../streams/run-event-hub.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting, Release, RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
 import type { RunRow, RunStorage, WorkerState } from '../../storage/deployment/runs.ts';
-import { AskedWork } from '../../jobs/coalesced-task.ts';
+import { CoalescedTask } from '../../jobs/coalesced-task.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
-import { claimedOrder, type UserKeys } from './claimed-command.ts';
+import { claimedCommand, type UserKeys } from './claimed-command.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
@@ -33,10 +33,10 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   leases: RunLeaseStorage;
   queue: Pick<RunQueueStorage, 'promote'>;
   runs: Pick<RunStorage, 'follow'>;
-  streams: RunStreams;
+  streams: RunEventHub;
   users: UserKeys;
-  tail: LogTail;
-  bell: Bell;
+  tail: RunLogTail;
+  notifications: NotificationBus;
   leaseMs: number;
   attemptsMax: number;
   limits: AttemptLimits;
@@ -61,7 +61,7 @@ export class Dispatcher {
   readonly #givings: RetriedWork;
   /** Claimed and not started yet: what their attempts are to be told. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
-  readonly #claims: AskedWork;
+  readonly #claims: CoalescedTask;
   /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
   #wasFull = false;
   /** It is time to look for delayed runs that are due, and for leases that have ended. */
@@ -78,8 +78,8 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
-    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, bell } = options;
-    this.#claims = new AskedWork(() =>
+    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, notifications } = options;
+    this.#claims = new CoalescedTask(() =>
       this.#claimAll().catch((error: unknown) =>
         logger.error({ err: error }, 'runs could not be claimed; will try again'),
       ),
@@ -104,14 +104,14 @@ export class Dispatcher {
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
-    bell.on('c', (run_id) => this.cancel(run_id));
-    bell.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
+    notifications.on('c', (run_id) => this.cancel(run_id));
+    notifications.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
     if (jobsPerExecutor === 0) return;
-    bell.on('p', () => this.#claims.ask());
-    bell.onMissed(() => this.#claims.ask());
+    notifications.on('p', () => this.#claims.trigger());
+    notifications.onMissed(() => this.#claims.trigger());
     this.#poll = setInterval(() => {
       this.#isPollDue = true;
-      this.#claims.ask();
+      this.#claims.trigger();
     }, options.pollMs);
   }
 
@@ -165,29 +165,29 @@ export class Dispatcher {
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
-    if (this.#wasFull) this.#claims.ask();
+    if (this.#wasFull) this.#claims.trigger();
   }
 
   /**
    * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. A run that has lost
    * as many attempts as may be charged, less one, gets an executor to itself.
    */
-  start(order: RunCommand, sinceMs: number, losses = 0): void {
-    const isAlone = Math.max(order.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
+  start(command: RunCommand, sinceMs: number, losses = 0): void {
+    const isAlone = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
     try {
-      executor = this.pool.run(order, isAlone);
+      executor = this.pool.run(command, isAlone);
     } catch (error) {
       // The last executor ended while the run was claimed.
-      const lease = { id: order.run_id, lease_token: order.lease_token };
+      const lease = { id: command.run_id, lease_token: command.lease_token };
       return this.#giveBack([lease], { charge: false, lost: false, reason: (error as Error).message });
     }
-    const attempt = new Attempt(order, executor, this.#options.limits, losses);
-    attempt.isLogOnly = this.#isLogAhead(order);
-    if (!attempt.isLogOnly) this.#options.tail.unfollow(order.run_id);
+    const attempt = new Attempt(command, executor, this.#options.limits, losses);
+    attempt.isLogOnly = this.#isLogAhead(command);
+    if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
     this.#attempts.keep(attempt, sinceMs);
-    for (const tell of this.#starting.get(order.run_id) ?? []) tell(attempt);
-    this.#starting.delete(order.run_id);
+    for (const tell of this.#starting.get(command.run_id) ?? []) tell(attempt);
+    this.#starting.delete(command.run_id);
   }
 
   /** Someone here reads the events of a run that may have started without readers. */
@@ -303,13 +303,13 @@ export class Dispatcher {
     for (const run of started) {
       const stream = streams.find(run.run_id);
       const setting = settings.get(run.run_id);
-      const order = claimedOrder(run, setting, stream, users);
-      if (!('error' in order)) {
+      const command = claimedCommand(run, setting, stream, users);
+      if (!('error' in command)) {
         if (setting?.cancelled) this.cancel(run.run_id);
-        this.start(order, sinceMs, run.lost_attempts.length);
+        this.start(command, sinceMs, run.lost_attempts.length);
         continue;
       }
-      const error = JSON.stringify(order);
+      const error = JSON.stringify(command);
       await leases.stop(leaseOf(run), 'error', 'error', error);
       this.#endHere({ ...run, status: 'error', error });
     }
@@ -367,7 +367,7 @@ export class Dispatcher {
   }
 
   /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
-  #acknowledge(attempt: Attempt, stream: RunStream | undefined, bytes: number): void {
+  #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
     const taken = stream?.untilTaken();
     if (taken) void taken.then(() => attempt.acknowledge(bytes));
     else attempt.acknowledge(bytes);
@@ -451,7 +451,7 @@ export class Dispatcher {
         } else tail.follow(stream);
       }
       await leases.release(attempts, how);
-      this.#claims.ask();
+      this.#claims.trigger();
     });
   }
 
@@ -471,7 +471,7 @@ export class Dispatcher {
 
   #afterOne(): void {
     this.#checkQuiet();
-    if (this.#wasFull) this.#claims.ask();
+    if (this.#wasFull) this.#claims.trigger();
   }
 
   #checkQuiet(): void {

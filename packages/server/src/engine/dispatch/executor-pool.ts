@@ -5,7 +5,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
-import type { ExecutorSetup, IntrospectOrder, RunCommand, UpdateOrder } from './protocol.ts';
+import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand } from './protocol.ts';
 
 export interface PoolOptions {
   setup: ExecutorSetup;
@@ -56,18 +56,18 @@ export class ExecutorPool {
   }
 
   /** Starts a run on the least loaded executor, or on one of its own. The caller has made sure that there is a free slot. */
-  run(order: RunCommand, isAlone: boolean): ExecutorProcess {
+  run(command: RunCommand, isAlone: boolean): ExecutorProcess {
     const executor = isAlone ? this.#spawnSolitary() : this.#leastLoaded();
-    executor.run(order);
+    executor.run(command);
     return executor;
   }
 
-  update(order: UpdateOrder): Promise<unknown> {
-    return this.#leastLoaded().update(order);
+  update(command: UpdateStateCommand): Promise<unknown> {
+    return this.#leastLoaded().update(command);
   }
 
-  introspect(order: IntrospectOrder): Promise<unknown> {
-    return this.#leastLoaded().introspect(order);
+  introspect(command: IntrospectCommand): Promise<unknown> {
+    return this.#leastLoaded().introspect(command);
   }
 
   /** Ends every executor at once; the others come back. */

@@ -10,11 +10,11 @@ import type {
   AttemptMessage,
   ExecutorSetup,
   FromExecutor,
-  IntrospectOrder,
+  IntrospectCommand,
   RunCommand,
   StopReason,
   ToExecutor,
-  UpdateOrder,
+  UpdateStateCommand,
 } from './protocol.ts';
 
 /** An attempt: a run under one of its lease tokens. */
@@ -105,10 +105,10 @@ export class ExecutorProcess {
     for (const message of held) this.#send(message);
   }
 
-  run(order: RunCommand): void {
-    const { run_id, lease_token } = order;
-    this.attempts.set(keyOf(order), { run_id, lease_token });
-    this.#send({ kind: 'run', order });
+  run(command: RunCommand): void {
+    const { run_id, lease_token } = command;
+    this.attempts.set(keyOf(command), { run_id, lease_token });
+    this.#send({ kind: 'run', command });
   }
 
   cancel({ run_id, lease_token }: AttemptRef, why: StopReason): void {
@@ -127,8 +127,8 @@ export class ExecutorProcess {
     this.#send({ kind: 'ack', run_id, lease_token, bytes });
   }
 
-  update(order: UpdateOrder): Promise<unknown> {
-    return this.#call((call) => ({ kind: 'update', call, order }));
+  update(command: UpdateStateCommand): Promise<unknown> {
+    return this.#call((call) => ({ kind: 'update', call, command }));
   }
 
   /** Rejects when the process ends before. */
@@ -137,8 +137,8 @@ export class ExecutorProcess {
     this.isLoaded = true;
   }
 
-  introspect(order: IntrospectOrder): Promise<unknown> {
-    return this.#call((call) => ({ kind: 'introspect', call, order }));
+  introspect(command: IntrospectCommand): Promise<unknown> {
+    return this.#call((call) => ({ kind: 'introspect', call, command }));
   }
 
   /** Ends the process at once, whatever it does. */

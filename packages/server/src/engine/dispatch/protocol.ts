@@ -6,7 +6,7 @@ import type { DatabaseOptions } from '../../storage/postgres/database.ts';
  * Everything an executor needs to run one attempt of a run. What may be large is as it was stored: the executor parses the kwargs
  * and merges the configs.
  */
-export interface RunCommand extends Omit<RunOrder, 'config' | 'context' | 'kwargs'> {
+export interface RunCommand extends Omit<ParsedRunCommand, 'config' | 'context' | 'kwargs'> {
   /** JSON text of RunKwargs. */
   kwargs: string;
   /** Of the assistant and of the thread; that of the run is in its kwargs. */
@@ -17,7 +17,7 @@ export interface RunCommand extends Omit<RunOrder, 'config' | 'context' | 'kwarg
 }
 
 /** One attempt of a run, as the executor executes it. */
-export interface RunOrder {
+export interface ParsedRunCommand {
   run_id: string;
   thread_id: string;
   assistant_id: string;
@@ -73,7 +73,7 @@ export interface StateUpdate {
   as_node?: string | undefined;
 }
 
-export interface UpdateOrder {
+export interface UpdateStateCommand {
   update_id: string;
   thread_id: string;
   graph_id: string;
@@ -86,7 +86,7 @@ export interface UpdateOrder {
   supersteps: StateUpdate[][];
 }
 
-export interface IntrospectOrder {
+export interface IntrospectCommand {
   graph_id: string;
   what: 'graph' | 'schemas' | 'subgraphs';
   config: Record<string, unknown>;
@@ -113,7 +113,7 @@ export interface TracingSetup {
 
 export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
-  | { kind: 'run'; order: RunCommand }
+  | { kind: 'run'; command: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** Someone reads the events from now on; somewhere else, if `logged`. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
@@ -121,8 +121,8 @@ export type ToExecutor =
   | { kind: 'unlisten'; run_id: string; lease_token: number }
   /** Readers have taken these bytes of events, or are not waited for. */
   | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
-  | { kind: 'update'; call: number; order: UpdateOrder }
-  | { kind: 'introspect'; call: number; order: IntrospectOrder }
+  | { kind: 'update'; call: number; command: UpdateStateCommand }
+  | { kind: 'introspect'; call: number; command: IntrospectCommand }
   /** Answered when the modules of all graphs are loaded, or cannot be. */
   | { kind: 'load'; call: number }
   /** Answered when everything that has been traced is stored, or cannot be. */

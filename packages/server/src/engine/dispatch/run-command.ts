@@ -1,7 +1,7 @@
 // What an executor gets to execute a run. Of the configs of assistant, thread and run later ones win, and the server's own keys
 // are on top.
 import type { RunRow, RunSetting } from '../../storage/deployment/runs.ts';
-import type { RunCommand, RunKwargs, RunOrder } from './protocol.ts';
+import type { RunCommand, RunKwargs, ParsedRunCommand } from './protocol.ts';
 
 type Config = Record<string, unknown> & { configurable?: Record<string, unknown> };
 
@@ -41,7 +41,7 @@ const mergeContext = (assistant: unknown, run: unknown): unknown => {
 export const mergeConfigs = (
   ids: Record<string, unknown>,
   ...configs: (Config | null | undefined)[]
-): RunOrder['config'] => {
+): ParsedRunCommand['config'] => {
   const present = configs.filter((config) => config !== null && config !== undefined);
   const { recursion_limit, tags, max_concurrency } = Object.assign({}, ...present) as Config;
   return {
@@ -60,7 +60,7 @@ type ClaimedRun = Pick<
   'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token' | 'log'
 > & { webhook: string | null };
 
-/** Who is there when a run starts: nothing is made for nobody. */
+/** Who receives results of the run when it starts: the executor produces nothing that nobody receives. */
 export interface Audience {
   /** Someone waits for the final values. */
   awaited?: boolean;
@@ -69,7 +69,7 @@ export interface Audience {
 }
 
 /** `keys`: what the graph sees of the user it acts for. `firstId`: where the ids of an earlier attempt ended. */
-export const runOrder = (
+export const toRunCommand = (
   run: ClaimedRun,
   setting: RunSetting,
   audience: Audience,
@@ -109,13 +109,13 @@ export const runOrder = (
   };
 };
 
-/** In the executor: the order with its configs merged. */
-export const toRunOrder = (command: RunCommand): RunOrder => {
-  const { configs, assistant_context, server_keys, ...order } = command;
+/** In the executor: parses the texts of the command and merges its configs. */
+export const parseRunCommand = (command: RunCommand): ParsedRunCommand => {
+  const { configs, assistant_context, server_keys, ...rest } = command;
   const kwargs = JSON.parse(command.kwargs) as RunKwargs;
   const context = mergeContext(assistant_context, kwargs.context);
   return {
-    ...order,
+    ...rest,
     config: mergeConfigs(server_keys, ...configs, kwargs.config),
     ...(context === undefined ? {} : { context }),
     kwargs,

@@ -1,7 +1,7 @@
 // What an executor process does with the messages it gets.
 import { Problem } from '@svc/contract/problem';
-import type { IntrospectOrder, ToExecutor } from '../dispatch/protocol.ts';
-import { toRunOrder } from '../dispatch/run-command.ts';
+import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
+import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
 import { introspect } from './introspection.ts';
 import { RunExecution, type RunTools } from './run-execution.ts';
@@ -18,7 +18,10 @@ export class Executor {
   receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
     switch (message.kind) {
       case 'run':
-        return this.#run(new RunExecution(toRunOrder(message.order), this.#tools), keyOf(message.order));
+        return this.#run(
+          new RunExecution(parseRunCommand(message.command), this.#tools),
+          keyOf(message.command),
+        );
       case 'cancel':
         return this.#running.get(keyOf(message))?.stop(message.why);
       case 'listen':
@@ -28,13 +31,13 @@ export class Executor {
       case 'ack':
         return this.#running.get(keyOf(message))?.acknowledge(message.bytes);
       case 'update':
-        return this.#answer(message.call, () => updateState(message.order, this.#tools));
+        return this.#answer(message.call, () => updateState(message.command, this.#tools));
       case 'flush':
         return this.#answer(message.call, async () => this.#tools.tracing?.outbox.flush());
       case 'load':
         return this.#answer(message.call, () => this.#tools.graphs.loadAll());
       case 'introspect':
-        return this.#answer(message.call, () => this.#introspect(message.order));
+        return this.#answer(message.call, () => this.#introspect(message.command));
     }
   }
 
@@ -43,9 +46,9 @@ export class Executor {
     void execution.run().finally(() => this.#running.delete(key));
   }
 
-  async #introspect(order: IntrospectOrder): Promise<unknown> {
-    const graph = await this.#tools.graphs.get(order.graph_id, order.config, 'assistants.read');
-    return introspect(graph, order);
+  async #introspect(command: IntrospectCommand): Promise<unknown> {
+    const graph = await this.#tools.graphs.get(command.graph_id, command.config, 'assistants.read');
+    return introspect(graph, command);
   }
 
   #answer(call: number, work: () => Promise<unknown>): void {

@@ -6,7 +6,7 @@ import {
   getOutputTypeSchema,
   getStateTypeSchema,
 } from '@langchain/langgraph/zod/schema';
-import type { IntrospectOrder } from '../dispatch/protocol.ts';
+import type { IntrospectCommand } from '../dispatch/protocol.ts';
 import type { Graph } from './graph-registry.ts';
 
 type Schema = Record<string, unknown> | null;
@@ -18,18 +18,18 @@ interface Drawing {
 }
 
 /** Throws only when the graph itself fails; a schema that cannot be derived is null. */
-export const introspect = async (graph: Graph, order: IntrospectOrder): Promise<unknown> => {
-  switch (order.what) {
+export const introspect = async (graph: Graph, command: IntrospectCommand): Promise<unknown> => {
+  switch (command.what) {
     case 'graph':
-      return drawing(graph, order);
+      return drawing(graph, command);
     case 'schemas':
-      return { graph_id: order.graph_id, ...schemas(graph) };
+      return { graph_id: command.graph_id, ...schemas(graph) };
     case 'subgraphs':
-      return subgraphs(graph, order);
+      return subgraphs(graph, command);
   }
 };
 
-const drawing = async (graph: Graph, { config, xray = false }: IntrospectOrder): Promise<unknown> => {
+const drawing = async (graph: Graph, { config, xray = false }: IntrospectCommand): Promise<unknown> => {
   const drawable = await graph.getGraphAsync({ ...config, xray } as never);
   // A round trip through JSON: nodes hold classes, which would not travel between processes.
   const { nodes, edges } = JSON.parse(JSON.stringify(drawable.toJSON())) as Drawing;
@@ -98,7 +98,10 @@ const isAsked = (name: string, namespace: string | undefined, recurse: boolean):
 };
 
 /** Both the long and the short names of the schemas: clients read either. */
-const subgraphs = async (graph: Graph, { namespace, recurse = false }: IntrospectOrder): Promise<unknown> => {
+const subgraphs = async (
+  graph: Graph,
+  { namespace, recurse = false }: IntrospectCommand,
+): Promise<unknown> => {
   const found: Record<string, unknown> = {};
   // All of them, since the library finds what lies deeper only on the way of a recursion.
   for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {

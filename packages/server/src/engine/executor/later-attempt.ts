@@ -5,7 +5,7 @@
 //                                         found, and not to those that it has asked since inside a subgraph
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
-import type { RunKwargs, RunOrder } from '../dispatch/protocol.ts';
+import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
 import type { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import type { Graph } from './graph-registry.ts';
 
@@ -22,7 +22,7 @@ export interface RunStart {
 const recursionLimitDefault = 25;
 
 export const startOf = async (
-  { lease_token, kwargs, config, thread_id, run_id }: RunOrder,
+  { lease_token, kwargs, config, thread_id, run_id }: ParsedRunCommand,
   graph: Graph,
   checkpointer: SvcCheckpointer | EphemeralCheckpointer,
   storage: Pick<CheckpointStorage, 'findProgress'>,

@@ -13,7 +13,7 @@ import type {
   FromExecutor,
   RunError,
   RunKwargs,
-  RunOrder,
+  ParsedRunCommand,
   RunStatus,
   StopReason,
 } from '../dispatch/protocol.ts';
@@ -58,7 +58,7 @@ interface CallbackEvent {
 const deliverMs = 60_000;
 
 export class RunExecution {
-  readonly #order: RunOrder;
+  readonly #command: ParsedRunCommand;
   readonly #tools: RunTools;
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
@@ -77,27 +77,27 @@ export class RunExecution {
   #values: unknown;
   #interrupts: unknown[] | undefined;
 
-  constructor(order: RunOrder, tools: RunTools) {
-    this.#order = order;
+  constructor(command: ParsedRunCommand, tools: RunTools) {
+    this.#command = command;
     this.#tools = tools;
-    this.#isStreamed = order.streamed;
-    this.#areValuesKept = order.values_kept;
-    const owner = { owner: order.run_id, lease_token: order.lease_token };
+    this.#isStreamed = command.streamed;
+    this.#areValuesKept = command.values_kept;
+    const owner = { owner: command.run_id, lease_token: command.lease_token };
     this.#events = new RunEvents({
       owner,
-      firstId: order.first_event_id,
+      firstId: command.first_event_id,
       budget: tools.budget,
       commit: () => this.#writer.commit(),
       send: tools.send,
       onFailure: (error) => this.#fail(error),
     });
     this.#writer = new JointWriter(tools.queue, this.#events);
-    if (order.logged) this.#events.log();
+    if (command.logged) this.#events.log();
     const { tracing } = tools;
-    this.#tracer = tracing && new RunTracer(order, tracing.project, tracing.outbox);
+    this.#tracer = tracing && new RunTracer(command, tracing.project, tracing.outbox);
     this.#chunks = new ChunkEvents(
-      order.kwargs.stream_mode,
-      order.kwargs.stream_subgraphs,
+      command.kwargs.stream_mode,
+      command.kwargs.stream_subgraphs,
       (event, value) => {
         if (this.#isStreamed) this.#events.emit(event, tools.codec.toJson(value, event));
       },
@@ -115,7 +115,7 @@ export class RunExecution {
   listen(logged: boolean): void {
     this.#isStreamed = true;
     if (!logged) return;
-    this.#areValuesKept ||= this.#order.temporary;
+    this.#areValuesKept ||= this.#command.temporary;
     this.#events.log();
   }
 
@@ -133,7 +133,7 @@ export class RunExecution {
 
   /** Never rejects: whatever happens is reported to the server process. */
   async run(): Promise<void> {
-    const { run_id, attempt } = this.#order;
+    const { run_id, attempt } = this.#command;
     let thrown: unknown;
     try {
       this.#events.emit('metadata', JSON.stringify({ run_id, attempt }));
@@ -154,12 +154,12 @@ export class RunExecution {
   async #finish(thrown: unknown): Promise<void> {
     if (isGone(thrown)) throw thrown;
     if (this.#failure) throw this.#failure;
-    if (this.#stopped === 'lost') throw new LeaseLost(this.#order.run_id);
+    if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
     const { status, error } = outcomeOf(this.#stopped, thrown);
-    const isAwaited = this.#order.awaited || this.#areValuesKept;
+    const isAwaited = this.#command.awaited || this.#areValuesKept;
     const values = isAwaited && status !== 'error' ? this.#result() : undefined;
     await this.#end(status, error, this.#areValuesKept ? (values ?? null) : null);
-    const { run_id, lease_token } = this.#order;
+    const { run_id, lease_token } = this.#command;
     this.#tools.send({
       kind: 'done',
       run_id,
@@ -172,9 +172,9 @@ export class RunExecution {
   }
 
   async #stream(): Promise<void> {
-    const { order, graph, config, input } = await this.#prepare();
-    const options = { ...config, streamMode: engineModes(order.kwargs.stream_mode), subgraphs: true };
-    if (order.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    const { command, graph, config, input } = await this.#prepare();
+    const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
+    if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
     // Taken as they come: an event that waited in the engine could miss the flush of its checkpoint.
     return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
   }
@@ -187,7 +187,7 @@ export class RunExecution {
     ) as unknown as AsyncIterable<CallbackEvent>;
     for await (const event of events) {
       if (event.tags?.includes('langsmith:hidden')) continue;
-      if (event.event === 'on_chain_stream' && event.run_id === this.#order.run_id) {
+      if (event.event === 'on_chain_stream' && event.run_id === this.#command.run_id) {
         this.#chunk(graph, event.data.chunk as Chunk);
       }
       if (!this.#isStreamed) continue;
@@ -201,24 +201,24 @@ export class RunExecution {
   }
 
   async #prepare() {
-    const order = this.#order;
-    const { config } = order;
-    const graph = await this.#tools.graphs.get(order.graph_id, config, 'threads.create_run');
+    const command = this.#command;
+    const { config } = command;
+    const graph = await this.#tools.graphs.get(command.graph_id, config, 'threads.create_run');
     this.#graph = graph;
-    const checkpointer = order.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
-    const { kwargs, steps } = await startOf(order, graph, checkpointer, this.#tools.checkpoints);
+    const checkpointer = command.temporary ? new EphemeralCheckpointer() : this.#checkpointer();
+    const { kwargs, steps } = await startOf(command, graph, checkpointer, this.#tools.checkpoints);
     if (steps) this.#limitSteps(steps);
     return {
-      order,
+      command,
       graph,
       input: toInput(kwargs),
       config: {
         ...config,
-        ...(order.context === undefined ? {} : { context: order.context }),
+        ...(command.context === undefined ? {} : { context: command.context }),
         configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
-        metadata: order.metadata,
+        metadata: command.metadata,
         ...(this.#tracer ? { callbacks: callbacksOf(graph, this.#tracer) } : {}),
-        runId: order.run_id,
+        runId: command.run_id,
         store: this.#tools.store,
         signal: this.#abort.signal,
         durability: kwargs.durability,
@@ -229,7 +229,7 @@ export class RunExecution {
   }
 
   #checkpointer(): SvcCheckpointer {
-    const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#order;
+    const { run_id, thread_id, blob_space, head, checkpoint_metadata } = this.#command;
     const session = new ThreadSession({
       owner: this.#writer.owner,
       thread_id,
@@ -237,7 +237,7 @@ export class RunExecution {
       head,
       run_id,
       metadata: checkpoint_metadata,
-      sync: this.#order.kwargs.durability === 'sync',
+      sync: this.#command.kwargs.durability === 'sync',
       queue: this.#writer,
       codec: this.#tools.codec,
       cache: new RefCache(),
@@ -276,7 +276,7 @@ export class RunExecution {
    * has these events: they were stored with the writes.
    */
   #isLoggedAlready(namespace: string[], payload: unknown): boolean {
-    const { attempt, kwargs } = this.#order;
+    const { attempt, kwargs } = this.#command;
     if (attempt === 1 || !kwargs.stream_resumable || !isCached(payload)) return false;
     const ns = namespace.join('|');
     const nodes = Object.keys(payload).filter((key) => key !== '__metadata__');
@@ -361,7 +361,7 @@ export class RunExecution {
 
   /** The outcome itself could not be encoded or stored: try to end as an error; failing that, give the run up. */
   async #unstorable(thrown: unknown): Promise<void> {
-    const { run_id, lease_token } = this.#order;
+    const { run_id, lease_token } = this.#command;
     const error = errorOf(thrown);
     try {
       await this.#store('error', 'error', error, null, this.#detached());
@@ -373,7 +373,7 @@ export class RunExecution {
   }
 
   #lost(error: unknown): void {
-    const { run_id, lease_token } = this.#order;
+    const { run_id, lease_token } = this.#command;
     this.#tools.send({
       kind: 'lost',
       run_id,

@@ -1,7 +1,7 @@
 // Follows one attempt of a run through the engine's callbacks: its trace, as any tracer of LangChain would see it. The root
 // run has the id of the run, and ends with the outcome that was stored, so that an attempt which gave up says nothing of it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
-import type { RunError, RunOrder } from '../dispatch/protocol.ts';
+import type { RunError, ParsedRunCommand } from '../dispatch/protocol.ts';
 import { MessageTexts } from './message-texts.ts';
 import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
@@ -22,7 +22,7 @@ const isBubbleUp = (error: unknown): error is BubbleUp =>
 const toOutputs = ({ interrupts, command }: BubbleUp): Record<string, unknown> =>
   interrupts === undefined ? { output: command } : { __interrupt__: interrupts };
 
-const toKeys = ({ run_id, thread_id, assistant_id, graph_id, config }: RunOrder) => {
+const toKeys = ({ run_id, thread_id, assistant_id, graph_id, config }: ParsedRunCommand) => {
   const user = config.configurable['svc_auth_user_id'];
   return {
     thread_id,
@@ -35,7 +35,7 @@ const toKeys = ({ run_id, thread_id, assistant_id, graph_id, config }: RunOrder)
 
 export class RunTracer extends BaseTracer {
   readonly name = 'svc_run_tracer';
-  readonly #order: RunOrder;
+  readonly #command: ParsedRunCommand;
   readonly #project: string;
   readonly #outbox: TraceOutbox;
   readonly #keys: Record<string, unknown>;
@@ -48,13 +48,13 @@ export class RunTracer extends BaseTracer {
   #clockMs = NaN;
   #clockText = '';
 
-  constructor(order: RunOrder, project: string, outbox: TraceOutbox) {
+  constructor(command: ParsedRunCommand, project: string, outbox: TraceOutbox) {
     // What a callback does here takes no time; a queue would, and see states that have changed meanwhile.
     super({ _awaitHandler: true });
-    this.#order = order;
+    this.#command = command;
     this.#project = project;
     this.#outbox = outbox;
-    this.#keys = toKeys(order);
+    this.#keys = toKeys(command);
   }
 
   /** The run has ended so. What the graph still does is not followed. */
@@ -169,7 +169,7 @@ export class RunTracer extends BaseTracer {
     };
     lighten(run);
     this.#open.set(run.id, traced);
-    if (run.id === this.#order.run_id) this.#root = traced;
+    if (run.id === this.#command.run_id) this.#root = traced;
     this.#outbox.add(traced, false);
   }
 
@@ -189,7 +189,7 @@ export class RunTracer extends BaseTracer {
 
   /** The root of a run whose graph never began. */
   #unstarted(): TracedRun {
-    const { run_id, graph_id, kwargs, metadata } = this.#order;
+    const { run_id, graph_id, kwargs, metadata } = this.#command;
     const inputs = (kwargs.command ?? kwargs.input) as Run['inputs'];
     this.#isClosed = false;
     const id = ['svc', graph_id];

@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
-import type { StateUpdate, UpdateOrder } from '../dispatch/protocol.ts';
+import type { StateUpdate, UpdateStateCommand } from '../dispatch/protocol.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { Graph } from './graph-registry.ts';
 import type { RunTools } from './run-execution.ts';
@@ -17,20 +17,27 @@ export interface UpdatedCheckpoint {
 }
 
 /** Applies the supersteps in order, all in one transaction. Throws `conflict` when the thread was not free. */
-export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<UpdatedCheckpoint> => {
-  const { thread_id, checkpoint } = order;
-  const session = openSession(order, tools);
+export const updateState = async (
+  command: UpdateStateCommand,
+  tools: RunTools,
+): Promise<UpdatedCheckpoint> => {
+  const { thread_id, checkpoint } = command;
+  const session = openSession(command, tools);
   const saver = new SvcCheckpointer(session, tools.checkpoints);
-  const shared = await tools.graphs.get(order.graph_id, order.config, 'threads.update');
+  const shared = await tools.graphs.get(command.graph_id, command.config, 'threads.update');
   const graph = withCheckpointer(shared, saver);
   let config: { configurable?: Record<string, unknown> } = {
-    ...order.config,
-    configurable: { ...order.config.configurable, thread_id, checkpoint_ns: checkpoint.checkpoint_ns ?? '' },
+    ...command.config,
+    configurable: {
+      ...command.config.configurable,
+      thread_id,
+      checkpoint_ns: checkpoint.checkpoint_ns ?? '',
+    },
   };
   if (checkpoint.checkpoint_id)
     config.configurable = { ...config.configurable, checkpoint_id: checkpoint.checkpoint_id };
   try {
-    for (const sent of order.supersteps) {
+    for (const sent of command.supersteps) {
       const updates = sent.map(withValues);
       session.attribute(
         updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
@@ -58,14 +65,14 @@ export const updateState = async (order: UpdateOrder, tools: RunTools): Promise<
   return { thread_id, checkpoint_ns, checkpoint_id: session.storedId(checkpoint_id ?? '') };
 };
 
-const openSession = (order: UpdateOrder, tools: RunTools): ThreadSession =>
+const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSession =>
   new ThreadSession({
-    owner: { owner: order.update_id, thread_id: order.thread_id, removals: order.removals },
-    thread_id: order.thread_id,
-    blob_space: order.blob_space,
+    owner: { owner: command.update_id, thread_id: command.thread_id, removals: command.removals },
+    thread_id: command.thread_id,
+    blob_space: command.blob_space,
     head: undefined,
     run_id: null,
-    metadata: order.metadata,
+    metadata: command.metadata,
     sync: false,
     queue: tools.queue,
     codec: tools.codec,

@@ -1,6 +1,6 @@
 // Rows of a run's log as events and outcomes.
 import type { LoggedOutcome, LogRow } from '../../storage/deployment/run-log.ts';
-import type { RunOutcome } from './run-stream.ts';
+import type { RunOutcome } from './run-event-stream.ts';
 
 /** The events of a row; the first has the row's `first_id`. */
 export const eventsOf = ({ events }: LogRow): [event: string, data: string][] => {

@@ -17,7 +17,7 @@ import { DestinationError, StoreConflict } from '../destinations/destination-err
 import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';
-import type { RunOrder, WrittenFigures } from './exporter-protocol.ts';
+import type { ParsedRunCommand, WrittenFigures } from './exporter-protocol.ts';
 import { fromCursor, toCursor } from './row-cursor.ts';
 import { LeaseLost } from './lease-lost.ts';
 
@@ -25,12 +25,12 @@ import { LeaseLost } from './lease-lost.ts';
 export type Step = 'resumed' | 'written' | 'begun' | 'uploaded' | 'verified' | 'committed' | 'finished';
 
 export interface CommitProtocolOptions {
-  order: RunOrder;
+  command: ParsedRunCommand;
   store: FileStore;
   leases: Pick<ExportStepStorage, 'beginFile' | 'commitFile' | 'skipFile' | 'holds'>;
   writeFile: WriteFile;
   /** Awaited after each step, before the next. */
-  onStep?: (step: Step, order: RunOrder) => Promise<void> | void;
+  onStep?: (step: Step, command: ParsedRunCommand) => Promise<void> | void;
   onFile?: (file: WrittenFigures) => void;
 }
 
@@ -41,7 +41,7 @@ export class CommitProtocol {
 
   constructor(options: CommitProtocolOptions) {
     this.#options = options;
-    const { cursor, files } = options.order;
+    const { cursor, files } = options.command;
     this.#cursor = cursor === null ? null : fromCursor(cursor);
     this.#files = files;
   }
@@ -51,7 +51,7 @@ export class CommitProtocol {
    * aborted; and whatever keeps it from going on.
    */
   async run(signal: AbortSignal, stopAfterFile: AbortSignal): Promise<boolean> {
-    const { pending_upload } = this.#options.order;
+    const { pending_upload } = this.#options.command;
     if (pending_upload) await this.#resume(pending_upload, signal);
     for (;;) {
       if (stopAfterFile.aborted) return false;
@@ -67,7 +67,7 @@ export class CommitProtocol {
   /** Finishes what an attempt before has begun. */
   async #resume(pending: PendingFile, signal: AbortSignal): Promise<void> {
     await this.#step('resumed');
-    const { store, leases, order } = this.#options;
+    const { store, leases, command } = this.#options;
     await store.removeUnfinished(pending.key, signal);
     const found = await store.head(pending.key, signal);
     if (isSame(found, pending)) return this.#commit(pending);
@@ -77,13 +77,13 @@ export class CommitProtocol {
     // All of its rows have been deleted since. What may be there would be a file that nobody tells of.
     await this.#assertHeld();
     if (found !== undefined) await store.remove(pending.key, signal);
-    if (!(await leases.skipFile(order.lease, pending.target_cursor))) throw new LeaseLost();
+    if (!(await leases.skipFile(command.lease, pending.target_cursor))) throw new LeaseLost();
     this.#cursor = target;
   }
 
   async #write(upTo: RowPlace | null, signal: AbortSignal): Promise<WrittenFile | undefined> {
-    const { order, writeFile } = this.#options;
-    const { scope, shape, limits, tempDir } = order;
+    const { command, writeFile } = this.#options;
+    const { scope, shape, limits, tempDir } = command;
     const path = join(tempDir, fileName(this.#files));
     const file = await writeFile({ scope, shape, limits, after: this.#cursor, upTo, path }, signal);
     await this.#step('written');
@@ -91,8 +91,8 @@ export class CommitProtocol {
   }
 
   async #deliver(pending: PendingFile, path: string, signal: AbortSignal): Promise<void> {
-    const { leases, order } = this.#options;
-    if (!(await leases.beginFile(order.lease, pending))) throw new LeaseLost();
+    const { leases, command } = this.#options;
+    if (!(await leases.beginFile(command.lease, pending))) throw new LeaseLost();
     await this.#step('begun');
     const { key, bytes, sha256 } = pending;
     await this.#upload(key, { path, bytes, sha256 }, signal);
@@ -133,8 +133,8 @@ export class CommitProtocol {
   }
 
   async #commit(pending: PendingFile): Promise<void> {
-    const { leases, order, onFile } = this.#options;
-    if (!(await leases.commitFile(order.lease, pending.key))) throw new LeaseLost();
+    const { leases, command, onFile } = this.#options;
+    if (!(await leases.commitFile(command.lease, pending.key))) throw new LeaseLost();
     this.#cursor = fromCursor(pending.target_cursor);
     this.#files += 1;
     const { rows, bytes, raw_bytes } = pending;
@@ -143,20 +143,20 @@ export class CommitProtocol {
   }
 
   async #assertHeld(): Promise<void> {
-    const { leases, order } = this.#options;
-    if (!(await leases.holds(order.lease))) throw new LeaseLost();
+    const { leases, command } = this.#options;
+    if (!(await leases.holds(command.lease))) throw new LeaseLost();
   }
 
   #pendingOf(file: WrittenFile, target: RowPlace): PendingFile {
-    const { order } = this.#options;
+    const { command } = this.#options;
     const { rows, bytes, raw_bytes, sha256, min_start_time, max_start_time } = file;
-    const { tenant_id, session_id, since } = order.scope;
+    const { tenant_id, session_id, since } = command.scope;
     const folder = partitionFolder({
-      export_id: order.export_id,
+      export_id: command.export_id,
       tenant_id,
       session_id,
-      format_version: order.shape.format_version,
-      layout_version: order.layout_version,
+      format_version: command.shape.format_version,
+      layout_version: command.layout_version,
       start: since,
     });
     return {
@@ -172,7 +172,7 @@ export class CommitProtocol {
   }
 
   async #step(step: Step): Promise<void> {
-    await this.#options.onStep?.(step, this.#options.order);
+    await this.#options.onStep?.(step, this.#options.command);
   }
 }
 

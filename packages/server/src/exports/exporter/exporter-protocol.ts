@@ -23,7 +23,7 @@ interface Order {
 }
 
 /** An export run, from where it is. */
-export interface RunOrder extends Order {
+export interface ParsedRunCommand extends Order {
   kind: 'run';
   scope: RowScope;
   shape: FileShape;
@@ -39,7 +39,7 @@ export interface RunOrder extends Order {
 }
 
 /** Of an export whose runs are completed. Times are ISO 8601 with microseconds. */
-export interface ManifestOrder extends Order {
+export interface ManifestCommand extends Order {
   kind: 'manifest';
   head: {
     session_id: string;
@@ -55,7 +55,7 @@ export interface ManifestOrder extends Order {
   };
 }
 
-export type ExportOrder = RunOrder | ManifestOrder;
+export type ExportCommand = ParsedRunCommand | ManifestCommand;
 
 /** `after the file`: the one at hand is finished first. */
 export type StopHow = 'now' | 'after the file';
@@ -77,7 +77,7 @@ export interface WrittenFigures {
 
 export type ToExporter =
   | { kind: 'setup'; setup: ExporterSetup }
-  | { kind: 'order'; order: ExportOrder }
+  | { kind: 'order'; command: ExportCommand }
   | { kind: 'stop'; how: StopHow };
 
 export type FromExporter =

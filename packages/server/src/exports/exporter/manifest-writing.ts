@@ -4,17 +4,17 @@ import type { ExportStepStorage, ManifestFile } from '../../storage/exports/expo
 import { DestinationError } from '../destinations/destination-error.ts';
 import type { FileStore } from '../destinations/file-store.ts';
 import { manifestKey, prefixOf } from './layout.ts';
-import type { ManifestOrder } from './exporter-protocol.ts';
+import type { ManifestCommand } from './exporter-protocol.ts';
 import { LeaseLost } from './lease-lost.ts';
 
 export type ManifestStep = 'manifest composed' | 'manifest uploaded' | 'manifest committed';
 
 export interface ManifestWritingOptions {
-  order: ManifestOrder;
+  command: ManifestCommand;
   store: FileStore;
   leases: Pick<ExportStepStorage, 'files' | 'holds' | 'completeExport' | 'hasEndedOtherwise'>;
   /** Awaited after each step, before the next. */
-  onStep?: (step: ManifestStep, order: ManifestOrder) => Promise<void> | void;
+  onStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
 /** Files read at a time. */
@@ -35,25 +35,25 @@ const toEntry = (prefix: string, { window_start, window_end, key, ...file }: Man
 
 /** Throws LeaseLost, the signal's reason when it is aborted, and whatever keeps it from going on. */
 export const writeManifest = async (
-  { order, store, leases, onStep }: ManifestWritingOptions,
+  { command, store, leases, onStep }: ManifestWritingOptions,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { lease, export_id } = order;
-  const text = await compose(order, leases);
-  await onStep?.('manifest composed', order);
+  const { lease, export_id } = command;
+  const text = await compose(command, leases);
+  await onStep?.('manifest composed', command);
   if (!(await leases.holds(lease))) throw new LeaseLost();
   signal.throwIfAborted();
   const key = manifestKey(export_id);
   try {
     await upload(store, key, text, signal);
-    await onStep?.('manifest uploaded', order);
+    await onStep?.('manifest uploaded', command);
     if (!(await leases.completeExport(lease, text))) throw new LeaseLost();
   } catch (error) {
     // An export that ended in another way has no manifest. Where it goes on, it is that of whoever goes on with it.
     if (await leases.hasEndedOtherwise(lease)) await store.remove(key, AbortSignal.timeout(removalMs));
     throw error;
   }
-  await onStep?.('manifest committed', order);
+  await onStep?.('manifest committed', command);
 };
 
 const upload = async (store: FileStore, key: string, text: string, signal: AbortSignal): Promise<void> => {
@@ -68,7 +68,7 @@ const upload = async (store: FileStore, key: string, text: string, signal: Abort
 };
 
 const compose = async (
-  { lease, export_id, target, head }: ManifestOrder,
+  { lease, export_id, target, head }: ManifestCommand,
   leases: ManifestWritingOptions['leases'],
 ): Promise<string> => {
   const { session_id, ...rest } = head;

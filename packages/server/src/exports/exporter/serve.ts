@@ -7,11 +7,11 @@ import { openStore } from '../destinations/open-store.ts';
 import { fileWriter } from '../parquet/write-file.ts';
 import type {
   ExporterSetup,
-  ExportOrder,
+  ExportCommand,
   ExportOutcome,
   FromExporter,
-  RunOrder,
-  ManifestOrder,
+  ParsedRunCommand,
+  ManifestCommand,
   ToExporter,
 } from './exporter-protocol.ts';
 import { openParentChannel } from '../../jobs/process-channel.ts';
@@ -23,8 +23,8 @@ import { patient, patientLeases } from './patience.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a run. */
-  onStep?: (step: Step, order: RunOrder) => Promise<void> | void;
-  onManifestStep?: (step: ManifestStep, order: ManifestOrder) => Promise<void> | void;
+  onStep?: (step: Step, command: ParsedRunCommand) => Promise<void> | void;
+  onManifestStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
 /** Without the server process nobody renews the lease: uploads are broken off in good order, if that is quick. */
@@ -56,23 +56,23 @@ interface Exporter {
 }
 
 const carryOut = async (
-  order: ExportOrder,
+  command: ExportCommand,
   { database, setup, hooks, send }: Exporter,
   work: Work,
 ): Promise<ExportOutcome> => {
   const { signal, stopAfterFile } = work;
   const leases = patientLeases(exportStepStorage(database), signal);
   try {
-    if (order.kind === 'run' && !(await leases.startRun(order.lease))) return { kind: 'fenced' };
+    if (command.kind === 'run' && !(await leases.startRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.surroundings;
-    await using store = openStore(order.target, { guard: new EgressGuard(allow), ...parts });
-    if (order.kind === 'manifest') {
+    await using store = openStore(command.target, { guard: new EgressGuard(allow), ...parts });
+    if (command.kind === 'manifest') {
       const { onManifestStep: onStep } = hooks;
-      await writeManifest({ order, store, leases, ...(onStep ? { onStep } : {}) }, signal);
+      await writeManifest({ command, store, leases, ...(onStep ? { onStep } : {}) }, signal);
       return { kind: 'done' };
     }
     const protocol = new CommitProtocol({
-      order,
+      command,
       store,
       leases,
       // What was written of a file is given up with the page that could not be read.
@@ -99,11 +99,11 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
     hooks,
     send,
   });
-  const take = async (order: ExportOrder): Promise<void> => {
+  const take = async (command: ExportCommand): Promise<void> => {
     if (!opened) throw new Error('An order came before the set-up');
     const mine = new Work();
     work = mine;
-    const outcome = await carryOut(order, await opened, mine);
+    const outcome = await carryOut(command, await opened, mine);
     work = undefined;
     send({ kind: 'outcome', outcome });
   };
@@ -111,7 +111,7 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
   const receive = (message: ToExporter): void => {
     if (message.kind === 'stop') return work?.stop(message.how);
     if (message.kind === 'order') {
-      working = take(message.order);
+      working = take(message.command);
       return;
     }
     opened = setUp(message.setup);

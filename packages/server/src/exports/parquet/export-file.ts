@@ -34,7 +34,7 @@ export const fileLimits = (fileBytes: number, freeBytes = 0): FileLimits => ({
   pageBytes: 32 * mb,
 });
 
-export interface FileOrder {
+export interface FileCommand {
   scope: RowScope;
   shape: FileShape;
   limits: FileLimits;
@@ -62,4 +62,4 @@ export interface WrittenFile {
 }
 
 /** Resolves with undefined, and leaves no file, when there is no row. Rejects when aborted, and leaves no file. */
-export type WriteFile = (order: FileOrder, signal: AbortSignal) => Promise<WrittenFile | undefined>;
+export type WriteFile = (command: FileCommand, signal: AbortSignal) => Promise<WrittenFile | undefined>;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { Database } from '../../storage/postgres/database.ts';
 import { checkFree } from '../destinations/disk-space.ts';
 import { exportRows, type ExportPage } from '../../storage/exports/export-rows.ts';
-import type { FileOrder, RowPlace, WriteFile, WrittenFile } from './export-file.ts';
+import type { FileCommand, RowPlace, WriteFile, WrittenFile } from './export-file.ts';
 import { fileColumns } from './file-schema.ts';
 import { ParquetFile } from './parquet-file.ts';
 
@@ -32,7 +32,7 @@ const spanning = (one: Gathered['starts'], other: Gathered['starts']): Gathered[
 const gather = async (
   pages: Pages,
   file: ParquetFile,
-  { scope, shape, limits, after, upTo, path }: FileOrder,
+  { scope, shape, limits, after, upTo, path }: FileCommand,
   signal: AbortSignal,
 ): Promise<Gathered> => {
   const gathered: Gathered = { rows: 0, raw_bytes: 0, starts: null, last: null, is_last: false };
@@ -86,8 +86,8 @@ const settle = async (path: string, signal: AbortSignal): Promise<{ bytes: numbe
 
 export const fileWriter = (db: Database): WriteFile => {
   const pages = exportRows(db);
-  return async (order, signal) => {
-    const { path, shape, limits } = order;
+  return async (command, signal) => {
+    const { path, shape, limits } = command;
     try {
       return await write();
     } catch (error) {
@@ -104,7 +104,7 @@ export const fileWriter = (db: Database): WriteFile => {
         compression: shape.compression,
         rowGroup: { rows: limits.rowGroupRows, bytes: limits.rowGroupBytes },
       });
-      const { rows, raw_bytes, starts, last, is_last } = await gather(pages, file, order, signal);
+      const { rows, raw_bytes, starts, last, is_last } = await gather(pages, file, command, signal);
       if (starts === null || last === null) return undefined;
       await file.write(signal);
       const settled = await settle(path, signal);

@@ -3,7 +3,7 @@ import { type ExportField, exportFields, usualExportFields } from '@svc/contract
 import type { ClaimedManifest, ClaimedRun } from '../../storage/exports/export-leases.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { readFilter } from '../../tracing/filter/read-filter.ts';
-import type { ManifestOrder, RunOrder } from '../exporter/exporter-protocol.ts';
+import type { ManifestCommand, ParsedRunCommand } from '../exporter/exporter-protocol.ts';
 import { fileLimits } from '../parquet/export-file.ts';
 
 const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField[] => {
@@ -12,11 +12,11 @@ const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField
   return exportFields.filter((field) => wanted.has(field));
 };
 
-export const toRunOrder = (
+export const parseRunCommand = (
   claimed: ClaimedRun,
   target: StoreTarget,
   { tempDir, fileBytes, freeBytes }: { tempDir: string; fileBytes: number; freeBytes: number },
-): RunOrder => {
+): ParsedRunCommand => {
   const { lease, export: of, cursor, files, pending_upload, window_start, window_end } = claimed;
   return {
     kind: 'run',
@@ -46,10 +46,10 @@ export const toRunOrder = (
   };
 };
 
-export const toManifestOrder = (
+export const toManifestCommand = (
   { lease, export: of, completing_at }: ClaimedManifest,
   target: StoreTarget,
-): ManifestOrder => ({
+): ManifestCommand => ({
   kind: 'manifest',
   lease,
   export_id: of.id,

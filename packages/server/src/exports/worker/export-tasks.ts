@@ -1,5 +1,5 @@
 // Chores of exports.
-import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { ExportLeaseStorage } from '../../storage/exports/export-leases.ts';
 
 const everyMs = 5_000;
@@ -12,10 +12,10 @@ export interface ScheduleRules {
   exportsPerWorkspace: number;
 }
 
-export const exportDuties = (
+export const exportTasks = (
   leases: Pick<ExportLeaseStorage, 'spawn'>,
   { scheduleLagMs, exportsPerWorkspace }: ScheduleRules,
-): Duty[] => [
+): PeriodicTask[] => [
   {
     name: 'export-schedules',
     everyMs,

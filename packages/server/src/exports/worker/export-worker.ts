@@ -7,13 +7,13 @@
 //                       ├─ lease not renewed ▶ requeued, if that can be said; else whoever finds it does
 //                       └─ ours no longer ───▶ nothing: cancelled, timed out, or somebody else's
 //
-// Claims are asked for when the bell says that there may be something, when a slot has become free, and by a poll that heals whatever
+// Claims are asked for when the notifications says that there may be something, when a slot has become free, and by a poll that heals whatever
 // was missed; it also settles what others have left: leases that are over, and what has taken too long.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { untilAborted } from '../../abort.ts';
-import { AskedWork } from '../../jobs/coalesced-task.ts';
-import type { Bell } from '../../jobs/notification-bus.ts';
+import { CoalescedTask } from '../../jobs/coalesced-task.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
 import type {
   ClaimLimits,
@@ -26,9 +26,9 @@ import type {
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { ExportAttempt } from './export-attempt.ts';
-import { toManifestOrder, toRunOrder } from './export-command.ts';
+import { toManifestCommand, parseRunCommand } from './export-command.ts';
 import type { ExporterPool } from './exporter-pool.ts';
-import type { ExportOrder, ExportOutcome } from '../exporter/exporter-protocol.ts';
+import type { ExportCommand, ExportOutcome } from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
 import { ExportTally } from './export-tally.ts';
 import type { TempFolders } from './temp-folders.ts';
@@ -40,7 +40,7 @@ export interface ExportWorkerOptions {
   /** Undefined: this process executes none, and only settles what others have left. */
   pool: ExporterPool | undefined;
   temp: TempFolders;
-  bell: Bell;
+  notifications: NotificationBus;
   leaseMs: number;
   limits: ClaimLimits;
   times: ExportTimes;
@@ -63,8 +63,8 @@ export class ExportWorker implements AsyncDisposable {
   readonly #attempts: LeaseKeeper<ExportAttempt>;
   /** Those that shall stop, and have not yet. */
   readonly #leaving = new Set<ExportAttempt>();
-  readonly #claims: AskedWork;
-  readonly #sweeps: AskedWork;
+  readonly #claims: CoalescedTask;
+  readonly #sweeps: CoalescedTask;
   readonly #saying = new Set<Promise<void>>();
   readonly #poll: NodeJS.Timeout;
   #isDraining = false;
@@ -73,13 +73,13 @@ export class ExportWorker implements AsyncDisposable {
 
   constructor(options: ExportWorkerOptions) {
     this.#options = options;
-    const { leaseMs, bell, logger } = options;
-    this.#claims = new AskedWork(() =>
+    const { leaseMs, notifications, logger } = options;
+    this.#claims = new CoalescedTask(() =>
       this.#claimAll().catch((error: unknown) =>
         logger.error({ err: error }, 'export runs could not be claimed; will try again'),
       ),
     );
-    this.#sweeps = new AskedWork(() =>
+    this.#sweeps = new CoalescedTask(() =>
       this.#sweep().catch((error: unknown) =>
         logger.error({ err: error }, 'exports could not be looked through; will try again'),
       ),
@@ -90,14 +90,14 @@ export class ExportWorker implements AsyncDisposable {
       onLost: (attempt, loss) => this.#onLeaseLost(attempt, loss),
       logger,
     });
-    bell.on('x', (export_id) => this.#onRing(export_id));
-    bell.onMissed(() => {
-      this.#claims.ask();
+    notifications.on('x', (export_id) => this.#onRing(export_id));
+    notifications.onMissed(() => {
+      this.#claims.trigger();
       void this.#check(this.#attempts.all());
     });
     this.#poll = setInterval(() => {
-      this.#sweeps.ask();
-      this.#claims.ask();
+      this.#sweeps.trigger();
+      this.#claims.trigger();
     }, options.pollMs);
   }
 
@@ -144,7 +144,7 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   #onRing(export_id: string): void {
-    this.#claims.ask();
+    this.#claims.trigger();
     void this.#check(this.#attempts.all().filter((attempt) => attempt.export_id === export_id));
   }
 
@@ -161,7 +161,7 @@ export class ExportWorker implements AsyncDisposable {
       if (free <= 0) return;
       const manifests = await leases.claimManifests(free, leaseMs);
       for (const claimed of manifests.claimed)
-        await this.#start(claimed, manifests.sinceMs, (target) => toManifestOrder(claimed, target));
+        await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
       const left = free - manifests.claimed.length;
       const runs = left > 0 ? await leases.claimRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
       for (const claimed of runs.claimed) await this.#startRun(claimed, runs.sinceMs);
@@ -173,22 +173,22 @@ export class ExportWorker implements AsyncDisposable {
     const { temp, fileBytes, freeBytes } = this.#options;
     return this.#start(claimed, sinceMs, async (target) => {
       const tempDir = await temp.make(folderOf(claimed.lease));
-      return toRunOrder(claimed, target, { tempDir, fileBytes, freeBytes });
+      return parseRunCommand(claimed, target, { tempDir, fileBytes, freeBytes });
     });
   }
 
   async #start(
     { lease, export: of }: ClaimedRun | ClaimedManifest,
     sinceMs: number,
-    orderFor: (target: StoreTarget) => ExportOrder | Promise<ExportOrder>,
+    orderFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
   ): Promise<void> {
     const { pool, targetOf } = this.#options;
     const attempt = new ExportAttempt(lease, of.id);
     this.#attempts.keep(attempt, sinceMs);
     try {
-      const order = await orderFor(await targetOf(of.tenant_id, of.destination_id));
+      const command = await orderFor(await targetOf(of.tenant_id, of.destination_id));
       if (attempt.stopped) return this.#over(attempt, { kind: 'stopped' });
-      attempt.exporter = pool?.run(order, {
+      attempt.exporter = pool?.run(command, {
         onFile: (file) => this.tally.addFile(file),
         onOutcome: (outcome) => this.#over(attempt, outcome),
         onLost: (reason) => this.#onExporterLost(attempt, reason),
@@ -233,7 +233,7 @@ export class ExportWorker implements AsyncDisposable {
   #over(attempt: ExportAttempt, outcome: ExportOutcome): void {
     this.#end(attempt, outcome.kind);
     this.#settle(attempt, outcome);
-    this.#claims.ask();
+    this.#claims.trigger();
     this.#checkQuiet();
   }
 
@@ -294,7 +294,7 @@ export class ExportWorker implements AsyncDisposable {
     this.#saying.add(trying);
     void trying.finally(() => {
       this.#saying.delete(trying);
-      this.#claims.ask();
+      this.#claims.trigger();
       this.#checkQuiet();
     });
   }

@@ -1,8 +1,8 @@
 // The exporters of this server process: forked when there is something to do, kept for a while when there is not. Each does one thing
 // at a time, so that what ends one costs one attempt.
 import type { Logger } from 'pino';
-import type { ExporterSetup, ExportOrder } from '../exporter/exporter-protocol.ts';
-import { ExporterProcess, exporterProgram, type OrderEvents } from './exporter-process.ts';
+import type { ExporterSetup, ExportCommand } from '../exporter/exporter-protocol.ts';
+import { ExporterProcess, exporterProgram, type CommandEvents } from './exporter-process.ts';
 
 export interface ExporterPoolOptions {
   setup: ExporterSetup;
@@ -40,11 +40,11 @@ export class ExporterPool implements AsyncDisposable {
   }
 
   /** The caller has made sure that there is a free slot. */
-  run(order: ExportOrder, events: OrderEvents): ExporterProcess {
+  run(command: ExportCommand, events: CommandEvents): ExporterProcess {
     const [idle] = this.#idle.keys();
     const exporter = idle ?? this.#fork();
     this.#wake(exporter);
-    exporter.run(order, {
+    exporter.run(command, {
       onFile: events.onFile,
       onLost: events.onLost,
       onOutcome: (outcome) => {

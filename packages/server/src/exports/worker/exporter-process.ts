@@ -6,14 +6,14 @@ import { SpawnedProcess } from '../../jobs/spawned-process.ts';
 import { parseFromExporter } from './exporter-message.ts';
 import type {
   ExporterSetup,
-  ExportOrder,
+  ExportCommand,
   ExportOutcome,
   StopHow,
   ToExporter,
   WrittenFigures,
 } from '../exporter/exporter-protocol.ts';
 
-export interface OrderEvents {
+export interface CommandEvents {
   onFile: (file: WrittenFigures) => void;
   onOutcome: (outcome: ExportOutcome) => void;
   /** In place of an outcome: the process has ended. */
@@ -27,7 +27,7 @@ export class ExporterProcess {
   readonly #child: SpawnedProcess;
   readonly #logger: Logger;
   readonly #exited: Promise<void>;
-  #events: OrderEvents | undefined;
+  #events: CommandEvents | undefined;
   #hasSentNonsense = false;
 
   constructor(program: string, setup: ExporterSetup, logger: Logger, onExit: (reason: string) => void) {
@@ -55,9 +55,9 @@ export class ExporterProcess {
   }
 
   /** One at a time. */
-  run(order: ExportOrder, events: OrderEvents): void {
+  run(command: ExportCommand, events: CommandEvents): void {
     this.#events = events;
-    this.#send({ kind: 'order', order });
+    this.#send({ kind: 'order', command });
   }
 
   stop(how: StopHow): void {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings/settings.ts';
-import type { Bell } from '../../jobs/notification-bus.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { exporterConnections } from '../../storage/postgres/connection-plan.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { ExportLeaseStorage } from '../../storage/exports/export-leases.ts';
@@ -13,7 +13,7 @@ import { TempFolders } from './temp-folders.ts';
 export interface ExportParts {
   leases: ExportLeaseStorage;
   targetOf: ExportWorkerOptions['targetOf'];
-  bell: Bell;
+  notifications: NotificationBus;
   /** How exporters open connections of their own. */
   database: DatabaseOptions;
   /** Exporters at once. */
@@ -28,7 +28,7 @@ export interface ExportParts {
 const pollMsMax = 1_000;
 
 export const startExports = (parts: ExportParts): ExportWorker => {
-  const { leases, targetOf, bell, slots, logger, program } = parts;
+  const { leases, targetOf, notifications, slots, logger, program } = parts;
   const { exports, egress, storage } = parts.settings;
   const { leaseMs, fileRoots, folderRules, lendsCredentials } = exports;
   const setup = {
@@ -42,7 +42,7 @@ export const startExports = (parts: ExportParts): ExportWorker => {
     targetOf,
     pool,
     temp: new TempFolders(join(storage.dataDir, 'tmp', 'exports')),
-    bell,
+    notifications,
     leaseMs,
     limits: { runsPerExport: exports.runsPerExport, exportsPerWorkspace: exports.exportsPerWorkspace },
     times: { timeoutMs: exports.timeoutMs, runTimeoutMs: exports.runTimeoutMs },

@@ -1,18 +1,25 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
-import { type JsonPart, type Late, RawBytes, RawJson, Reply, type SseBody } from '../../api/handlers.ts';
+import {
+  type JsonPart,
+  type DeferredResponse,
+  RawBytes,
+  RawJson,
+  Reply,
+  type SseBody,
+} from '../../api/handlers.ts';
 import { fromJsonBytes } from '../../parsing/json-bytes.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
-import { type LateOptions, sendLate, textIfSoon } from '../streams/deferred.ts';
+import { type DeferredOptions, sendDeferred, textIfSoon } from '../streams/deferred.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { eventsBody, type SseOptions, streamEvents } from '../streams/sse.ts';
 import { countUnsent, type UnsentOptions } from '../streams/unsent.ts';
 
 export interface ResponseOptions {
   sse: SseOptions;
-  late: LateOptions;
+  late: DeferredOptions;
   unsent: UnsentOptions;
   logger: HttpLogger;
 }
@@ -43,13 +50,13 @@ export const respond = async (
       return RESPONSE_ALREADY_SENT;
     }
     case 'late': {
-      const late = value as Late;
+      const late = value as DeferredResponse;
       const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
       countUnsent(out, text?.length ?? 0, options.unsent);
       if (text !== undefined || out === undefined)
         return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
       out.writeHead(status, withHeaders(jsonHeaders, call, reply));
-      sendLate(out, late, options.late.newlineMs, {
+      sendDeferred(out, late, options.late.newlineMs, {
         ...request,
         onText: (sent) => countUnsent(out, sent.length, options.unsent),
       });

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Problem, problems, type ProblemCode } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../routing/call.ts';
-import { createGate, type GateOptions } from './request-guard.ts';
+import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
 import { type HttpLogger, problemBody, problemResponse } from './problem.ts';
 
@@ -15,7 +15,7 @@ export interface ListenOptions {
   port: number;
   logger: HttpLogger;
   /** What is asked of every request, whatever its route. */
-  gate?: GateOptions | undefined;
+  gate?: RequestGuardOptions | undefined;
   /** How long `close` lets open responses finish. */
   graceMs?: number | undefined;
 }
@@ -38,7 +38,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       return problemResponse(problem, randomUUID(), logger);
     },
   });
-  const passes = createGate(options.gate ?? {}, logger);
+  const passes = createRequestGuard(options.gate ?? {}, logger);
   const server = createServer(
     {
       maxHeaderSize: 16_384,

@@ -10,7 +10,7 @@ import { type HttpLogger, HttpProblem, problemParts } from './problem.ts';
 import { logRequest } from './request-log.ts';
 import { foreignPage, siteOf, siteRules, type SiteRules } from './request-site.ts';
 
-export interface GateOptions {
+export interface RequestGuardOptions {
   /** Off when absent. */
   cors?: CorsRules | undefined;
   /**
@@ -25,7 +25,10 @@ export interface GateOptions {
 /** True for what may go on; everything else it has answered. */
 type Gate = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-export const createGate = ({ cors: corsRules, hosts, sameSite }: GateOptions, logger: HttpLogger): Gate => {
+export const createRequestGuard = (
+  { cors: corsRules, hosts, sameSite }: RequestGuardOptions,
+  logger: HttpLogger,
+): Gate => {
   const cors = corsRules && new Cors(corsRules);
   const rules = siteRules({ cors: corsRules, sameSite });
 

@@ -2,14 +2,16 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { Late, Reply } from '../../api/handlers.ts';
+import { DeferredResponse, Reply } from '../../api/handlers.ts';
 import { deferred, startTestApp } from '../test-app.ts';
 
 const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: 'POST' });
 
 describe('a late response', () => {
   it('that comes soon is an ordinary one', async () => {
-    const late = new Reply(new Late(Promise.resolve('{"a":1}')), { location: '/threads/1/runs/2/join' });
+    const late = new Reply(new DeferredResponse(Promise.resolve('{"a":1}')), {
+      location: '/threads/1/runs/2/join',
+    });
     await using app = await startTestApp({ wait: () => late });
     const response = await wait(app);
     expect(await response.text()).toBe('{"a":1}');
@@ -23,7 +25,7 @@ describe('a late response', () => {
   it('that comes later sends its head first and is still JSON', async () => {
     const text = deferred<string>();
     await using app = await startTestApp(
-      { wait: () => new Reply(new Late(text.promise), { location: '/x' }) },
+      { wait: () => new Reply(new DeferredResponse(text.promise), { location: '/x' }) },
       { lateMs: 5 },
     );
     const response = await wait(app);
@@ -38,7 +40,7 @@ describe('a late response', () => {
 
   it('that fails soon has a status', async () => {
     await using app = await startTestApp({
-      wait: () => new Late(Promise.reject(new Problem('conflict', 'The run was rejected.'))),
+      wait: () => new DeferredResponse(Promise.reject(new Problem('conflict', 'The run was rejected.'))),
     });
     expect((await wait(app)).status).toBe(409);
   });
@@ -54,7 +56,7 @@ describe('a late response', () => {
     ],
   ])('that fails after its head says so in its body: %s', async (error, expected) => {
     const text = deferred<string>();
-    await using app = await startTestApp({ wait: () => new Late(text.promise) }, { lateMs: 5 });
+    await using app = await startTestApp({ wait: () => new DeferredResponse(text.promise) }, { lateMs: 5 });
     const response = await wait(app);
     text.reject(error);
     expect(await response.json()).toStrictEqual({ __error__: expected });
@@ -69,7 +71,7 @@ describe('a late response', () => {
         wait: (_, call) => {
           call.signal.addEventListener('abort', () => left.resolve());
           arrived.resolve();
-          return new Late(text.promise);
+          return new DeferredResponse(text.promise);
         },
       },
       { lateMs: 5 },

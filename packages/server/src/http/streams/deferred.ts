@@ -1,17 +1,17 @@
 // JSON that comes when a run ends. What comes soon is an ordinary response; what does not gets its head early and
 // newlines, blanks in front of JSON, so that no proxy takes the connection for dead.
 import type { ServerResponse } from 'node:http';
-import type { Late } from '../../api/handlers.ts';
+import type { DeferredResponse } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
-export interface LateOptions {
+export interface DeferredOptions {
   /** How long a response may take before its head is sent. */
   patienceMs: number;
   newlineMs: number;
 }
 
 /** The text if it comes soon, else undefined. Rejects when the text fails soon: that still has a status. */
-export const textIfSoon = async (late: Late, patienceMs: number): Promise<string | undefined> => {
+export const textIfSoon = async (late: DeferredResponse, patienceMs: number): Promise<string | undefined> => {
   let timer: NodeJS.Timeout | undefined;
   const impatience = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, patienceMs, undefined);
@@ -24,9 +24,9 @@ export const textIfSoon = async (late: Late, patienceMs: number): Promise<string
 };
 
 /** Sends newlines until the text comes. The head is written already. */
-export const sendLate = (
+export const sendDeferred = (
   out: ServerResponse,
-  late: Late,
+  late: DeferredResponse,
   newlineMs: number,
   request: { requestId: string; logger: HttpLogger; onText: (text: string) => void },
 ): void => {

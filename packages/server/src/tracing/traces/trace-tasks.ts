@@ -1,5 +1,5 @@
 // Chores of the trace store.
-import type { Duty } from '../../jobs/periodic-tasks.ts';
+import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { ProjectStorage } from '../../storage/tracing/projects.ts';
 import type { TraceHourStorage } from '../../storage/tracing/trace-hours.ts';
 import type { TracePartitionStorage } from '../../storage/tracing/trace-partitions.ts';
@@ -14,13 +14,16 @@ const hoursBatch = 200;
 /** For which nobody has written to an hour. */
 const quietSeconds = 60;
 
-export interface TraceDutyParts {
+export interface TraceTaskParts {
   partitions: TracePartitionStorage;
   hours: TraceHourStorage;
   projects: Pick<ProjectStorage, 'sweep'>;
 }
 
-export const traceDuties = ({ partitions, hours, projects }: TraceDutyParts, daysKept: number): Duty[] => [
+export const traceTasks = (
+  { partitions, hours, projects }: TraceTaskParts,
+  daysKept: number,
+): PeriodicTask[] => [
   {
     name: 'trace-days',
     everyMs: 60 * minuteMs,

@@ -1,5 +1,5 @@
 // The event log of a run and the checkpoints that it made are of one piece.
-import { isInternalChannel } from '../../../src/engine/checkpoints/checkpoint-shape.ts';
+import { isInternalChannel } from '../../../src/engine/checkpoints/checkpoint-summary.ts';
 import type { Checker, Evidence } from './evidence.ts';
 
 interface LoggedRun {

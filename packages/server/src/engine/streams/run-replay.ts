@@ -3,9 +3,9 @@
 // log as well. Whoever names an id that is not there yet reads like one who names none.
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { eventsOf } from './log-rows.ts';
-import type { RunEvent, Subscription } from './run-stream.ts';
+import type { RunEvent, RunSubscription } from './run-event-stream.ts';
 
-export interface ReadingSink {
+export interface ReplaySink {
   /** False when the reader is behind. */
   send(event: RunEvent): boolean;
   /** Settles when it is not, or has gone. */
@@ -14,10 +14,10 @@ export interface ReadingSink {
   fail(error: unknown): void;
 }
 
-export interface Reading {
+export interface RunReplay {
   run_id: string;
   /** Undefined for a run that is over and whose stream is not here. */
-  live: Subscription | undefined;
+  live: RunSubscription | undefined;
   log: RunLogStorage;
   /** The id after which to begin: -1 for all. Undefined: live only. */
   after: number | undefined;
@@ -27,7 +27,7 @@ export interface Reading {
 const pageSize = 256 * 1024;
 
 /** Starts reading; returns what stops it. */
-export const readRun = ({ run_id, live, log, after }: Reading, sink: ReadingSink): (() => void) => {
+export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySink): (() => void) => {
   let isStopped = false;
   let nextId = 0;
 

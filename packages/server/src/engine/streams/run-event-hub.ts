@@ -1,20 +1,20 @@
 // The runs that somebody on this node listens to. Where the run executes here, its executor feeds the stream; else
-// its log does (log-tail.ts). Nothing is kept of a run that nobody listens to, or that has ended: what can be read
+// its log does (run-log-tail.ts). Nothing is kept of a run that nobody listens to, or that has ended: what can be read
 // again is in the log.
-import { RunStream, type RunOutcome } from './run-stream.ts';
+import { RunEventStream, type RunOutcome } from './run-event-stream.ts';
 
-export class RunStreams {
-  readonly #streams = new Map<string, RunStream>();
+export class RunEventHub {
+  readonly #streams = new Map<string, RunEventStream>();
 
   get size(): number {
     return this.#streams.size;
   }
 
   /** The stream of a run that has not ended, made on first use. It goes when its last reader and waiter have gone. */
-  open(run_id: string, options: { awaited?: boolean; streamed?: boolean } = {}): RunStream {
+  open(run_id: string, options: { awaited?: boolean; streamed?: boolean } = {}): RunEventStream {
     let stream = this.#streams.get(run_id);
     if (!stream) {
-      stream = new RunStream(run_id, () => this.#streams.delete(run_id));
+      stream = new RunEventStream(run_id, () => this.#streams.delete(run_id));
       this.#streams.set(run_id, stream);
     }
     if (options.awaited) stream.awaited = true;
@@ -22,12 +22,12 @@ export class RunStreams {
     return stream;
   }
 
-  find(run_id: string): RunStream | undefined {
+  find(run_id: string): RunEventStream | undefined {
     return this.#streams.get(run_id);
   }
 
   /** Streams that are fed by logs. */
-  *followed(): Iterable<RunStream> {
+  *followed(): Iterable<RunEventStream> {
     for (const stream of this.#streams.values()) if (stream.isFollowed) yield stream;
   }
 

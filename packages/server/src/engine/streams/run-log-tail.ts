@@ -1,19 +1,19 @@
 // Feeds the streams of runs that execute on other nodes, from their logs: one reader for all of them, woken by the
-// bell, and by a poll that also finds runs which ended, or went, without a word in their log.
+// notifications, and by a poll that also finds runs which ended, or went, without a word in their log.
 import type { Logger } from 'pino';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunState, RunStorage } from '../../storage/deployment/runs.ts';
-import { AskedWork } from '../../jobs/coalesced-task.ts';
-import type { Bell } from '../../jobs/notification-bus.ts';
+import { CoalescedTask } from '../../jobs/coalesced-task.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { eventsOf, outcomeOf } from './log-rows.ts';
-import type { RunStream } from './run-stream.ts';
-import type { RunStreams } from './run-streams.ts';
+import type { RunEventStream } from './run-event-stream.ts';
+import type { RunEventHub } from './run-event-hub.ts';
 
-export interface LogTailOptions {
-  streams: RunStreams;
+export interface RunLogTailOptions {
+  streams: RunEventHub;
   log: RunLogStorage;
   runs: Pick<RunStorage, 'states' | 'follow'>;
-  bell: Bell;
+  notifications: NotificationBus;
   pollMs: number;
   /** Told how old an event was, in milliseconds, when it was told. */
   onLag: (ms: number) => void;
@@ -27,38 +27,38 @@ const pageBytes = { log: 256 * 1024, all: 4 * 1024 * 1024 };
 
 export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
 
-export class LogTail implements AsyncDisposable {
-  readonly #options: LogTailOptions;
+export class RunLogTail implements AsyncDisposable {
+  readonly #options: RunLogTailOptions;
   readonly #poll: NodeJS.Timeout;
   readonly #rung = new Set<string>();
   /** Runs whose readers are behind: their logs are read again when these have taken what they got, or had time to. */
   readonly #behind = new Set<string>();
-  readonly #reads: AskedWork;
-  readonly #polls: AskedWork;
+  readonly #reads: CoalescedTask;
+  readonly #polls: CoalescedTask;
   #closing = false;
 
-  constructor(options: LogTailOptions) {
+  constructor(options: RunLogTailOptions) {
     this.#options = options;
     const { logger } = options;
-    this.#reads = new AskedWork(() =>
+    this.#reads = new CoalescedTask(() =>
       this.#readAll().catch((error: unknown) =>
         logger.error({ err: error }, 'logs of runs could not be read; will try again'),
       ),
     );
-    this.#polls = new AskedWork(() =>
+    this.#polls = new CoalescedTask(() =>
       this.#pollAll().catch((error: unknown) =>
         logger.error({ err: error }, 'followed runs could not be looked at; will try again'),
       ),
     );
-    options.bell.on('e', (run_id) => {
+    options.notifications.on('e', (run_id) => {
       if (options.streams.find(run_id)?.isFollowed) this.#ring(run_id);
     });
-    options.bell.onMissed(() => this.#polls.ask());
-    this.#poll = setInterval(() => this.#polls.ask(), options.pollMs);
+    options.notifications.onMissed(() => this.#polls.trigger());
+    this.#poll = setInterval(() => this.#polls.trigger(), options.pollMs);
   }
 
   /** From now on the stream is fed from the log, from the event on that it has not told yet. */
-  follow(stream: RunStream): void {
+  follow(stream: RunEventStream): void {
     stream.isFollowed = true;
     this.#ring(stream.run_id);
   }
@@ -77,7 +77,7 @@ export class LogTail implements AsyncDisposable {
 
   #ring(run_id: string): void {
     this.#rung.add(run_id);
-    this.#reads.ask();
+    this.#reads.trigger();
   }
 
   async #readAll(): Promise<void> {
@@ -93,7 +93,7 @@ export class LogTail implements AsyncDisposable {
   }
 
   /** Returns the runs whose logs may hold more: they have been asked for. */
-  async #read(streams: RunStream[]): Promise<ReadonlySet<string>> {
+  async #read(streams: RunEventStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
     const { rows, isCut } = await this.#options.log.news(
@@ -152,7 +152,7 @@ export class LogTail implements AsyncDisposable {
     }
   }
 
-  async #heal(stream: RunStream, state: RunState | undefined): Promise<void> {
+  async #heal(stream: RunEventStream, state: RunState | undefined): Promise<void> {
     if (stream.isEnded || !stream.isFollowed) return;
     const { streams, runs } = this.#options;
     if (!state) {

@@ -9,7 +9,7 @@ export interface ShapeTask {
   ns?: string;
 }
 
-export interface CheckpointShape {
+export interface CheckpointSummary {
   /**
    * The channels that make up `values`, or the one channel whose value `values` is. Absent when they are all
    * that are not internal.
@@ -27,9 +27,9 @@ export const usualPath = (name: string): unknown[] => ['__pregel_pull', name];
 
 /** Leaves out what readers take for granted: half the bytes of a small checkpoint. */
 export const compactShape = (
-  { keys, tasks }: CheckpointShape,
+  { keys, tasks }: CheckpointSummary,
   channels: Iterable<string>,
-): CheckpointShape => {
+): CheckpointSummary => {
   const isUsual =
     Array.isArray(keys) && [...channels].every((name) => isInternalChannel(name) || keys.includes(name));
   return {

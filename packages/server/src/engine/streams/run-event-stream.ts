@@ -16,7 +16,7 @@ export interface RunOutcome {
 }
 
 /** Who gets the events. Must not throw. */
-export interface RunReader {
+export interface RunEventListener {
   event(event: RunEvent): void;
   /** Resolves when the reader has taken what it got; undefined when it has. Must not reject. */
   taken?(): Promise<void> | undefined;
@@ -29,17 +29,17 @@ const takeMs = 5_000;
 const waitingMax = 4 * 1024 * 1024;
 
 /** A place in a run's stream. What comes before a reader is attached waits here. */
-export class Subscription {
+export class RunSubscription {
   #waiting: RunEvent[] = [];
   #waitingSize = 0;
   #hasMissed = false;
   #isEnded: boolean;
-  #reader: RunReader | undefined;
+  #reader: RunEventListener | undefined;
   /** Waiting for it timed out: it is not waited for again until it has taken something. */
   #isStalled = false;
-  readonly #leave: (subscription: Subscription) => void;
+  readonly #leave: (subscription: RunSubscription) => void;
 
-  constructor(isEnded: boolean, leave: (subscription: Subscription) => void) {
+  constructor(isEnded: boolean, leave: (subscription: RunSubscription) => void) {
     this.#isEnded = isEnded;
     this.#leave = leave;
   }
@@ -60,7 +60,7 @@ export class Subscription {
   }
 
   /** False when events were dropped because nobody took them: they have to be read elsewhere, and this called again. */
-  attach(reader: RunReader): boolean {
+  attach(reader: RunEventListener): boolean {
     if (this.#hasMissed) {
       this.#hasMissed = false;
       this.#waitingSize = 0;
@@ -91,11 +91,11 @@ export class Subscription {
   }
 }
 
-export class RunStream {
+export class RunEventStream {
   readonly run_id: string;
   readonly outcome: Promise<RunOutcome>;
   readonly #onIdle: () => void;
-  readonly #readers = new Set<Subscription>();
+  readonly #readers = new Set<RunSubscription>();
   #waiters = 0;
   #settle!: (outcome: RunOutcome) => void;
   nextId = 0;
@@ -142,8 +142,8 @@ export class RunStream {
   }
 
   /** Events from now on. */
-  subscribe(): Subscription {
-    const subscription = new Subscription(this.isEnded, (gone) => {
+  subscribe(): RunSubscription {
+    const subscription = new RunSubscription(this.isEnded, (gone) => {
       if (this.#readers.delete(gone)) this.#checkIdle();
     });
     if (!this.isEnded) this.#readers.add(subscription);

@@ -1,30 +1,30 @@
 // Joining runs that somebody made: their events, or how they end, wherever they execute.
 import { notFound } from '@svc/contract/problem';
-import type { LogTail } from '../../engine/streams/log-tail.ts';
+import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import { fromJsonBytes } from '../../parsing/json-bytes.ts';
-import type { Reading } from '../../engine/streams/run-reading.ts';
-import type { RunOutcome, RunStream } from '../../engine/streams/run-stream.ts';
-import type { RunStreams } from '../../engine/streams/run-streams.ts';
+import type { RunReplay } from '../../engine/streams/run-replay.ts';
+import type { RunOutcome, RunEventStream } from '../../engine/streams/run-event-stream.ts';
+import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunAudience, RunRow } from '../../storage/deployment/runs.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Late } from '../../api/handlers.ts';
+import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 
-export class RunFollower {
+export class RunOutcomeReader {
   readonly #storage: Storage;
   readonly #dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
-  readonly #streams: RunStreams;
-  readonly #tail: LogTail;
+  readonly #streams: RunEventHub;
+  readonly #tail: RunLogTail;
   readonly #reader: StateReader;
 
   constructor(parts: {
     storage: Storage;
     dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
-    streams: RunStreams;
-    tail: LogTail;
+    streams: RunEventHub;
+    tail: RunLogTail;
     reader: StateReader;
   }) {
     this.#storage = parts.storage;
@@ -38,18 +38,18 @@ export class RunFollower {
    * The final values as JSON text: at once when the run is over, else when it ends. A failure is told inside, as
    * `__error__`: the head of the response may long be on its way. Throws not_found.
    */
-  async join(thread_id: string, run_id: string, access: RowFilter): Promise<Late> {
+  async join(thread_id: string, run_id: string, access: RowFilter): Promise<DeferredResponse> {
     // The stream first: a run that ends between the two is then seen by one of them.
     const stream = this.#streams.open(run_id);
     const release = stream.retain();
     try {
       let row = await this.#find(run_id, thread_id, access);
       if (!isOver(row) && (await this.#follow(stream, 'outcome'))) {
-        return new Late(this.result(row, stream.outcome).finally(release));
+        return new DeferredResponse(this.result(row, stream.outcome).finally(release));
       }
       if (!isOver(row)) row = await this.#find(run_id, thread_id, access);
       release();
-      return new Late(this.#stored(row));
+      return new DeferredResponse(this.#stored(row));
     } catch (error) {
       release();
       throw error;
@@ -80,7 +80,7 @@ export class RunFollower {
     run_id: string,
     access: RowFilter,
     after?: number,
-  ): Promise<Reading> {
+  ): Promise<RunReplay> {
     const stream = this.#streams.open(run_id);
     const live = stream.subscribe();
     try {
@@ -97,7 +97,7 @@ export class RunFollower {
   }
 
   /** Has the stream fed, from here or from the log; false when the run is over, or is not there. */
-  async #follow(stream: RunStream, log: RunAudience): Promise<boolean> {
+  async #follow(stream: RunEventStream, log: RunAudience): Promise<boolean> {
     const { run_id } = stream;
     if (log === 'events') stream.streamed = true;
     if (this.#dispatcher.has(run_id)) {

@@ -18,7 +18,7 @@ interface Entry {
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-export class KeyGate {
+export class KeyAuthenticator {
   readonly #keys: ApiKeyStorage;
   readonly #entries = new Map<string, Entry>();
   /** Grows when something is forgotten: what was asked before then may be outdated. */

@@ -1,0 +1,103 @@
+// Wiring of the deployment API: its services and handlers.
+import { ownerKey, type Access } from '../auth/authorization/authorizer.ts';
+import { Filter } from '../auth/authorization/access-filter.ts';
+import type { RunUsers } from '../auth/sealed-users/run-users.ts';
+import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
+import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
+import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
+import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
+import { CronService } from '../deployment/crons/cron-service.ts';
+import { RunCanceller } from '../deployment/runs/run-canceller.ts';
+import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
+import { runHandlers } from '../deployment/runs/run-handlers.ts';
+import { RunGranter } from '../deployment/runs/run-grant.ts';
+import { RunService } from '../deployment/runs/run-service.ts';
+import { storeHandlers } from '../deployment/store/store-handlers.ts';
+import { StoreService } from '../deployment/store/store-service.ts';
+import { serverFacts } from '../deployment/system/server-facts.ts';
+import { systemHandlers } from '../deployment/system/system-handlers.ts';
+import { PruneService } from '../deployment/threads/prune-service.ts';
+import { StateReader } from '../deployment/threads/state-reader.ts';
+import { StateService, type Updater } from '../deployment/threads/state-service.ts';
+import { threadHandlers } from '../deployment/threads/thread-handlers.ts';
+import { ThreadService } from '../deployment/threads/thread-service.ts';
+import { ThreadWatch } from '../deployment/threads/thread-watch.ts';
+import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
+import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
+import type { EgressGuard } from '../net/guard.ts';
+import { createReadiness } from './node-readiness.ts';
+import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
+import { type Storage } from '../storage/storage.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+import type { ServiceParts } from './service-parts.ts';
+import type { Engine } from './engine.ts';
+
+interface DeploymentParts {
+  parts: ServiceParts;
+  storage: Storage;
+  assistants: AssistantService;
+  engine: Engine;
+  answers: AnswerLimits;
+  users: RunUsers;
+  metrics: Metrics;
+  guard: EgressGuard;
+}
+
+/** Of assistants only a user's own lend their configuration to an update, and default ones. */
+const updaterOf =
+  (users: RunUsers) =>
+  ({ user }: Access): Updater => ({
+    keys: users.keys(user),
+    assistantAccess: user === undefined ? Filter.everything : Filter.parse({ [ownerKey]: user.identity }),
+  });
+
+export const createDeployment = async ({
+  parts,
+  storage,
+  assistants,
+  engine,
+  answers,
+  users,
+  metrics,
+  guard,
+}: DeploymentParts) => {
+  const { project, logger } = parts;
+  const { parser } = parts.parsing;
+  const { dispatcher, streams, tail, notifications, pollMs } = engine;
+  const reader = new StateReader(storage, parser, answers);
+  const states = new StateService(storage, reader, dispatcher);
+  const threads = new ThreadService(storage, reader, states, dispatcher);
+  const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
+  const pruning = new PruneService(storage, threads);
+  const follower = new RunOutcomeReader({ storage, dispatcher, streams, tail, reader });
+  const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
+  const runs = new RunService({
+    storage,
+    dispatcher,
+    streams,
+    tail,
+    webhooks,
+    users,
+    graphs: new Set(project.graphs.keys()),
+  });
+  const granter = new RunGranter(assistants.defaultIds);
+  const watch = new ThreadWatch({
+    threads: storage.threads,
+    runs: storage.runs,
+    follower,
+    notifications,
+    pollMs,
+  });
+  const readiness = await createReadiness(parts, storage, dispatcher);
+  const handlers = {
+    ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
+    ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
+    ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
+    ...runHandlers({ runs, granter, follower, canceller, watch, log: storage.runLog }),
+    ...cronHandlers(new CronService(storage, webhooks, users), granter),
+    ...webhookHandlers(webhooks),
+    ...storeHandlers(new StoreService(storage.items)),
+  };
+  return { handlers, pruning };
+};

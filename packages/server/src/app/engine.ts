@@ -1,0 +1,103 @@
+// Wiring of the engine: the dispatcher, the event hub and what connects them to other nodes.
+import { randomUUID } from 'node:crypto';
+import type { RunUsers } from '../auth/sealed-users/run-users.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { NotificationBus } from '../jobs/notification-bus.ts';
+import { RunLogTail } from '../engine/streams/run-log-tail.ts';
+import { RunEventHub } from '../engine/streams/run-event-hub.ts';
+import { type Owned } from './owned.ts';
+import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
+import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
+import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
+import { type Storage } from '../storage/storage.ts';
+import { nodeTtlMs } from '../storage/deployment/workers.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+import type { ServiceParts } from './service-parts.ts';
+const attemptsMax = 3;
+/** How often to look for what nobody announced; and no less than twice in the life of a lease. */
+const pollMsMax = 1_000;
+
+/** Everything that executes runs and distributes their events. */
+export const createEngine = async (
+  parts: ServiceParts,
+  storage: Storage,
+  users: RunUsers,
+  metrics: Metrics,
+  owned: Owned,
+) => {
+  const { database, databaseOptions, settings, project, logger } = parts;
+  const { role, runs } = settings;
+  const pollMs = Math.min(pollMsMax, runs.leaseMs / 2);
+  const streams = owned.keep(new RunEventHub());
+  const notifications = new NotificationBus();
+  const tail = owned.keep(
+    new RunLogTail({
+      streams,
+      log: storage.runLog,
+      runs: storage.runs,
+      notifications,
+      pollMs,
+      onLag: (ms) => metrics.eventLag(ms),
+      logger,
+    }),
+  );
+  const dispatcher = new Dispatcher({
+    worker_id: randomUUID(),
+    leases: storage.runLeases,
+    queue: storage.runQueue,
+    runs: storage.runs,
+    streams,
+    users,
+    tail,
+    notifications,
+    leaseMs: runs.leaseMs,
+    attemptsMax,
+    limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
+    pollMs,
+    logger,
+    // A node that only answers requests still looks at graphs, and applies state updates.
+    executors: role === 'api' ? 1 : runs.executors,
+    jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
+    solitaryMax: parts.plan.solitary,
+    setup: {
+      database: { ...databaseOptions, poolMax: parts.plan.executor },
+      graphs: [...project.graphs],
+      env: project.env,
+      ...tracingOf(settings),
+    },
+  });
+  owned.keep(dispatcher);
+  owned.keep(notifications);
+  await notifications.open(database);
+  const node = { executesRuns: role !== 'api', connections: parts.plan.total };
+  const reporter = owned.keep(new WorkerReporter(storage.workers, dispatcher, node, logger));
+  return { streams, notifications, tail, dispatcher, reporter, pollMs };
+};
+
+const tracingOf = ({
+  platform: { tracingProject: project, traceDaysKept: daysKept },
+}: Settings): Pick<ExecutorSetup, 'tracing'> =>
+  project === undefined ? {} : { tracing: { project, daysKept } };
+
+export type Engine = Awaited<ReturnType<typeof createEngine>>;
+
+export const watchEngine = (
+  metrics: Metrics,
+  { database }: ServiceParts,
+  storage: Storage,
+  { dispatcher, streams }: Engine,
+): void =>
+  metrics.watch({
+    queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
+    process: () => ({
+      running: dispatcher.running,
+      free_slots: dispatcher.pool.freeSlots,
+      leases_lost: dispatcher.leasesLost,
+      leases_recovered: dispatcher.recovered,
+      executor_crashes: dispatcher.pool.crashes,
+      streams: streams.size,
+      ended: dispatcher.ended,
+      ...database.poolState(),
+    }),
+  });

@@ -1,0 +1,23 @@
+// What the composition root needs to build the services.
+import type { Logger } from 'pino';
+import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import type { SvcJson } from '../config/project/svc-json.ts';
+import type { ServerParsing } from './parser-tasks.ts';
+import type { ConnectionPlan } from '../storage/postgres/connection-plan.ts';
+import type { Database, DatabaseOptions } from '../storage/postgres/database.ts';
+
+export interface ServiceParts {
+  database: Database;
+  /** How executors and exporters open connections of their own. */
+  databaseOptions: DatabaseOptions;
+  plan: ConnectionPlan;
+  /** Why the embedded PostgreSQL is away, while it is. */
+  databaseFailure: () => string | undefined;
+  settings: Settings;
+  project: SvcJson;
+  /** The project's auth object; undefined when it has none. */
+  authDefinition: AuthDefinition | undefined;
+  parsing: ServerParsing;
+  logger: Logger;
+}

@@ -1,0 +1,75 @@
+// Wiring of a worker.
+import { CronScheduler } from '../deployment/crons/cron-scheduler.ts';
+import { expiryTasks } from '../deployment/expiry.ts';
+import { runTasks } from '../deployment/runs/run-tasks.ts';
+import type { PruneService } from '../deployment/threads/prune-service.ts';
+import { ThreadDeletion } from '../deployment/threads/thread-deletion.ts';
+import { WebhookSender } from '../deployment/webhooks/webhook-sender.ts';
+import type { EgressGuard } from '../net/guard.ts';
+import type { NotificationBus } from '../jobs/notification-bus.ts';
+import { PeriodicTasks } from '../jobs/periodic-tasks.ts';
+import { exportTasks } from '../exports/worker/export-tasks.ts';
+import type { ExportWorker } from '../exports/worker/export-worker.ts';
+import { startExports } from '../exports/worker/start-exports.ts';
+import type { Platform } from './platform.ts';
+import { traceTasks } from '../tracing/traces/trace-tasks.ts';
+import { type Owned } from './owned.ts';
+import { type Storage } from '../storage/storage.ts';
+
+import type { ServiceParts } from './service-parts.ts';
+export const openExports = (
+  { databaseOptions: database, settings, plan, logger }: ServiceParts,
+  storage: Storage,
+  { notifications, platform }: { notifications: NotificationBus; platform: Platform },
+): ExportWorker =>
+  startExports({
+    leases: storage.exportLeases,
+    targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
+    notifications,
+    database,
+    slots: plan.exporters,
+    settings,
+    logger,
+  });
+
+/** Starts what a worker does beside executing runs: periodic tasks, crons and webhooks. */
+export const startWorkerTasks = (
+  { settings, project, logger }: ServiceParts,
+  storage: Storage,
+  {
+    pruning,
+    guard,
+    notifications,
+    pollMs,
+    owned,
+  }: {
+    pruning: PruneService;
+    guard: EgressGuard;
+    notifications: NotificationBus;
+    pollMs: number;
+    owned: Owned;
+  },
+): void => {
+  const tasks = [
+    ...expiryTasks(project.raw, { pruning, expiry: storage.expiry }),
+    new ThreadDeletion(storage).task(),
+    ...runTasks(storage, settings.runs.streamTtlMs),
+    ...traceTasks(
+      { partitions: storage.tracePartitions, hours: storage.traceHours, projects: storage.projects },
+      settings.platform.traceDaysKept,
+    ),
+    ...exportTasks(storage.exportLeases, settings.exports),
+  ];
+  owned.keep(new PeriodicTasks(storage.periodicTasks, tasks, { pollMs, logger }));
+  owned.keep(new CronScheduler({ crons: storage.crons, pollMs, logger }));
+  const sender = owned.keep(
+    new WebhookSender({
+      deliveries: storage.deliveries,
+      guard,
+      rules: project.webhooks,
+      secret: settings.egress.webhookSecret,
+      logger,
+    }),
+  );
+  notifications.on('w', () => sender.wake());
+};
