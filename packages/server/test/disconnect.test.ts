@@ -28,9 +28,8 @@ const leave = async (on_disconnect: 'cancel' | 'continue'): Promise<{ threadId: 
 describe('a client that leaves', () => {
   it('takes its run with it when it said so', async () => {
     const { threadId, runId } = await leave('cancel');
-    await eventually(
-      async () => expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
-      10_000,
+    await eventually(async () =>
+      expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
     );
   });
 

@@ -132,7 +132,7 @@ describe('a graph', () => {
           metadata: { owner: 'alice', svc_auth_user_id: 'alice' },
         },
       ]);
-    }, 15_000);
+    });
     const others = await call('bob', 'POST', '/threads/search', { metadata: { cron_id } });
     expect(others.body).toEqual([]);
     await call('alice', 'DELETE', `/runs/crons/${cron_id}`);

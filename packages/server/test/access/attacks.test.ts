@@ -59,7 +59,7 @@ const wait = (note: string) => ({
 const statusOf = async (who: string, { thread_id, run_id }: Made) =>
   (await as(who)('GET', `/threads/${thread_id}/runs/${run_id}`)).body['status'];
 const untilRunning = (who: string, run: Made) =>
-  eventually(async () => expect(await statusOf(who, run)).toBe('running'), 10_000);
+  eventually(async () => expect(await statusOf(who, run)).toBe('running'));
 
 describe('the id of a run without a thread', () => {
   it('is no id under which another user gets a thread', async () => {
@@ -101,7 +101,7 @@ describe('cancelling by leaving', () => {
     await leave(hers);
     await leave(his);
     // Whoever left hers was noticed before.
-    await eventually(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'), 10_000);
+    await eventually(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'));
     expect(await statusOf('open-reading.alice', hers)).toBe('running');
     await made('open-reading.alice', 'POST', `/threads/${hers.thread_id}/runs/${hers.run_id}/cancel?wait=1`);
   });
@@ -152,7 +152,7 @@ describe('deleting a thread', () => {
         const text = `select 1 from pg_stat_activity where datname = current_database()
           and wait_event_type = 'Lock' and query like '%delete_thread%'`;
         expect(await database.query(statement('held', text), [])).toHaveLength(1);
-      }, 10_000);
+      });
       const give = `update threads set metadata = '{"owner":"alice"}' where thread_id = $1`;
       await tx.query(statement('another', give), [thread_id]);
       return { request };
@@ -174,7 +174,7 @@ describe('the stream of a thread', () => {
       stream_mode: ['custom', 'values'],
     };
     await made('stock.alice', 'POST', `/threads/${thread_id}/runs/wait`, run);
-    await eventually(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true), 5_000);
+    await eventually(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true));
     heard.stop();
     expect(heard.text).not.toContain('canary');
   };
@@ -192,11 +192,11 @@ describe('the stream of a thread', () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
     const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const run = await made('stock.bob', 'POST', `/threads/${thread_id}/runs`, wait('the first'));
-    await eventually(() => expect(heard.text).toContain('the first'), 10_000);
+    await eventually(() => expect(heard.text).toContain('the first'));
     const path = `/threads/${thread_id}/runs`;
     await made('stock.bob', 'POST', `${path}/${run.run_id}/cancel?wait=1&action=rollback`);
     await made('stock.bob', 'POST', `${path}/wait`, { ...wait('the second'), input: { note: 'the second' } });
-    await eventually(() => expect(heard.text).toContain('the second'), 10_000);
+    await eventually(() => expect(heard.text).toContain('the second'));
     heard.stop();
   });
 
@@ -268,7 +268,7 @@ describe('a change of a cron', () => {
     await eventually(async () => {
       const ticks = { name: 'ticks', text: 'select 1 from cron_ticks where cron_id = $1' };
       expect(await server.database.query(ticks, [cron_id])).toHaveLength(1);
-    }, 10_000);
+    });
     const planted = await as('free-crons.alice')('POST', '/threads/search', { metadata: { cron_id } });
     expect(planted.body).toEqual([]);
     expect(answer.status).toBeLessThan(500);

@@ -23,7 +23,7 @@ it('keeps no other workspace from making one', async () => {
   const asked = Array.from({ length: 20 }, async () => {
     statuses.push((await platform.call('POST', path, { key, json })).status);
   });
-  await eventually(() => expect(statuses.length + silent.requests.length).toBe(20), 20_000);
+  await eventually(() => expect(statuses.length + silent.requests.length).toBe(20));
   const folder = { destination_type: 'file', display_name: 'Ours', config: { path: 'ours' } };
   const headers = { 'x-tenant-id': platform.workspace_id };
   expect(await platform.call('POST', path, { json: folder, headers })).toMatchObject({ status: 200 });

@@ -57,7 +57,7 @@ const startRun = async (server: TestServer): Promise<{ thread_id: string; run_id
   const { run_id } = (await server.call('POST', `/threads/${thread_id}/runs`, body, own)).body as {
     run_id: string;
   };
-  await eventually(async () => expect(await statusOf(server, { thread_id, run_id })).toBe('running'), 20_000);
+  await eventually(async () => expect(await statusOf(server, { thread_id, run_id })).toBe('running'));
   return { thread_id, run_id };
 };
 
@@ -112,7 +112,7 @@ describe('a page', () => {
     const { status, socket } = await openStream(withCookies, { path, headers: sent });
     expect(status).toBe(200);
     socket.destroy();
-    await eventually(async () => expect(await statusOf(withCookies, run)).toBe('interrupted'), 20_000);
+    await eventually(async () => expect(await statusOf(withCookies, run)).toBe('interrupted'));
   });
 
   it('needs to say where it is when a login that browsers remember is all it has', async () => {

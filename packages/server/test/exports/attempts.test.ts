@@ -107,7 +107,7 @@ describe('an export run', () => {
         `select claimed_at is not null as claimed, attempt_at is not null as began from export_runs where export_id = $1`,
         [id],
       );
-    await eventually(async () => expect(await times()).toEqual([{ claimed: true, began: false }]), 20_000);
+    await eventually(async () => expect(await times()).toEqual([{ claimed: true, began: false }]));
     await sql(db, `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`, [
       id,
     ]);

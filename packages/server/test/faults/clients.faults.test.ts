@@ -124,10 +124,7 @@ describe('clients that', () => {
           return { thread_id: question.thread_id, run_id };
         };
         const cancelled = await leave('cancel');
-        await eventually(
-          async () => expect((await getRun(stage, cancelled)).status).toBe('interrupted'),
-          10_000,
-        );
+        await eventually(async () => expect((await getRun(stage, cancelled)).status).toBe('interrupted'));
         const kept = await leave('continue');
         expect((await join(stage, kept)).body).toMatchObject({ taken: 30 });
 
@@ -244,7 +241,7 @@ describe('clients that', () => {
         expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
         for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
         for (const socket of sockets) socket.destroy();
-        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]), 30_000);
+        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]));
       },
     });
   }, 180_000);

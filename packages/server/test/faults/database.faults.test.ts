@@ -100,7 +100,7 @@ describe('a network that', () => {
       async faults(stage) {
         const { note } = stage;
         const run = await startJournal(stage, { steps: 60, ms: 100 });
-        await eventually(async () => expect((await stage.executed()).length).toBeGreaterThan(3), 30_000);
+        await eventually(async () => expect((await stage.executed()).length).toBeGreaterThan(3));
         const [claim] = await cluster.query<{ node: string }>(
           'select node from faults.claims where run_id = $1',
           [run.run_id],

@@ -55,9 +55,8 @@ const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
 };
 
 const untilExecuting = async (stage: Stage, marker: string): Promise<void> => {
-  await eventually(
-    async () => expect((await stage.executed()).some(({ entry }) => entry.startsWith(marker))).toBe(true),
-    20_000,
+  await eventually(async () =>
+    expect((await stage.executed()).some(({ entry }) => entry.startsWith(marker))).toBe(true),
   );
 };
 
@@ -151,7 +150,7 @@ describe('kill -9', () => {
           for (let kill = 0; kill < 5 * rounds; kill++) {
             await sleep(random.between(300, 1_500));
             note('kill an executor');
-            await eventually(() => cluster.node('a').killExecutor(), 30_000);
+            await eventually(() => cluster.node('a').killExecutor());
           }
           expect(cluster.node('a').isRunning()).toBe(true);
         },

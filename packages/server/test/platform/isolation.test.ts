@@ -206,9 +206,8 @@ const exportOurs = async ({
   const destination = (made as { id: string }).id;
   const body = { ...exportOf({ session_id, destination } as Named) };
   const bulk_export = ((await admin('POST', '', body)) as { id: string }).id;
-  await eventually(
-    async () => expect(await admin('GET', `/${bulk_export}`)).toMatchObject({ status: 'COMPLETED' }),
-    30_000,
+  await eventually(async () =>
+    expect(await admin('GET', `/${bulk_export}`)).toMatchObject({ status: 'COMPLETED' }),
   );
   const [run] = (await admin('GET', `/${bulk_export}/runs`)) as { id: string }[];
   return { destination, bulk_export, export_run: run?.id ?? '' };

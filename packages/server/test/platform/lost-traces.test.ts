@@ -43,7 +43,7 @@ const killedRun = async (): Promise<string> => {
     input: { do: 'defy', ms: 60_000 },
   });
   const { run_id } = created.body as { run_id: string };
-  await eventually(async () => expect(await traceOf(run_id, inOwn)).toHaveLength(2), 30_000);
+  await eventually(async () => expect(await traceOf(run_id, inOwn)).toHaveLength(2));
   await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
   await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
   return run_id;

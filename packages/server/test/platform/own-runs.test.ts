@@ -47,7 +47,7 @@ const ended = (server: TestServer, run_id: string): Promise<Traced[]> =>
     const runs = await traceOf(server, run_id);
     expect(runs.find(({ id }) => id === run_id)?.status).toMatch(/success|error/);
     return runs;
-  }, 10_000);
+  });
 
 const run = async (
   server: TestServer,
@@ -162,7 +162,7 @@ describe('a run with tracing on', () => {
         input: { do: deed, ms: 6_000 },
       });
       const { run_id } = body as { run_id: string };
-      await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2), 30_000);
+      await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
       await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=true`);
       expect(shape(await ended(server, run_id))).toEqual(['LangGraph chain error', '  act chain error']);
     },
@@ -220,7 +220,7 @@ it('What was under way in an executor that was killed ends with its run, and no 
     input: { do: 'defy', ms: 60_000 },
   });
   const { run_id } = body as { run_id: string };
-  await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2), 30_000);
+  await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
   const traces = tracePartitionStorage(server.database);
   expect(await traces.endLost(0, 100)).toBe(0);
   await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
@@ -248,7 +248,7 @@ it("LangChain's own tracer follows the same runs beside it, and each tells of th
     const shown = async (server: TestServer): Promise<string[]> =>
       (await ended(server, run_id)).filter(({ name }) => name !== '__start__').map(({ name }) => name);
     expect(shape(await ended(ours, run_id))).toEqual(expected);
-    await eventually(async () => expect(await shown(theirs)).toHaveLength(expected.length), 15_000);
+    await eventually(async () => expect(await shown(theirs)).toHaveLength(expected.length));
     expect((await shown(theirs)).toSorted()).toEqual(['FakeListChatModel', 'LangGraph', 'answer']);
   } finally {
     vi.unstubAllEnvs();

@@ -130,7 +130,7 @@ describe('a run', () => {
         [run.run_id],
       );
       expect(rows).toEqual([]);
-    }, 10_000);
+    });
     const kept = await client.runs.create(null, 'chat', { input: say('x'), on_completion: 'keep' });
     expect(await client.runs.join(kept.thread_id, kept.run_id)).toMatchObject({ messages: [{}, {}] });
     expect((await client.threads.get(kept.thread_id)).status).toBe('idle');

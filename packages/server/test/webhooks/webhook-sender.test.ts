@@ -49,7 +49,7 @@ const ended = (run: EndedRun): Promise<DeliveryRow> =>
     const row = await deliveryOf(run);
     expect(row.status).not.toBe('pending');
     return row;
-  }, 15_000);
+  });
 
 const expectGenuine = async (requests: Received[]): Promise<void> => {
   for (const { headers, text } of requests) {
@@ -350,7 +350,7 @@ describe('senders', () => {
       [JSON.stringify(database.options), '1000'],
       { execArgv: ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] },
     );
-    await eventually(() => expect(sink.received).toHaveLength(1), 20_000);
+    await eventually(() => expect(sink.received).toHaveLength(1));
     child.kill('SIGKILL');
     await once(child, 'exit');
     sender();

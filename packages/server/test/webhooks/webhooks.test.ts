@@ -27,7 +27,7 @@ describe('a run with a webhook', () => {
       webhook: `${sink.url}?key=hunter2#frag`,
       metadata: { ticket: 7 },
     });
-    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
+    await eventually(() => expect(sink.received).toHaveLength(1));
     const [{ path, headers, text, body } = { path: '', headers: {}, text: '', body: {} }] = sink.received;
     expect(path).toBe('/hook?key=hunter2');
     expect(await verifyWebhook(secret, headers['svc-signature'] as string, text)).toBe(true);
@@ -85,7 +85,7 @@ describe('a run with a webhook', () => {
   it('tells of an error', async () => {
     await using sink = await openSink();
     await client.runs.create(await newThread(), 'probe', { input: { do: 'throw' }, webhook: sink.url });
-    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
+    await eventually(() => expect(sink.received).toHaveLength(1));
     expect(sink.received[0]?.body).toMatchObject({
       status: 'error',
       error: { error: 'TypeError', message: 'the graph said no' },
@@ -95,7 +95,7 @@ describe('a run with a webhook', () => {
   it('may have no thread', async () => {
     await using sink = await openSink();
     const run = await client.runs.create(null, 'probe', { input, webhook: sink.url });
-    await eventually(() => expect(sink.received).toHaveLength(1), 10_000);
+    await eventually(() => expect(sink.received).toHaveLength(1));
     expect(sink.received[0]?.body).toMatchObject({
       run_id: run.run_id,
       status: 'success',
