@@ -1,5 +1,6 @@
 // Entry of an executor process: from TypeScript source in a checkout, from dist/ where it is installed.
 import { existsSync } from 'node:fs';
+import { register as registerHooks } from 'node:module';
 
 // tsx passes every file of every package through its hooks; what is loaded before them loads several times faster.
 await Promise.all([
@@ -14,6 +15,7 @@ await Promise.all([
 // Users' graphs may be TypeScript, so an executor always loads modules through tsx.
 const { register } = await import('tsx/esm/api');
 register();
+registerHooks('./typescript-modules.js', import.meta.url);
 
 const source = new URL('../src/app/executor.ts', import.meta.url);
 await import(existsSync(source) ? source.href : new URL('../dist/app/executor.js', import.meta.url).href);

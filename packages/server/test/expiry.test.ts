@@ -126,6 +126,17 @@ describe('a thread', () => {
     expect(await client.threads.update(thread_id, { ttl: null })).not.toHaveProperty('ttl');
   });
 
+  it('keeps its strategy when only its minutes are changed', async () => {
+    const { thread_id } = await client.threads.create({ ttl: { ttl: 5, strategy: 'keep_latest' } });
+    for (const ttl of [1_440, { ttl: 30 }])
+      expect(await stock.threads.update(thread_id, { ttl })).toMatchObject({
+        ttl: { strategy: 'keep_latest' },
+      });
+    const other = { ttl: 30, strategy: 'delete' } as const;
+    const changed = await stock.threads.update(thread_id, { ttl: other });
+    expect(changed).toMatchObject({ ttl: { strategy: 'delete' } });
+  });
+
   it('with keep_latest stays, with its state and one entry of history', async () => {
     const { thread_id } = await client.threads.create({ ttl: { ttl: 5, strategy: 'keep_latest' } });
     for (const text of ['one', 'two']) await client.runs.wait(thread_id, 'chat', { input: say(text) });

@@ -12,17 +12,17 @@ export const PruneStrategy = z.enum(['delete', 'keep_latest']).meta({
   description: 'delete: the thread goes; keep_latest: all but its current state goes',
 });
 
-/** A bare number of minutes deletes the thread. */
+/** A strategy that is not given: that of the thread, or `delete` for a thread that has none. */
 export const Ttl = z
   .union([Minutes, z.strictObject({ ttl: Minutes, strategy: PruneStrategy.nullish() })])
   .transform((ttl) =>
     typeof ttl === 'number'
-      ? { minutes: ttl, strategy: 'delete' as const }
-      : { minutes: ttl.ttl, strategy: ttl.strategy ?? ('delete' as const) },
+      ? { minutes: ttl, strategy: undefined }
+      : { minutes: ttl.ttl, strategy: ttl.strategy ?? undefined },
   )
   .nullish()
   .describe(
-    'How long the thread stays after its state last changed: minutes, or {strategy, ttl}; null for ever',
+    'How long the thread stays after its state last changed: minutes, or {strategy, ttl}; null for ever. Without a strategy a thread keeps the one it has; a new thread gets delete',
   );
 
 export const ThreadTtl = z

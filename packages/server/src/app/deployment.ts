@@ -14,8 +14,7 @@ import { RunGranter } from '../deployment/runs/run-grant.ts';
 import { RunService } from '../deployment/runs/run-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
 import { StoreService } from '../deployment/store/store-service.ts';
-import { serverFacts } from '../deployment/system/server-facts.ts';
-import { systemHandlers } from '../deployment/system/system-handlers.ts';
+import { type ServerFacts, systemHandlers } from '../deployment/system/system-handlers.ts';
 import { PruneService } from '../deployment/threads/prune-service.ts';
 import { StateReader } from '../deployment/threads/state-reader.ts';
 import { StateService, type Updater } from '../deployment/threads/state-service.ts';
@@ -41,6 +40,7 @@ interface DeploymentParts {
   answers: AnswerLimits;
   users: RunUsers;
   metrics: Metrics;
+  facts: ServerFacts;
   guard: EgressGuard;
 }
 
@@ -60,6 +60,7 @@ export const createDeployment = async ({
   answers,
   users,
   metrics,
+  facts,
   guard,
 }: DeploymentParts) => {
   const { project, logger } = parts;
@@ -91,7 +92,7 @@ export const createDeployment = async ({
   });
   const readiness = await createReadiness(parts, storage, dispatcher);
   const handlers = {
-    ...systemHandlers({ database: storage, readiness, metrics, facts: await serverFacts() }),
+    ...systemHandlers({ database: storage, readiness, metrics, facts }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
     ...runHandlers({ runs, granter, follower, canceller, watch, log: storage.runLog }),

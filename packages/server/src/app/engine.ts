@@ -53,6 +53,7 @@ export const createEngine = async (
     notifications,
     leaseMs: runs.leaseMs,
     attemptsMax,
+    onEnded: (status, ms) => metrics.runEnded(status, ms),
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,
     logger,

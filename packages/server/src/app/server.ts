@@ -16,7 +16,7 @@ import type { Handlers } from '../api/handlers.ts';
 import { announce } from '../http/server/address-file.ts';
 import { createApp } from '../http/server/app.ts';
 import { localHosts } from '../http/server/request-guard.ts';
-import { listen } from '../http/server/listen.ts';
+import { assertBindable, listen } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import type { ServerParsing } from './parser-tasks.ts';
@@ -80,6 +80,7 @@ const build = async (
   const exposure = exposureOf(settings, project);
   const { mode, cors, warnings } = exposure;
   for (const warning of warnings) logger.warn(warning);
+  await assertBindable(settings.http.host, settings.http.port);
   const parsing = createParsing<ParserTasks>(settings.http.memoryBytes, logger);
   owned.keep(parsing.parser);
   const services = await openServices(options, owned, parsing);

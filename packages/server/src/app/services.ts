@@ -7,6 +7,7 @@ import { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
 import { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { expiryDefaults } from '../deployment/expiry.ts';
 import type { Handlers } from '../api/handlers.ts';
+import { serverFacts } from '../deployment/system/server-facts.ts';
 import { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
@@ -128,7 +129,8 @@ const buildServices = async (
     keys: storage.encryptionKeys,
   });
   const { auth, users } = await createAuth(parts, sealer);
-  const metrics = new Metrics();
+  const facts = await serverFacts();
+  const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
   watchEngine(metrics, parts, storage, engine);
   const { dispatcher, notifications, pollMs, reporter } = engine;
@@ -141,6 +143,7 @@ const buildServices = async (
     answers,
     users,
     metrics,
+    facts,
     guard,
   });
   if (settings.role !== 'api')

@@ -3,8 +3,17 @@ import { exitCodeOf } from './output/exit-code.ts';
 import { explain } from './output/explain.ts';
 import { createProgram } from './program.ts';
 
+/** Ends quietly when the reader of the output is gone, as in `svc config | head`. A server goes on without a reader. */
+function surviveClosedOutput(serves: boolean): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (!serves) process.exit();
+  });
+}
+
 /** Runs the command that the arguments name, and leaves its outcome in the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
+  surviveClosedOutput(['start', 'dev'].includes(args[0] ?? ''));
   try {
     await createProgram().parseAsync(args, { from: 'user' });
   } catch (error) {

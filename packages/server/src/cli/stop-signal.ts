@@ -1,3 +1,4 @@
+import { processEnvironment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** One Ctrl-C arrives twice below `npm start`: from the terminal, and from npm, which passes its own on. */
@@ -34,8 +35,27 @@ export function stopSignals(): StopSignals {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
+    onNpmEnd(() => onSignal('SIGTERM'));
   });
   return { stop, stopping: stopping.signal, hurry: hurry.signal };
+}
+
+/** How often to look whether npm still runs. */
+const npmPollMs = 500;
+
+/**
+ * npm starts a script through a shell, which does not pass on a SIGTERM that npm got: both end, and this process has another
+ * parent from then on.
+ */
+function onNpmEnd(stop: () => void): void {
+  if (processEnvironment()['npm_lifecycle_event'] === undefined) return;
+  const { ppid } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(timer);
+    stop();
+  }, npmPollMs);
+  timer.unref();
 }
 
 /** What nobody caught leaves the process in a state nobody knows: log it and go. */

@@ -138,7 +138,7 @@ export const startTestApp = async (
   const lines: TestApp['lines'] = [];
   const write = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, msg, ...fields });
-  const logger = { info: write('info'), error: write('error') };
+  const logger = { debug: write('debug'), info: write('info'), error: write('error') };
   const parsing = createParsing(64_000_000, { warn: () => undefined });
   const app = createApp({
     routes: testRoutes,

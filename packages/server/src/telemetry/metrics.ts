@@ -34,6 +34,7 @@ const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #runs: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
@@ -41,9 +42,16 @@ export class Metrics {
   readonly #ingestRefused: Counter;
   #read: () => Promise<void> = () => Promise.resolve();
 
-  constructor() {
+  /** `version`: that of svc. */
+  constructor(version: string) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    new Gauge({
+      name: 'svc_build_info',
+      help: 'Versions of this process; always 1',
+      labelNames: ['version', 'node'],
+      registers,
+    }).set({ version, node: process.versions.node }, 1);
     this.#requests = new Histogram({
       name: 'svc_http_request_seconds',
       help: 'Time until a response was complete',
@@ -71,6 +79,13 @@ export class Metrics {
     this.#ingestRefused = new Counter({
       name: 'svc_ingest_refused_total',
       help: 'Batches of traces that were told to come again (429)',
+      registers,
+    });
+    this.#runs = new Histogram({
+      name: 'svc_run_seconds',
+      help: 'Duration of the last attempt of runs that ended here',
+      labelNames: ['status'],
+      buckets: [...secondsBuckets, 300, 1_800, 3_600],
       registers,
     });
     this.#eventLag = new Histogram({
@@ -178,6 +193,10 @@ export class Metrics {
 
   batchRefused(): void {
     this.#ingestRefused.inc();
+  }
+
+  runEnded(status: string, ms: number): void {
+    this.#runs.observe({ status }, ms / 1000);
   }
 
   eventLag(ms: number): void {

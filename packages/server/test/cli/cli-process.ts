@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
-const bin = join(repository, 'packages/server/bin/svc.js');
+export const bin = join(repository, 'packages/server/bin/svc.js');
 
 const graph = `
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';

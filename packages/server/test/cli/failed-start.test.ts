@@ -34,6 +34,24 @@ const start = (dataDir: string, env: Record<string, string> = {}) =>
   runCli(['start', '--port', '0', '--data-dir', dataDir], { cwd: project.dir, env });
 
 describe('a start that fails half way', () => {
+  it('on a port that is taken has created neither a database nor a key', async () => {
+    const taken = net.createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const dataDir = join(folder, 'port-taken');
+    const { port } = taken.address() as net.AddressInfo;
+    try {
+      const args = ['start', '--port', String(port), '--data-dir', dataDir];
+      const { code, stderr } = await runCli(args, { cwd: project.dir }).exit;
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('is in use') as string,
+      });
+      await expect(stat(dataDir)).rejects.toThrow('ENOENT');
+    } finally {
+      taken.close();
+    }
+  });
+
   it('closes what it had opened', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');

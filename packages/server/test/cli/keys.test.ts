@@ -1,9 +1,11 @@
 // svc keys and svc workspaces, against a server that runs on the same database.
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { createProject, runCli } from './cli-process.ts';
+import { bin, createProject, runCli } from './cli-process.ts';
 
 it('makes, lists and revokes keys while the server runs', async () => {
   using project = createProject();
@@ -49,3 +51,23 @@ it('makes, lists and revokes keys while the server runs', async () => {
   });
   expect(await svc('keys', 'revoke', line.slice(0, 36))).toMatchObject({ code: 1 });
 }, 240_000);
+
+it.each([
+  ['keys', 'list'],
+  ['keys', 'create'],
+  ['workspaces', 'list'],
+])('svc %s %s creates no database in a folder that has none', async (...args) => {
+  using project = createProject();
+  expect(await runCli(args, { cwd: project.dir }).exit).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('holds no database') as string,
+  });
+  expect(existsSync(join(project.dir, '.svc'))).toBe(false);
+});
+
+it('svc config ends quietly when nobody reads the rest of its output', async () => {
+  using project = createProject();
+  const command = `${process.execPath} ${bin} config --json | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: project.dir });
+  expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
+});

@@ -1,11 +1,26 @@
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createProject, runCli } from './cli-process.ts';
+import { eventually } from '../eventually.ts';
+import { childrenOf } from '../faults/process-tree.ts';
+import { bin, createProject, runCli } from './cli-process.ts';
 
 const address = /API +(http:\/\/\S+)/;
 
 const ok = async (url: string): Promise<boolean> => (await fetch(`${url}/ok`)).ok;
+
+const descendantsOf = (pid: number): number[] =>
+  childrenOf(pid, '').flatMap((child) => [child, ...descendantsOf(child)]);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 describe('svc start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then exits 0', async (signal) => {
@@ -16,6 +31,56 @@ describe('svc start', () => {
     process.kill(svc.pid, signal);
     expect((await svc.exit).code).toBe(0);
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('stops with its executors and its PostgreSQL when npm, which started it, is ended', async () => {
+    using project = createProject();
+    const start = `"${process.execPath}" "${bin}" start --port 0`;
+    project.write('package.json', { name: 'project', private: true, scripts: { start } });
+    const npm = spawn('npm', ['start'], { cwd: project.dir, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    const url = await eventually(() => {
+      const [, found] = address.exec(output) ?? [];
+      if (found === undefined) throw new Error(`npm start has not printed its address: ${output}`);
+      return found;
+    });
+    const started = descendantsOf(npm.pid ?? 0);
+    expect(started.length).toBeGreaterThan(3);
+    npm.kill('SIGTERM');
+    await eventually(() => expect(started.filter(isAlive)).toEqual([]));
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('logs a run that fails once, with the message and stack of its error', async () => {
+    using project = createProject();
+    project.write(
+      'agent.ts',
+      `import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+      function fail(): never { throw new RangeError('no more tea'); }
+      export const graph = new StateGraph(MessagesAnnotation).addNode('fail', fail).addEdge('__start__', 'fail').compile();`,
+    );
+    await using svc = runCli(['start', '--port', '0'], { cwd: project.dir });
+    const [, url = ''] = await svc.prints(address);
+    const answer = await fetch(`${url}/runs/wait`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
+    });
+    expect(await answer.text()).toContain('no more tea');
+    await svc.prints(/"level":50.*"msg":"run failed"/);
+    const lines = svc
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('no more tea'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      msg: 'run failed',
+      status: 'error',
+      error: 'RangeError',
+      message: 'no more tea',
+      stack: expect.stringContaining('agent.ts') as string,
+    });
   });
 
   it('prints a banner with the graphs, the data and a request that works', async () => {

@@ -59,6 +59,7 @@ beforeEach(async () => {
   const logger = createLogger({ level: 'silent', format: 'json' });
   tail = new RunLogTail({ ...shared, log: storage.runLog, onLag: () => undefined, logger });
   worker = new Dispatcher({
+    onEnded: () => undefined,
     ...shared,
     worker_id: randomUUID(),
     queue: storage.runQueue,

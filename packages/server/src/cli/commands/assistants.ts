@@ -1,5 +1,5 @@
 // Default assistants of graphs that are no longer executed: listed, and deleted when asked to.
-import { loadSettings } from '../../config/config.ts';
+import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
@@ -11,7 +11,7 @@ export interface PruneOptions {
 }
 
 export async function pruneAssistants(sources: ConfigSources, options: PruneOptions): Promise<void> {
-  const { settings, project } = loadSettings(sources);
+  const { settings, project } = loadStored(sources);
   const { withDatabase } = await import('../../app/server.ts');
   const { AssistantPruner } = await import('../../deployment/assistants/assistant-pruner.ts');
   await withDatabase(settings, async (storage) => {

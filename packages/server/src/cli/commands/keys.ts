@@ -1,6 +1,6 @@
 // Keys by the command line: whoever reaches the database may make them.
 import { KeyRole } from '@svc/contract';
-import { loadSettings } from '../../config/config.ts';
+import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { UsageError } from '../output/exit-code.ts';
 import type { FlagValues } from '../flags.ts';
@@ -9,7 +9,7 @@ import { isPrefix, pickByPrefix } from '../output/short-id.ts';
 
 /** Makes a key and prints it: the only line on standard output, so that a script can take it. */
 export async function createKey(sources: ConfigSources, values: FlagValues): Promise<void> {
-  const { settings } = loadSettings(sources);
+  const { settings } = loadStored(sources);
   const role = KeyRole.safeParse(values['role']);
   if (!role.success) throw mistake('--role', values['role'], 'Give one of admin, editor, viewer, ingest.');
   const expires = values['expires'];
@@ -44,7 +44,7 @@ export async function createKey(sources: ConfigSources, values: FlagValues): Pro
 }
 
 export async function listKeys(sources: ConfigSources): Promise<void> {
-  const { settings } = loadSettings(sources);
+  const { settings } = loadStored(sources);
   const { withDatabase } = await import('../../app/server.ts');
   const keys = await withDatabase(settings, (storage) => storage.apiKeys.list(null));
   for (const key of keys) {
@@ -62,7 +62,7 @@ export async function listKeys(sources: ConfigSources): Promise<void> {
 }
 
 export async function revokeKey(sources: ConfigSources, named: string): Promise<void> {
-  const { settings } = loadSettings(sources);
+  const { settings } = loadStored(sources);
   if (!isId(named) && !isPrefix(named))
     throw mistake(
       'id',

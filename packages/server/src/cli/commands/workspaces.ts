@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { loadSettings } from '../../config/config.ts';
+import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 
 export async function createWorkspace(sources: ConfigSources, display_name: string): Promise<void> {
-  const { settings } = loadSettings(sources);
+  const { settings } = loadStored(sources);
   const { withDatabase } = await import('../../app/server.ts');
   const id = randomUUID();
   await withDatabase(settings, (storage) => storage.workspaces.create({ id, display_name }));
@@ -11,7 +11,7 @@ export async function createWorkspace(sources: ConfigSources, display_name: stri
 }
 
 export async function listWorkspaces(sources: ConfigSources): Promise<void> {
-  const { settings } = loadSettings(sources);
+  const { settings } = loadStored(sources);
   const { withDatabase } = await import('../../app/server.ts');
   const workspaces = await withDatabase(settings, (storage) => storage.workspaces.list(null));
   for (const { id, display_name, created_at } of workspaces)

@@ -15,7 +15,7 @@ import type {
   ThreadFilter,
   ThreadPage,
   ThreadRow,
-  ThreadTtl,
+  GivenTtl,
 } from '../../storage/deployment/threads.ts';
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
@@ -28,7 +28,7 @@ export interface NewThread {
   if_exists: 'raise' | 'do_nothing';
   supersteps?: Superstep[] | undefined;
   /** The deployment's default when absent; null for none. */
-  ttl?: ThreadTtl | undefined;
+  ttl?: GivenTtl | undefined;
 }
 
 export interface ThreadSearch extends ThreadFilter {
@@ -119,7 +119,7 @@ export class ThreadService {
     thread_id: string,
     metadata: Record<string, unknown>,
     access: RowFilter,
-    ttl?: ThreadTtl,
+    ttl?: GivenTtl,
   ): Promise<JsonPart> {
     const patch = () => this.#storage.threads.patch(thread_id, metadata, access, ttl);
     let row = await patch();

@@ -23,6 +23,16 @@ export const messageOf = (thrown: unknown): string => {
   }
 };
 
+/** The stack of an error, for the log; undefined when it has none that can be read. */
+export const stackOf = (thrown: unknown): string | undefined => {
+  try {
+    const stack: unknown = thrown instanceof Error ? thrown.stack : undefined;
+    return typeof stack === 'string' ? boundedText(stack) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 export const errorName = (error: Error): string => {
   try {
     const { name } = error as { name: unknown };

@@ -42,6 +42,8 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   limits: AttemptLimits;
   /** How often to look for runs that nobody announced. */
   pollMs: number;
+  /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
+  onEnded: (status: RunStatus, ms: number) => void;
   logger: Logger;
 }
 
@@ -349,9 +351,12 @@ export class Dispatcher {
     }
     if (message.kind === 'done') {
       this.#over(attempt);
-      const { status, values, error } = message;
+      const { status, values, error, stack } = message;
       const ms = Math.round(performance.now() - attempt.startedMs);
-      logger.info({ run_id, status, ms, error: error?.error }, 'run ended');
+      this.#options.onEnded(status, ms);
+      if (status === 'error' || status === 'timeout')
+        logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
+      else logger.info({ run_id, status, ms }, 'run ended');
       this.ended.set(status, (this.ended.get(status) ?? 0) + 1);
       // One that is fed by the log ends with it.
       if (!stream?.isFollowed)

@@ -26,7 +26,12 @@ const isOfAttempt = (fields: Fields): boolean => {
     case 'events':
       return isEvents(fields);
     case 'done':
-      return statuses.has(fields['status']) && isValues(fields['values']) && isError(fields['error']);
+      return (
+        statuses.has(fields['status']) &&
+        isValues(fields['values']) &&
+        isError(fields['error']) &&
+        isStack(fields['stack'])
+      );
     case 'log_only':
       return true;
     case 'lost':
@@ -46,6 +51,8 @@ const isEvent = (value: unknown): boolean =>
 
 const isValues = (value: unknown): boolean =>
   value === undefined || value === null || typeof value === 'string';
+
+const isStack = (value: unknown): boolean => value === undefined || typeof value === 'string';
 
 const isError = (value: unknown): value is RunError | null =>
   value === null ||

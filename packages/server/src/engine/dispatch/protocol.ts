@@ -145,8 +145,14 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
     | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
     /** The run emits more than can be sent: from here on its events are in its log only. */
     | { kind: 'log_only' }
-    /** The outcome is durable. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
-    | { kind: 'done'; status: RunStatus; values?: string | null; error: RunError | null }
+    /** The outcome is durable. `stack`: of the error, for the log. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
+    | {
+        kind: 'done';
+        status: RunStatus;
+        values?: string | null;
+        error: RunError | null;
+        stack?: string | undefined;
+      }
     /** Its outcome is not stored. `isOutage`: because the database cannot do its work; else the lease has gone elsewhere. */
     | { kind: 'lost'; message: string; isOutage: boolean }
   );

@@ -25,6 +25,7 @@ import type { EventBudget } from './event-budget.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
+import { stackOf } from '../codec/bounded-text.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { RunEvents } from './run-events.ts';
@@ -166,6 +167,7 @@ export class RunExecution {
       lease_token,
       status,
       error,
+      stack: stackOf(thrown),
       ...(values === undefined ? {} : { values }),
     });
     this.#tracer?.close(error);
@@ -365,7 +367,7 @@ export class RunExecution {
     const error = errorOf(thrown);
     try {
       await this.#store('error', 'error', error, null, this.#detached());
-      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error });
+      this.#tools.send({ kind: 'done', run_id, lease_token, status: 'error', error, stack: stackOf(thrown) });
       this.#tracer?.close(error);
     } catch (again) {
       this.#lost(again);

@@ -79,6 +79,17 @@ describe('an answer', () => {
   });
 });
 
+describe('the root', () => {
+  it('says what it is: JSON to a program, a page to a browser', async () => {
+    await using app = await startTestApp();
+    const toProgram = await fetch(app.url);
+    expect(await toProgram.json()).toEqual({ ok: true });
+    const toBrowser = await fetch(app.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(toBrowser.headers.get('content-type')).toContain('text/html');
+    expect(await toBrowser.text()).toContain('href="/docs"');
+  });
+});
+
 describe('a path', () => {
   it('that is literal wins over one with a parameter, whatever the order of the table', async () => {
     await using app = await startTestApp();

@@ -7,7 +7,7 @@ import type { Handlers } from '../../api/handlers.ts';
 import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
-import { emptyHeaders, jsonHeaders } from './headers.ts';
+import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { mount, type MountOptions, type Observe } from '../routing/mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { logRequest } from './request-log.ts';
@@ -40,6 +40,20 @@ export interface AppOptions<T extends Routes> {
 }
 
 const urlCharsMax = 8192;
+
+/** For a browser that opens the address of the server. */
+const rootPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>svc</title>
+<h1>svc</h1>
+<p>This is an agent server. It answers API clients, for example those of the LangGraph SDK.</p>
+<ul>
+<li><a href="/docs">API reference</a> (<a href="/openapi.json">OpenAPI</a>)</li>
+<li><a href="/info">Version</a>, <a href="/ready">readiness</a>, <a href="/metrics">metrics</a></li>
+</ul>
+</html>
+`;
 
 /** The HTTP side of the server: every route of the contract, and a sane answer to anything else. */
 export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
@@ -74,7 +88,11 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     });
   const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
-    app.get('/', (context) => new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }));
+    app.get('/', (context) =>
+      (context.req.header('accept') ?? '').includes('text/html')
+        ? new Response(rootPage, { headers: withId(htmlHeaders, context) })
+        : new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }),
+    );
   }
   const patterns = toPatterns([...table, { method: 'get', path: '/' }]);
   app.notFound((context) => {

@@ -5,7 +5,7 @@ import { Hono } from 'hono';
 import { listen } from './listen.ts';
 import { deferred, startTestApp, testFeed } from '../test-app.ts';
 
-const logger = { info: () => undefined, error: () => undefined };
+const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
 describe('listening', () => {
   it('on a port in use says so and what to do', async () => {

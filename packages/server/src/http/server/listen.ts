@@ -74,6 +74,13 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   };
 };
 
+/** Throws a Problem when the address cannot be bound: before the database is opened and keys are made. */
+export const assertBindable = async (host: string, port: number): Promise<void> => {
+  const server = createServer();
+  await bind(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+};
+
 const bind = (server: Server, host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(bindProblem(cause, host, port)));

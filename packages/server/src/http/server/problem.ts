@@ -6,6 +6,7 @@ import { jsonHeaders } from './headers.ts';
 
 /** What this layer writes to: pino fits. */
 export interface HttpLogger {
+  debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }

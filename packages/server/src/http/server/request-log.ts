@@ -9,6 +9,9 @@ export interface RequestEntry {
   location?: string | null;
 }
 
+/** Probes and scrapes come every few seconds; their requests are logged at debug. */
+const probes = new Set(['/ok', '/ready', '/metrics']);
+
 /**
  * One line per request. The pattern of the route, never the URL: paths and queries hold what users typed. A run that
  * it made is named by its ids, which are ours.
@@ -18,5 +21,6 @@ export const logRequest = (logger: HttpLogger, method: string, request: RequestE
   const { route, requestId, status, location } = request;
   const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
   const made = run_id === undefined ? {} : { thread_id, run_id };
-  logger.info({ method, route, status, ms, request_id: requestId, ...made }, 'request');
+  const level = probes.has(route) && status < 400 ? 'debug' : 'info';
+  logger[level]({ method, route, status, ms, request_id: requestId, ...made }, 'request');
 };

@@ -231,7 +231,7 @@ describe('a stream of events', () => {
       return () => undefined;
     });
     const handlers = Object.fromEntries(Object.keys(testRoutes).map((name) => [name, () => feed])) as never;
-    const logger = { info: () => undefined, error: () => undefined };
+    const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
     const parsing = createParsing(1_000_000, { warn: () => undefined });
     const app = createApp({ routes: testRoutes, handlers, logger, parsing });
     const response = await app.request('/watch');

@@ -32,6 +32,9 @@ export type TtlStrategy = 'delete' | 'keep_latest';
 /** A time to live, counted from the last change of the state; null for none. */
 export type ThreadTtl = { strategy: TtlStrategy; minutes: number } | null;
 
+/** Without a strategy a thread keeps the one it has; a new thread gets `delete`. */
+export type GivenTtl = { strategy: TtlStrategy | undefined; minutes: number } | null;
+
 export interface ThreadFilter {
   ids?: string[] | undefined;
   status?: ThreadRow['status'] | undefined;
@@ -74,7 +77,8 @@ const statements = {
   createWithTtl: {
     name: 'threads_create_with_ttl',
     text: `insert into threads (thread_id, blob_space, metadata, config, ttl_strategy, ttl_minutes)
-      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb, $4::text, $5::float8 where not is_of_lone_run($1)
+      select $1::uuid, $1::uuid, $2::jsonb, $3::jsonb,
+        case when $5::float8 is not null then coalesce($4::text, 'delete') end, $5::float8 where not is_of_lone_run($1)
       on conflict (thread_id) do nothing returning ${columns}`,
   },
   get: {
@@ -89,7 +93,8 @@ const statements = {
   },
   patchWithTtl: {
     name: 'threads_patch_with_ttl',
-    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_strategy = $4, ttl_minutes = $5,
+    text: `update threads set metadata = metadata || $2, updated_at = now(), ttl_minutes = $5,
+        ttl_strategy = case when $5::float8 is not null then coalesce($4::text, ttl_strategy, 'delete') end,
         ttl_since = now(), ttl_done_at = null
       where thread_id = $1 and metadata @@ $3::jsonpath and (metadata || $2) @@ $3::jsonpath returning ${columns}`,
   },
@@ -126,7 +131,7 @@ export type CopyOutcome = 'copied' | 'missing' | 'outside' | 'too_large';
 
 export type ThreadStorage = ReturnType<typeof threadStorage>;
 
-const ttlValues = (ttl: ThreadTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
+const ttlValues = (ttl: GivenTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
 
 const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Sql[] => [
   ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
@@ -194,7 +199,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
   /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
   async create(
     thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>,
-    ttl?: ThreadTtl,
+    ttl?: GivenTtl,
   ): Promise<ThreadRow | undefined> {
     const { thread_id, metadata, config } = thread;
     const values = [thread_id, JSON.stringify(metadata), JSON.stringify(config)];
@@ -214,7 +219,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
     thread_id: string,
     metadata: Record<string, unknown>,
     access: RowFilter,
-    ttl?: ThreadTtl,
+    ttl?: GivenTtl,
   ): Promise<ThreadRow | undefined> {
     const values = [thread_id, JSON.stringify(metadata), access.jsonpath];
     const [row] =
