@@ -31,7 +31,7 @@ const bothOf = async (runs: object[], format_version: FormatVersion = 'v1'): Pro
   const said: TraceRun[] = [];
   for (let cursor: string | undefined; ;) {
     const { body } = await platform.call('POST', '/runs/query', {
-      json: { session: [session_id], command: 'asc', limit: 100, ...(cursor ? { cursor } : {}) },
+      json: { session: [session_id], order: 'asc', limit: 100, ...(cursor ? { cursor } : {}) },
     });
     const page = body as { runs: TraceRun[]; cursors: { next: string | null } };
     said.push(...page.runs);
