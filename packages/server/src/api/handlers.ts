@@ -2,7 +2,7 @@
 // parsed input, return plain values, and throw Problems.
 import type { Access } from '../auth/authorization/authorizer.ts';
 import type { Caller } from '../auth/principal/caller.ts';
-import type { JsonBytes } from '../parsing/json-bytes.ts';
+import type { JsonPart } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
 /** Who calls, and for how long they wait. */
@@ -72,9 +72,6 @@ export class DeferredResponse {
     this.text = text;
   }
 }
-
-/** A part of a JSON text. */
-export type JsonPart = string | JsonBytes;
 
 /** A JSON response that is text already, as it came from storage. Its parts are sent one after the other. */
 export class RawJson {

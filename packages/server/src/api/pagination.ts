@@ -1,4 +1,5 @@
-import { type JsonPart, RawJson, Reply } from './handlers.ts';
+import { RawJson, Reply } from './handlers.ts';
+import type { JsonPart } from '../parsing/json-bytes.ts';
 
 /** A page with the number of all matches in its headers, and where the next page starts if there is one. */
 export const paginated = <T>(

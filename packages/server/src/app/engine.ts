@@ -98,7 +98,6 @@ export const watchEngine = (
       leases_recovered: dispatcher.recovered,
       executor_crashes: dispatcher.pool.crashes,
       streams: streams.size,
-      ended: dispatcher.ended,
       ...database.poolState(),
     }),
   });

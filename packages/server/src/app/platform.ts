@@ -56,9 +56,9 @@ const waitingMax = 500;
 
 export const createPlatform = (parts: PlatformParts): Platform => {
   const { storage, notifications, poolMax, daysKept, queryMs, observer, sealer, stores } = parts;
-  const gate = new KeyAuthenticator(storage.apiKeys);
-  notifications.on('k', (key_id) => gate.forget(key_id));
-  notifications.onMissed(() => gate.forget());
+  const authenticator = new KeyAuthenticator(storage.apiKeys);
+  notifications.on('k', (key_id) => authenticator.forget(key_id));
+  notifications.onMissed(() => authenticator.forget());
   const projects = new ProjectService(storage.projects);
   // Traces may be many; runs must still get a connection.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
@@ -82,10 +82,10 @@ export const createPlatform = (parts: PlatformParts): Platform => {
   const vault = new CredentialVault(sealer);
   const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {
-    authenticate: gate.authenticate,
+    authenticate: authenticator.authenticate,
     destinations,
     handlers: {
-      ...workspaceHandlers(new WorkspaceService(storage.workspaces), gate),
+      ...workspaceHandlers(new WorkspaceService(storage.workspaces), authenticator),
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),

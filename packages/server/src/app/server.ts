@@ -19,8 +19,7 @@ import { localHosts } from '../http/server/request-guard.ts';
 import { assertBindable, listen } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { createParsing } from '../parsing/parsing.ts';
-import type { ServerParsing } from './parser-tasks.ts';
-import type { ParserTasks } from './parser-tasks.ts';
+import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { requestLimits } from '../parsing/json-limits.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
@@ -88,7 +87,7 @@ const build = async (
   const { host, port } = settings.http;
   const isAnonymous = mode.kind === 'anonymous';
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
-  const listener = await listen(app, { host, port, logger, gate: { cors, hosts, sameSite: isAnonymous } });
+  const listener = await listen(app, { host, port, logger, guard: { cors, hosts, sameSite: isAnonymous } });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   if (settings.role !== 'worker') owned.keep(await announced(listener.url, settings, logger));
   options.signal?.throwIfAborted();

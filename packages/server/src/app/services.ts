@@ -26,7 +26,7 @@ import { openExports, startWorkerTasks } from './worker.ts';
 
 export interface Services extends AsyncDisposable {
   handlers: Handlers<typeof deploymentRoutes>;
-  /** Undefined: users are not told apart. */
+  /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
   platform: Platform;
   /** Of the platform, when it was made just now. */

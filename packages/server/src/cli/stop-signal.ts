@@ -35,7 +35,10 @@ export function stopSignals(): StopSignals {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
-    onNpmEnd(() => onSignal('SIGTERM'));
+    // After a signal, the end of npm is no second one.
+    onNpmEnd(() => {
+      if (count === 0) onSignal('SIGTERM');
+    });
   });
   return { stop, stopping: stopping.signal, hurry: hurry.signal };
 }

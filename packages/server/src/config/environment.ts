@@ -1,8 +1,8 @@
-// The environment of this process. Nothing else reads it.
+// The only file that reads the environment of this process.
 import { settingDefinitions, settingKeys } from './settings/definitions.ts';
 import type { SettingDefinition } from './settings/setting-definition.ts';
 
-/** The environment of this process: the only place where the server reads it. */
+/** A copy of the environment. */
 export function processEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -15,7 +15,7 @@ export function exposeEnvironment(variables: Readonly<Record<string, string>>): 
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
 
-/** What executors get of it: without the secrets of the server, which are no business of a graph. */
+/** The environment for child processes, without the settings that are secret. */
 export function executorEnvironment(): Record<string, string> {
   const secrets = new Set<string>(
     settingKeys

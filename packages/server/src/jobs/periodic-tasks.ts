@@ -97,10 +97,10 @@ export class PeriodicTasks implements AsyncDisposable {
     const renewal = setInterval(() => void this.#renew(lease, lost), this.#leaseMs / 3);
     try {
       const count = await this.#work(task, lease, lost, signal);
-      if (count > 0) this.#logger.debug({ task: task.name, count }, 'a task was done');
+      if (count > 0) this.#logger.debug({ task: task.name, count }, 'periodic task done');
     } catch (error) {
       if (!signal.aborted)
-        this.#logger.error({ err: error, task: task.name }, 'a task failed; it will be tried again');
+        this.#logger.error({ err: error, task: task.name }, 'periodic task failed, retrying');
     } finally {
       clearInterval(renewal);
     }
@@ -110,7 +110,7 @@ export class PeriodicTasks implements AsyncDisposable {
     } catch (error) {
       this.#logger.error(
         { err: error, task: task.name },
-        'the lease of a task will have to run out by itself',
+        'failed to give back the lease of a periodic task; it will expire',
       );
     }
   }
@@ -134,10 +134,10 @@ export class PeriodicTasks implements AsyncDisposable {
   async #renew(lease: PeriodicTaskLease, lost: AbortController): Promise<void> {
     try {
       if (await this.#storage.renew(lease, this.#leaseMs)) return;
-      this.#logger.warn({ task: lease.name }, 'a task was taken over by another node');
+      this.#logger.warn({ task: lease.name }, 'another node has taken over a periodic task');
       lost.abort();
     } catch (error) {
-      this.#logger.error({ err: error, task: lease.name }, 'the lease of a task could not be renewed');
+      this.#logger.error({ err: error, task: lease.name }, 'failed to renew the lease of a periodic task');
     }
   }
 }

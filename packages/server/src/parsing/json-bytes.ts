@@ -7,6 +7,9 @@ export interface JsonBytes {
   length: number;
 }
 
+/** A part of a JSON text. */
+export type JsonPart = string | JsonBytes;
+
 /** Containers at this depth become one string each. */
 const depthMax = 3;
 const encoder = new TextEncoder();
@@ -39,4 +42,5 @@ export const between = (before: string, { blocks, length }: JsonBytes, after: st
   return { blocks: [first, ...blocks, last], length: first.length + length + last.length };
 };
 
-export const fromJsonBytes = ({ blocks }: JsonBytes): string => Buffer.concat(blocks).toString();
+export const textOf = (part: JsonPart): string =>
+  typeof part === 'string' ? part : Buffer.concat(part.blocks).toString();

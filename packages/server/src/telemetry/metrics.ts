@@ -21,7 +21,6 @@ export interface Gauges {
     pool_total: number;
     pool_idle: number;
     pool_waiting: number;
-    ended: ReadonlyMap<string, number>;
   };
 }
 
@@ -34,7 +33,8 @@ const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
-  readonly #runs: Histogram<'status'>;
+  readonly #runsEnded: Counter<'status'>;
+  readonly #runSeconds: Histogram<'status'>;
   readonly #eventLag: Histogram;
   readonly #ingested: Counter<'outcome'>;
   readonly #ingestedBytes: Counter;
@@ -81,7 +81,13 @@ export class Metrics {
       help: 'Batches of traces that were told to come again (429)',
       registers,
     });
-    this.#runs = new Histogram({
+    this.#runsEnded = new Counter({
+      name: 'svc_runs_ended_total',
+      help: 'Runs that ended here',
+      labelNames: ['status'],
+      registers,
+    });
+    this.#runSeconds = new Histogram({
       name: 'svc_run_seconds',
       help: 'Duration of the last attempt of runs that ended here',
       labelNames: ['status'],
@@ -138,12 +144,6 @@ export class Metrics {
       help: 'Executors that ended',
       registers,
     });
-    const ended = new Counter({
-      name: 'svc_runs_ended_total',
-      help: 'Runs that ended here',
-      labelNames: ['status'],
-      registers,
-    });
     this.#read = async () => {
       const here = gauges.process();
       for (const [name, one] of Object.entries(local)) one.set(here[name as keyof typeof local]);
@@ -152,8 +152,6 @@ export class Metrics {
       recovered.reset();
       for (const worker of workerStates) recovered.inc({ worker }, here.leases_recovered.get(worker) ?? 0);
       set(crashes, here.executor_crashes);
-      ended.reset();
-      for (const [status, count] of here.ended) ended.inc({ status }, count);
       const now = await gauges.queue();
       for (const [name, one] of Object.entries(queue)) one.set(now[name as keyof typeof queue]);
       oldest.set((now.oldest_pending_ms ?? 0) / 1000);
@@ -196,7 +194,8 @@ export class Metrics {
   }
 
   runEnded(status: string, ms: number): void {
-    this.#runs.observe({ status }, ms / 1000);
+    this.#runsEnded.inc({ status });
+    this.#runSeconds.observe({ status }, ms / 1000);
   }
 
   eventLag(ms: number): void {

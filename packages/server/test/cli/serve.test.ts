@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { childrenOf } from '../faults/process-tree.ts';
-import { bin, createProject, runCli } from './cli-process.ts';
+import { bin, createProject, type Project, runCli } from './cli-process.ts';
 
 const address = /API +(http:\/\/\S+)/;
 
@@ -22,6 +24,25 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** Runs `npm start` in the project, as the leader of a process group. */
+const npmStart = async (project: Project): Promise<{ npm: ChildProcess; url: string }> => {
+  const start = `"${process.execPath}" "${bin}" start --port 0`;
+  project.write('package.json', { name: 'project', private: true, scripts: { start } });
+  const npm = spawn('npm', ['start'], {
+    cwd: project.dir,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  let output = '';
+  npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const url = await eventually(() => {
+    const [, found] = address.exec(output) ?? [];
+    if (found === undefined) throw new Error(`npm start has not printed its address: ${output}`);
+    return found;
+  });
+  return { npm, url };
+};
+
 describe('svc start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then exits 0', async (signal) => {
     using project = createProject();
@@ -35,21 +56,39 @@ describe('svc start', () => {
 
   it('stops with its executors and its PostgreSQL when npm, which started it, is ended', async () => {
     using project = createProject();
-    const start = `"${process.execPath}" "${bin}" start --port 0`;
-    project.write('package.json', { name: 'project', private: true, scripts: { start } });
-    const npm = spawn('npm', ['start'], { cwd: project.dir, stdio: ['ignore', 'pipe', 'inherit'] });
-    let output = '';
-    npm.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    const url = await eventually(() => {
-      const [, found] = address.exec(output) ?? [];
-      if (found === undefined) throw new Error(`npm start has not printed its address: ${output}`);
-      return found;
-    });
+    const { npm, url } = await npmStart(project);
     const started = descendantsOf(npm.pid ?? 0);
     expect(started.length).toBeGreaterThan(3);
     npm.kill('SIGTERM');
     await eventually(() => expect(started.filter(isAlive)).toEqual([]));
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('lets runs finish after one Ctrl-C in the terminal of npm', async () => {
+    using project = createProject();
+    project.write(
+      'agent.ts',
+      `import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+      import { writeFileSync } from 'node:fs';
+      const wait = async () => {
+        writeFileSync('started', '');
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        return { messages: [{ role: 'assistant', content: 'done' }] };
+      };
+      export const graph = new StateGraph(MessagesAnnotation).addNode('wait', wait).addEdge('__start__', 'wait').compile();`,
+    );
+    const { npm, url } = await npmStart(project);
+    const answer = fetch(`${url}/runs/wait`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
+    });
+    await eventually(() => expect(existsSync(join(project.dir, 'started'))).toBe(true));
+    const started = descendantsOf(npm.pid ?? 0);
+    // What a terminal does: the signal goes to every process of the group.
+    process.kill(-(npm.pid ?? 0), 'SIGINT');
+    expect(await (await answer).text()).toContain('done');
+    await eventually(() => expect(started.filter(isAlive)).toEqual([]));
   });
 
   it('logs a run that fails once, with the message and stack of its error', async () => {

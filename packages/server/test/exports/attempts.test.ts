@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseRunCommand } from '../../src/exports/worker/export-command.ts';
+import { toPartitionRunCommand } from '../../src/exports/worker/export-command.ts';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
 import type { ExportOutcome } from '../../src/exports/exporter/exporter-protocol.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
@@ -267,7 +267,7 @@ describe('an exporter that comes back after its lease was over', () => {
         config: { path: folder },
       };
       const zombie = new Promise<ExportOutcome>((resolve, reject) =>
-        pool.run(parseRunCommand(claimed[0]!, target, { tempDir, fileBytes: 100_000, freeBytes: 0 }), {
+        pool.run(toPartitionRunCommand(claimed[0]!, target, { tempDir, fileBytes: 100_000, freeBytes: 0 }), {
           onFile: () => undefined,
           onOutcome: resolve,
           onLost: reject,

@@ -20,7 +20,7 @@ beforeAll(async () => {
     const { openParentChannel } = await import(${JSON.stringify(channel)});
     const channel = openParentChannel({
       onMessage: ({ kind }) => {
-        if (kind !== 'order') return;
+        if (kind !== 'execute') return;
         for (const message of ['ready', null, { kind: 'file' }, { kind: 'outcome', outcome: 7 }]) channel.send(message);
         channel.send({ kind: 'outcome', outcome: { kind: 'done' } });
       },

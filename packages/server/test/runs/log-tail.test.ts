@@ -1,4 +1,4 @@
-// What a node is told of a run that executes elsewhere, when it has heard no notifications.
+// Events of runs that execute on another node, when notifications are lost.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonPart } from '../../src/api/handlers.ts';
+import { type JsonPart, textOf } from '../../src/parsing/json-bytes.ts';
 import { Filter } from '../../src/auth/authorization/access-filter.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
 import type { JsonTasks } from '../../src/parsing/json-task.ts';
@@ -128,8 +128,7 @@ const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<u
   return { ...storage, threads: { ...storage.threads, find } };
 };
 
-/** Small threads are texts. */
-const parsed = (thread: JsonPart): unknown => JSON.parse(typeof thread === 'string' ? thread : '');
+const parsed = (thread: JsonPart): unknown => JSON.parse(textOf(thread));
 
 describe('a thread that was not there for a write', () => {
   it('is changed when another makes it before it is looked for', async () => {

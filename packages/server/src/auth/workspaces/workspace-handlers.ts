@@ -6,7 +6,7 @@ import type { WorkspaceService } from './workspace-service.ts';
 
 export const workspaceHandlers = (
   workspaces: WorkspaceService,
-  gate: Pick<KeyAuthenticator, 'forget'>,
+  authenticator: Pick<KeyAuthenticator, 'forget'>,
 ): Handlers<typeof workspaceRoutes> => ({
   listWorkspaces: (_, call) => workspaces.list(grantOf(call)),
 
@@ -15,7 +15,7 @@ export const workspaceHandlers = (
   createWorkspace: async ({ body }, call) => {
     const grant = grantOf(call);
     const made = await workspaces.create(body.display_name, grant);
-    gate.forget(grant.key_id);
+    authenticator.forget(grant.key_id);
     return made;
   },
 });

@@ -19,16 +19,16 @@ const assistant: AssistantRow = {
 
 /** An executor that counts what it is asked; `answer` says what to each. */
 const counting = (answer: (count: number, command: IntrospectCommand) => Promise<unknown>) => {
-  const orders: IntrospectCommand[] = [];
+  const commands: IntrospectCommand[] = [];
   const service = new IntrospectionService({
-    introspect: (command) => answer(orders.push(command), command),
+    introspect: (command) => answer(commands.push(command), command),
   });
-  return { orders, service };
+  return { commands, service };
 };
 
 describe('what is known of a graph', () => {
   it('is asked once for each question and version', async () => {
-    const { orders, service } = counting((count) => Promise.resolve(count));
+    const { commands, service } = counting((count) => Promise.resolve(count));
     const schemas = { what: 'schemas' } as const;
     expect(await Promise.all([service.ask(assistant, schemas), service.ask(assistant, schemas)])).toEqual([
       1, 1,
@@ -36,7 +36,7 @@ describe('what is known of a graph', () => {
     expect(await service.ask(assistant, { what: 'graph', xray: 1 })).toBe(2);
     expect(await service.ask(assistant, { what: 'graph', xray: 2 })).toBe(3);
     expect(await service.ask({ ...assistant, version: 2 }, schemas)).toBe(4);
-    expect(orders.map(({ what }) => what)).toEqual(['schemas', 'graph', 'graph', 'schemas']);
+    expect(commands.map(({ what }) => what)).toEqual(['schemas', 'graph', 'graph', 'schemas']);
   });
 
   it('is not what was known of an assistant that had the same id before', async () => {
@@ -54,12 +54,12 @@ describe('what is known of a graph', () => {
   });
 
   it('is forgotten, oldest first, when it becomes too much', async () => {
-    const { orders, service } = counting((count) => Promise.resolve(count));
+    const { commands, service } = counting((count) => Promise.resolve(count));
     const ask = (n: number) => service.ask(assistant, { what: 'subgraphs', namespace: `n${n}` });
     for (let n = 0; n <= 200; n++) await ask(n);
     await ask(200);
-    expect(orders).toHaveLength(201);
+    expect(commands).toHaveLength(201);
     await ask(0);
-    expect(orders).toHaveLength(202);
+    expect(commands).toHaveLength(202);
   });
 });

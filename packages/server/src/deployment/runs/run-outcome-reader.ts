@@ -1,7 +1,7 @@
 // Joining runs that somebody made: their events, or how they end, wherever they execute.
 import { notFound } from '@svc/contract/problem';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
-import { fromJsonBytes } from '../../parsing/json-bytes.ts';
+import { textOf } from '../../parsing/json-bytes.ts';
 import type { RunReplay } from '../../engine/streams/run-replay.ts';
 import type { RunOutcome, RunEventStream } from '../../engine/streams/run-event-stream.ts';
 import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
@@ -132,8 +132,7 @@ export class RunOutcomeReader {
     ]);
     const last = left ?? (await checkpoints.find({ thread_id, checkpoint_ns: '' }));
     if (!thread || !last) return 'null';
-    const values = (await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null';
-    return typeof values === 'string' ? values : fromJsonBytes(values);
+    return textOf((await this.#reader.values(thread, last).catch(unlessGone)) ?? 'null');
   }
 }
 

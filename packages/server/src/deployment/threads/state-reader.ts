@@ -2,7 +2,7 @@
 // bounded in bytes; what is large is put together in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
-import type { JsonPart } from '../../api/handlers.ts';
+import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
 import {

@@ -1,7 +1,7 @@
 // States of a thread: reading snapshots, and updating the state from outside a run.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
-import type { JsonPart } from '../../api/handlers.ts';
+import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';

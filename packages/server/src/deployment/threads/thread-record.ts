@@ -1,6 +1,6 @@
 // A thread as clients see it, as JSON text: what its graph has made may be large, and is text already.
 import type { Thread } from '@svc/contract';
-import type { JsonPart } from '../../api/handlers.ts';
+import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import { between } from '../../parsing/json-bytes.ts';
 import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.ts';

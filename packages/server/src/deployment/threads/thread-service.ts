@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Filter } from '../../auth/authorization/access-filter.ts';
-import type { JsonPart } from '../../api/handlers.ts';
+import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';

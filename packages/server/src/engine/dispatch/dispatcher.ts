@@ -72,8 +72,6 @@ export class Dispatcher {
   #reserved = 0;
   #draining = false;
   #onQuiet: (() => void) | undefined;
-  /** Ended here, by status. */
-  readonly ended = new Map<RunStatus, number>();
   /** Leases of other workers that had ended and were found here, by what is known of the worker. */
   readonly recovered = new Map<WorkerState, number>();
 
@@ -357,7 +355,6 @@ export class Dispatcher {
       if (status === 'error' || status === 'timeout')
         logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
       else logger.info({ run_id, status, ms }, 'run ended');
-      this.ended.set(status, (this.ended.get(status) ?? 0) + 1);
       // One that is fed by the log ends with it.
       if (!stream?.isFollowed)
         streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });

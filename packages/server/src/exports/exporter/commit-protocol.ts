@@ -17,7 +17,7 @@ import { DestinationError, StoreConflict } from '../destinations/destination-err
 import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';
-import type { ParsedRunCommand, WrittenFigures } from './exporter-protocol.ts';
+import type { PartitionRunCommand, WrittenFigures } from './exporter-protocol.ts';
 import { fromCursor, toCursor } from './row-cursor.ts';
 import { LeaseLost } from './lease-lost.ts';
 
@@ -25,12 +25,12 @@ import { LeaseLost } from './lease-lost.ts';
 export type Step = 'resumed' | 'written' | 'begun' | 'uploaded' | 'verified' | 'committed' | 'finished';
 
 export interface CommitProtocolOptions {
-  command: ParsedRunCommand;
+  command: PartitionRunCommand;
   store: FileStore;
   leases: Pick<ExportStepStorage, 'beginFile' | 'commitFile' | 'skipFile' | 'holds'>;
   writeFile: WriteFile;
   /** Awaited after each step, before the next. */
-  onStep?: (step: Step, command: ParsedRunCommand) => Promise<void> | void;
+  onStep?: (step: Step, command: PartitionRunCommand) => Promise<void> | void;
   onFile?: (file: WrittenFigures) => void;
 }
 

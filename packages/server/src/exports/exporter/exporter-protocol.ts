@@ -1,4 +1,4 @@
-// What the server process and its exporter processes say to each other.
+// Messages between the server process and its exporter processes.
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
@@ -15,15 +15,15 @@ export interface ExporterSetup {
   surroundings: Omit<StoreParts, 'guard'> & { allow: readonly AllowedHost[] };
 }
 
-interface Order {
+interface Command {
   lease: ExportLease;
   export_id: string;
-  /** With its secrets: it goes over the channel, and nowhere else. */
+  /** With its secrets: sent over the channel only. */
   target: StoreTarget;
 }
 
-/** An export run, from where it is. */
-export interface ParsedRunCommand extends Order {
+/** Continues an export partition run from its cursor. */
+export interface PartitionRunCommand extends Command {
   kind: 'run';
   scope: RowScope;
   shape: FileShape;
@@ -34,12 +34,12 @@ export interface ParsedRunCommand extends Order {
   files: number;
   /** What an attempt before this one has begun. */
   pending_upload: PendingFile | null;
-  /** A folder of its own; whoever ordered it removes it. */
+  /** A folder for this command; the server process removes it. */
   tempDir: string;
 }
 
 /** Of an export whose runs are completed. Times are ISO 8601 with microseconds. */
-export interface ManifestCommand extends Order {
+export interface ManifestCommand extends Command {
   kind: 'manifest';
   head: {
     session_id: string;
@@ -55,7 +55,7 @@ export interface ManifestCommand extends Order {
   };
 }
 
-export type ExportCommand = ParsedRunCommand | ManifestCommand;
+export type ExportCommand = PartitionRunCommand | ManifestCommand;
 
 /** `after the file`: the one at hand is finished first. */
 export type StopHow = 'now' | 'after the file';
@@ -77,7 +77,7 @@ export interface WrittenFigures {
 
 export type ToExporter =
   | { kind: 'setup'; setup: ExporterSetup }
-  | { kind: 'order'; command: ExportCommand }
+  | { kind: 'execute'; command: ExportCommand }
   | { kind: 'stop'; how: StopHow };
 
 export type FromExporter =

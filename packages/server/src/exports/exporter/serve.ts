@@ -10,7 +10,7 @@ import type {
   ExportCommand,
   ExportOutcome,
   FromExporter,
-  ParsedRunCommand,
+  PartitionRunCommand,
   ManifestCommand,
   ToExporter,
 } from './exporter-protocol.ts';
@@ -23,7 +23,7 @@ import { patient, patientLeases } from './patience.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a run. */
-  onStep?: (step: Step, command: ParsedRunCommand) => Promise<void> | void;
+  onStep?: (step: Step, command: PartitionRunCommand) => Promise<void> | void;
   onManifestStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
@@ -110,7 +110,7 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
 
   const receive = (message: ToExporter): void => {
     if (message.kind === 'stop') return work?.stop(message.how);
-    if (message.kind === 'order') {
+    if (message.kind === 'execute') {
       working = take(message.command);
       return;
     }

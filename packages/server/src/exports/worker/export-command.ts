@@ -1,9 +1,9 @@
-// From what was claimed to what an exporter needs to know.
+// Commands to exporters, made of what was claimed.
 import { type ExportField, exportFields, usualExportFields } from '@svc/contract';
 import type { ClaimedManifest, ClaimedRun } from '../../storage/exports/export-leases.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { readFilter } from '../../tracing/filter/read-filter.ts';
-import type { ManifestCommand, ParsedRunCommand } from '../exporter/exporter-protocol.ts';
+import type { ManifestCommand, PartitionRunCommand } from '../exporter/exporter-protocol.ts';
 import { fileLimits } from '../parquet/export-file.ts';
 
 const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField[] => {
@@ -12,11 +12,11 @@ const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField
   return exportFields.filter((field) => wanted.has(field));
 };
 
-export const parseRunCommand = (
+export const toPartitionRunCommand = (
   claimed: ClaimedRun,
   target: StoreTarget,
   { tempDir, fileBytes, freeBytes }: { tempDir: string; fileBytes: number; freeBytes: number },
-): ParsedRunCommand => {
+): PartitionRunCommand => {
   const { lease, export: of, cursor, files, pending_upload, window_start, window_end } = claimed;
   return {
     kind: 'run',

@@ -26,7 +26,7 @@ import type {
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { ExportAttempt } from './export-attempt.ts';
-import { toManifestCommand, parseRunCommand } from './export-command.ts';
+import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
 import type { ExporterPool } from './exporter-pool.ts';
 import type { ExportCommand, ExportOutcome } from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
@@ -173,20 +173,20 @@ export class ExportWorker implements AsyncDisposable {
     const { temp, fileBytes, freeBytes } = this.#options;
     return this.#start(claimed, sinceMs, async (target) => {
       const tempDir = await temp.make(folderOf(claimed.lease));
-      return parseRunCommand(claimed, target, { tempDir, fileBytes, freeBytes });
+      return toPartitionRunCommand(claimed, target, { tempDir, fileBytes, freeBytes });
     });
   }
 
   async #start(
     { lease, export: of }: ClaimedRun | ClaimedManifest,
     sinceMs: number,
-    orderFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
+    commandFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
   ): Promise<void> {
     const { pool, targetOf } = this.#options;
     const attempt = new ExportAttempt(lease, of.id);
     this.#attempts.keep(attempt, sinceMs);
     try {
-      const command = await orderFor(await targetOf(of.tenant_id, of.destination_id));
+      const command = await commandFor(await targetOf(of.tenant_id, of.destination_id));
       if (attempt.stopped) return this.#over(attempt, { kind: 'stopped' });
       attempt.exporter = pool?.run(command, {
         onFile: (file) => this.tally.addFile(file),

@@ -57,7 +57,7 @@ export class ExporterProcess {
   /** One at a time. */
   run(command: ExportCommand, events: CommandEvents): void {
     this.#events = events;
-    this.#send({ kind: 'order', command });
+    this.#send({ kind: 'execute', command });
   }
 
   stop(how: StopHow): void {

@@ -1,15 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
-import {
-  type JsonPart,
-  type DeferredResponse,
-  RawBytes,
-  RawJson,
-  Reply,
-  type SseBody,
-} from '../../api/handlers.ts';
-import { fromJsonBytes } from '../../parsing/json-bytes.ts';
+import { type DeferredResponse, RawBytes, RawJson, Reply, type SseBody } from '../../api/handlers.ts';
+import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
 import { type DeferredOptions, sendDeferred, textIfSoon } from '../streams/deferred.ts';
@@ -79,14 +72,12 @@ export const respond = async (
       countUnsent(out, chars, options.unsent);
       const headers = withHeaders(jsonHeaders, call, reply);
       if (out === undefined || chars < partedCharsMin)
-        return new Response(parts.map(toText).join(''), { status, headers });
+        return new Response(parts.map(textOf).join(''), { status, headers });
       sendParts(out, parts, status, headers);
       return RESPONSE_ALREADY_SENT;
     }
   }
 };
-
-const toText = (part: JsonPart): string => (typeof part === 'string' ? part : fromJsonBytes(part));
 
 /** Shorter texts are sent as one. */
 const partedCharsMin = 1_048_576;

@@ -15,7 +15,7 @@ export interface ListenOptions {
   port: number;
   logger: HttpLogger;
   /** What is asked of every request, whatever its route. */
-  gate?: RequestGuardOptions | undefined;
+  guard?: RequestGuardOptions | undefined;
   /** How long `close` lets open responses finish. */
   graceMs?: number | undefined;
 }
@@ -38,7 +38,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       return problemResponse(problem, randomUUID(), logger);
     },
   });
-  const passes = createRequestGuard(options.gate ?? {}, logger);
+  const passes = createRequestGuard(options.guard ?? {}, logger);
   const server = createServer(
     {
       maxHeaderSize: 16_384,
@@ -48,7 +48,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
       connectionsCheckingInterval: 5000,
       // Longer than the idle time of common load balancers, so that they, not we, close an idle connection.
       keepAliveTimeout: 65_000,
-      // The gate says so with a body.
+      // The request guard answers that with a body.
       requireHostHeader: false,
     },
     (incoming, outgoing) => handle(incoming, outgoing),

@@ -23,12 +23,12 @@ export interface RequestGuardOptions {
 }
 
 /** True for what may go on; everything else it has answered. */
-type Gate = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+type RequestGuard = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 export const createRequestGuard = (
   { cors: corsRules, hosts, sameSite }: RequestGuardOptions,
   logger: HttpLogger,
-): Gate => {
+): RequestGuard => {
   const cors = corsRules && new Cors(corsRules);
   const rules = siteRules({ cors: corsRules, sameSite });
 

@@ -2,8 +2,9 @@
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import { everyRow, type RowFilter } from '../postgres/row-filter.ts';
-import { compile, count, type Sql, sortedIds, sql } from '../postgres/sql.ts';
+import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
+import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
+import { count, type Sql, sql } from '../postgres/sql.ts';
 
 export interface AssistantRow {
   assistant_id: string;
@@ -44,11 +45,8 @@ export interface UnservedDefault {
   in_flight: number;
 }
 
-export interface AssistantPage {
-  limit: number;
-  offset: number;
+export interface AssistantPage extends SortedPage {
   sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at';
-  sort_order: 'asc' | 'desc';
 }
 
 const columnList = [
@@ -171,10 +169,8 @@ export type AssistantStorage = ReturnType<typeof assistantStorage>;
 const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 const conditions = ({ metadata, graph_id, name, served }: AssistantFilter, access: RowFilter): Sql[] => [
-  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
-  ...(metadata && Object.keys(metadata).length > 0
-    ? [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]
-    : []),
+  ...passes(access),
+  ...containsMetadata(metadata),
   ...(served
     ? [
         sql`(not is_default or graph_id = any (${[...served.graphs]}::text[])
@@ -309,21 +305,12 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 
   search(
     filter: AssistantFilter,
-    { limit, offset, sort_by, sort_order }: AssistantPage,
+    page: AssistantPage,
     access: RowFilter,
     select?: readonly string[],
   ): Promise<BoundedPage<ListedAssistant>> {
-    const page = { sort_by, sort_order, limit: limit + 1, offset };
-    const keys = compile(sortedIds('assistants', 'assistant_id', conditions(filter, access), page));
-    return readPage(db, {
-      keys,
-      order: `k.${sort_by} ${sort_order}, k.assistant_id ${sort_order}`,
-      ...listed(select),
-      from: 'assistants r',
-      where: 'r.assistant_id = k.assistant_id',
-      limit,
-      answers,
-    });
+    const table = { table: 'assistants', id: 'assistant_id', conditions: conditions(filter, access) };
+    return readSortedPage(db, table, page, { ...listed(select), answers });
   },
 
   count: (filter: AssistantFilter, access: RowFilter): Promise<number> =>

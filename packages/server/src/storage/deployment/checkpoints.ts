@@ -302,6 +302,12 @@ const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ ch
 export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
 
 /** What answers are made of, bounded in bytes. */
+/** The spaces and the hashes of the roots, one of each for every hash. */
+const rootColumns = (roots: BlobRoot[]): [spaces: string[], hashes: string[]] => [
+  roots.flatMap(({ space, hashes }) => hashes.map(() => space)),
+  roots.flatMap(({ hashes }) => hashes),
+];
+
 const answerReads = (db: Database, answers: AnswerLimits) => ({
   /** What the values of these threads are made of; none for one that is gone. */
   async findHeadValues(thread_ids: string[]): Promise<Map<string, HeadValues>> {
@@ -343,19 +349,15 @@ const answerReads = (db: Database, answers: AnswerLimits) => ({
 
   /** The blobs of these values and all that they refer to, as JSON text; null when they have more bytes than that. */
   async blobsText(roots: BlobRoot[], bytesMax: number): Promise<{ blobs: string | null; bytes: number }> {
-    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
-    const hashes = roots.flatMap((root) => root.hashes);
-    if (hashes.length === 0) return { blobs: '[]', bytes: 0 };
-    const values = [spaces, hashes, bytesMax];
+    if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: '[]', bytes: 0 };
+    const values = [...rootColumns(roots), bytesMax];
     const [row] = await db.query<{ blobs: string | null; bytes: number }>(statements.blobsText, values);
     return row ?? { blobs: '[]', bytes: 0 };
   },
 
   /** The same as rows, for many bytes; none when they have more bytes than that. */
   blobRows(roots: BlobRoot[], bytesMax: number): Promise<BlobRow[]> {
-    const spaces = roots.flatMap(({ space, hashes }) => hashes.map(() => space));
-    const hashes = roots.flatMap((root) => root.hashes);
-    return db.query(statements.blobRows, [spaces, hashes, bytesMax]);
+    return db.query(statements.blobRows, [...rootColumns(roots), bytesMax]);
   },
 });
 

@@ -1,10 +1,11 @@
 // Crons, and their ticks.
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
-import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import type { RowFilter } from '../postgres/row-filter.ts';
-import { compile, count, type Sql, sortedIds, sql } from '../postgres/sql.ts';
+import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
+import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
+import { count, type Sql, sql } from '../postgres/sql.ts';
 import type { NewRun } from './runs.ts';
 
 export interface CronRow {
@@ -36,9 +37,7 @@ export interface CronFilter {
   metadata?: Record<string, unknown> | undefined;
 }
 
-export interface CronPage {
-  limit: number;
-  offset: number;
+export interface CronPage extends SortedPage {
   sort_by:
     | 'cron_id'
     | 'assistant_id'
@@ -47,7 +46,6 @@ export interface CronPage {
     | 'end_time'
     | 'created_at'
     | 'updated_at';
-  sort_order: 'asc' | 'desc';
 }
 
 /** What a tick shall do, decided when it is due. */
@@ -145,13 +143,11 @@ const statements = {
 export type CronStorage = ReturnType<typeof cronStorage>;
 
 const conditions = ({ assistant_id, thread_id, enabled, metadata }: CronFilter, access: RowFilter): Sql[] => [
-  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...passes(access),
   ...(assistant_id === undefined ? [] : [sql`assistant_id = ${assistant_id}`]),
   ...(thread_id === undefined ? [] : [sql`thread_id = ${thread_id}`]),
   ...(enabled === undefined ? [] : [sql`enabled = ${enabled}`]),
-  ...(metadata === undefined || Object.keys(metadata).length === 0
-    ? []
-    : [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+  ...containsMetadata(metadata),
 ];
 
 /** A tick that made no run, and would not the next time. */
@@ -210,21 +206,15 @@ export type ListedCron = Partial<Omit<CronRow, 'metadata'> & { metadata: string 
 const searches = (db: Database, answers: AnswerLimits) => ({
   search: (
     filter: CronFilter,
-    { limit, offset, sort_by, sort_order }: CronPage,
+    page: CronPage,
     access: RowFilter,
     select?: readonly string[],
   ): Promise<BoundedPage<ListedCron>> => {
-    const page = { sort_by, sort_order, limit: limit + 1, offset };
-    const keys = compile(sortedIds('crons', 'cron_id', conditions(filter, access), page));
-    const chosen = listColumns(select);
-    return readPage(db, {
-      keys,
-      order: `k.${sort_by} ${sort_order}, k.cron_id ${sort_order}`,
-      columns: chosen,
-      long: longColumns.filter((name) => name in chosen),
-      from: 'crons r',
-      where: 'r.cron_id = k.cron_id',
-      limit,
+    const table = { table: 'crons', id: 'cron_id', conditions: conditions(filter, access) };
+    const columns = listColumns(select);
+    return readSortedPage(db, table, page, {
+      columns,
+      long: longColumns.filter((name) => name in columns),
       answers,
     });
   },

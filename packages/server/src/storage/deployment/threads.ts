@@ -1,9 +1,10 @@
 // Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
-import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import type { RowFilter } from '../postgres/row-filter.ts';
-import { compile, count, select, type Sql, sortedIds, sql } from '../postgres/sql.ts';
+import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
+import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
+import { count, select, type Sql, sql } from '../postgres/sql.ts';
 
 export interface ThreadRow {
   thread_id: string;
@@ -42,11 +43,8 @@ export interface ThreadFilter {
   metadata?: Record<string, unknown> | undefined;
 }
 
-export interface ThreadPage {
-  limit: number;
-  offset: number;
+export interface ThreadPage extends SortedPage {
   sort_by: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at';
-  sort_order: 'asc' | 'desc';
 }
 
 const columnNames = [
@@ -134,13 +132,17 @@ export type ThreadStorage = ReturnType<typeof threadStorage>;
 const ttlValues = (ttl: GivenTtl) => [ttl?.strategy ?? null, ttl?.minutes ?? null];
 
 const conditions = ({ ids, status, metadata }: ThreadFilter, access: RowFilter): Sql[] => [
-  ...(access.isEverything ? [] : [sql`metadata @@ ${access.jsonpath}::jsonpath`]),
+  ...passes(access),
   ...(ids === undefined ? [] : [sql`thread_id = any (${ids}::uuid[])`]),
   ...(status === undefined ? [] : [sql`status = ${status}`]),
-  ...(metadata === undefined || Object.keys(metadata).length === 0
-    ? []
-    : [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`]),
+  ...containsMetadata(metadata),
 ];
+
+const tableOf = (filter: ThreadFilter, access: RowFilter) => ({
+  table: 'threads',
+  id: 'thread_id',
+  conditions: conditions(filter, access),
+});
 
 /** JSON is text in lists. */
 const listColumns: Record<string, string> = {
@@ -158,34 +160,24 @@ const searches = (db: Database, answers: AnswerLimits) => ({
   /** `wanted`: columns beside those that tell threads apart. */
   search(
     filter: ThreadFilter,
-    { limit, offset, sort_by, sort_order }: ThreadPage,
+    page: ThreadPage,
     access: RowFilter,
     wanted: (column: string) => boolean,
   ): Promise<BoundedPage<ListedThread>> {
-    const page = { sort_by, sort_order, limit: limit + 1, offset };
-    const keys = compile(sortedIds('threads', 'thread_id', conditions(filter, access), page));
     const needed = new Set(['thread_id', 'blob_space', 'created_at']);
     const columns = Object.fromEntries(
       Object.entries(listColumns).filter(([name]) => needed.has(name) || wanted(name)),
     );
-    return readPage<ListedThread>(db, {
-      keys,
-      order: `k.${sort_by} ${sort_order}, k.thread_id ${sort_order}`,
+    return readSortedPage<ListedThread>(db, tableOf(filter, access), page, {
       columns,
       long: longColumns.filter((name) => name in columns),
-      from: 'threads r',
-      where: 'r.thread_id = k.thread_id',
-      limit,
       answers,
     });
   },
 
   /** The ids of a page. */
   async searchIds(filter: ThreadFilter, page: ThreadPage, access: RowFilter): Promise<string[]> {
-    const rows = await select<{ thread_id: string }>(
-      db,
-      sortedIds('threads', 'thread_id', conditions(filter, access), page),
-    );
+    const rows = await select<{ thread_id: string }>(db, sortedIds(tableOf(filter, access), page));
     return rows.map(({ thread_id }) => thread_id);
   },
 

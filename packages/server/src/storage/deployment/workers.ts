@@ -63,7 +63,8 @@ const statements = {
 
 /** A node reports itself twice in the life of a lease. */
 export const nodeTtlMs = (leaseMs: number): number => leaseMs * 2;
-/** For how long after its last worker a graph counts as one that will be executed again. */
+
+/** A graph counts as served for this time after its last worker was alive. */
 export const servedWithinMs = 10 * 60_000;
 
 export type WorkerStorage = ReturnType<typeof workerStorage>;

@@ -89,7 +89,7 @@ const poolDatabase = (lender: Lender, connecting: Connecting): Database => ({
   [Symbol.asyncDispose]: () => lender[Symbol.asyncDispose](),
 });
 
-/** `reads`: asking twice does no harm, so that a connection which breaks meanwhile is no reason to give up. */
+/** `reads`: the query changes nothing, so it is sent again when its connection breaks. */
 type Execute = <Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
   reads?: boolean,

@@ -1,3 +1,5 @@
+import { type Sql, sql } from './sql.ts';
+
 /** Which rows a statement may see or touch, by their metadata. */
 export interface RowFilter {
   /** For the operator `@@`, which an index on metadata serves; what it does not call true is not there. */
@@ -13,3 +15,13 @@ export const everyRow: RowFilter = { jsonpath: 'strict 1 == 1', isEverything: tr
 export const runPasses = (parameter: string): string =>
   `case when r.temporary then r.metadata @@ ${parameter}::jsonpath
     else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ ${parameter}::jsonpath) end`;
+
+/** For searches of a table with a column `metadata`. */
+export const passes = ({ isEverything, jsonpath }: RowFilter): Sql[] =>
+  isEverything ? [] : [sql`metadata @@ ${jsonpath}::jsonpath`];
+
+/** What a search names must be in the metadata. */
+export const containsMetadata = (metadata: object | undefined): Sql[] =>
+  metadata === undefined || Object.keys(metadata).length === 0
+    ? []
+    : [sql`metadata @> ${JSON.stringify(metadata)}::jsonb`];

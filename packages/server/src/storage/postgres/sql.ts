@@ -59,20 +59,3 @@ export const count = async (
   );
   return row?.count ?? 0;
 };
-
-export interface SortedPage {
-  /** Columns of the table. */
-  sort_by: string;
-  sort_order: 'asc' | 'desc';
-  limit: number;
-  offset: number;
-}
-
-/** The ids of a page, with what they are sorted by. */
-export const sortedIds = (
-  table: string,
-  id: string,
-  conditions: readonly Sql[],
-  { sort_by, sort_order, limit, offset }: SortedPage,
-): Sql => sql`select ${raw([...new Set([id, sort_by])].join(', '))} from ${raw(table)} where ${all(conditions)}
-  order by ${raw(`${sort_by} ${sort_order}, ${id} ${sort_order}`)} limit ${limit} offset ${offset}`;

@@ -1,0 +1,45 @@
+// Pages of a table with a column of ids, sorted by a column that a request names.
+import { readPage, type BoundedPage, type PageQuery } from './bounded-page.ts';
+import type { Database } from './database.ts';
+import { all, compile, raw, type Sql, sql } from './sql.ts';
+
+export interface SortedPage {
+  /** A column of the table. */
+  sort_by: string;
+  sort_order: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+}
+
+interface SortedTable {
+  table: string;
+  /** The column of ids. */
+  id: string;
+  conditions: readonly Sql[];
+}
+
+/** The ids of a page, with what they are sorted by. */
+export const sortedIds = (
+  { table, id, conditions }: SortedTable,
+  { sort_by, sort_order, limit, offset }: SortedPage,
+): Sql => sql`select ${raw([...new Set([id, sort_by])].join(', '))} from ${raw(table)} where ${all(conditions)}
+  order by ${raw(`${sort_by} ${sort_order}, ${id} ${sort_order}`)} limit ${limit} offset ${offset}`;
+
+/** Reads the page up to its bytes. */
+export const readSortedPage = <Row extends object>(
+  db: Database,
+  table: SortedTable,
+  page: SortedPage,
+  shown: Pick<PageQuery, 'columns' | 'long' | 'answers'>,
+): Promise<BoundedPage<Row>> => {
+  const { id } = table;
+  const { sort_by, sort_order, limit } = page;
+  return readPage<Row>(db, {
+    keys: compile(sortedIds(table, { ...page, limit: limit + 1 })),
+    order: `k.${sort_by} ${sort_order}, k.${id} ${sort_order}`,
+    ...shown,
+    from: `${table.table} r`,
+    where: `r.${id} = k.${id}`,
+    limit,
+  });
+};
