@@ -18,7 +18,7 @@ import { GraphRegistry } from '../engine/executor/graph-registry.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
 
-const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
+const setUp = async (setup: ExecutorSetup, send: (message: FromExecutor) => void): Promise<Executor> => {
   for (const [name, value] of Object.entries(setup.env)) process.env[name] ??= value;
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
@@ -29,7 +29,7 @@ const setUp = async (setup: ExecutorSetup): Promise<Executor> => {
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits)),
-    send: (message: FromExecutor) => channel.send(message),
+    send,
     tracing: setup.tracing && openTracing(setup.tracing, database),
   });
 };
@@ -39,11 +39,13 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database) =>
   return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };
 
-let executor: Promise<Executor> | undefined;
+/** Executes runs for the server process that started this one, until that process ends. */
+export const serveRuns = (): void => {
+  let executor: Promise<Executor> | undefined;
 
-const receive = (message: ToExecutor): void => {
-  if (message.kind === 'setup') {
-    executor = setUp(message.setup);
+  const receive = (message: ToExecutor): void => {
+    if (message.kind !== 'setup') return void executor?.then((ready) => ready.receive(message));
+    executor = setUp(message.setup, (reply) => channel.send(reply));
     executor.then(
       () => channel.send({ kind: 'ready' }),
       (error: unknown) => {
@@ -51,22 +53,20 @@ const receive = (message: ToExecutor): void => {
         process.exit(1);
       },
     );
-  } else {
-    void executor?.then((ready) => ready.receive(message));
-  }
+  };
+
+  const channel = openParentChannel({
+    onMessage: (message) => receive(message as ToExecutor),
+    // The server process has ended.
+    onClose: () => process.exit(0),
+  });
+
+  // A promise that a graph forgot, or that the engine awaits only when the run ends, must not end the other runs.
+  process.on('unhandledRejection', (reason) => {
+    process.stderr.write(`executor: unhandled promise rejection: ${String(reason)}\n`);
+  });
+  // The server process decides when executors end. A Ctrl-C in the terminal, or a service manager that signals all
+  // processes, reaches executors too.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => undefined);
 };
-
-const channel = openParentChannel({
-  onMessage: (message) => receive(message as ToExecutor),
-  // The server process has ended.
-  onClose: () => process.exit(0),
-});
-
-// A promise that a graph forgot, or that the engine looks at only when the run ends: no reason to end the others.
-process.on('unhandledRejection', (reason) => {
-  process.stderr.write(`executor: a promise was rejected and nobody listened: ${String(reason)}\n`);
-});
-// The server process decides when executors end; a Ctrl-C in the terminal, or a service manager that signals all
-// processes, reaches it too.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);

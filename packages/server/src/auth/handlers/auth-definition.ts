@@ -1,7 +1,6 @@
 // The project's auth object: ours or the stock one, told by what it holds and not by its class.
 import { pathToFileURL } from 'node:url';
 import { authEvents } from '@svc/contract';
-import { tsImport } from 'tsx/esm/api';
 import type { AuthSource } from '../../config/project/auth.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
@@ -32,6 +31,8 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   const { file, export: name } = source;
   let module: Record<string, unknown>;
   try {
+    // Loaded here: most servers have no module of their own for authentication.
+    const { tsImport } = await import('tsx/esm/api');
     // A namespace of its own: `svc dev` must not get what it had before a change.
     module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as Record<string, unknown>;
   } catch (cause) {

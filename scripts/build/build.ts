@@ -1,0 +1,41 @@
+// npm run build: compiles the published packages into their `dist` folders, and packs them as tarballs in build/tarballs.
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publishedPackages } from './packages.ts';
+import { stagePackage } from './stage.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const tarballs = join(root, 'build', 'tarballs');
+
+const run = (file: string, ...args: string[]): void => {
+  execFileSync(process.execPath, [file, ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+};
+
+const compile = async (folder: string): Promise<void> => {
+  await rm(join(root, folder, 'dist'), { recursive: true, force: true });
+  run(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'tsconfig.build.json'));
+};
+
+const pack = (folder: string): void => {
+  execFileSync('npm', ['pack', folder, '--pack-destination', tarballs, '--ignore-scripts', '--silent'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32', // npm is a .cmd file there
+  });
+};
+
+await rm(join(root, 'build'), { recursive: true, force: true });
+await mkdir(tarballs, { recursive: true });
+for (const published of publishedPackages) {
+  console.log(`compiling ${published.folder}`);
+  await compile(published.folder);
+  const staged = join(root, 'build', published.folder);
+  await stagePackage(root, published, staged);
+  pack(staged);
+}
+for (const name of await readdir(tarballs)) {
+  const { size } = await stat(join(tarballs, name));
+  console.log(`build/tarballs/${name}  ${Math.ceil(size / 1000)} kB`);
+}
