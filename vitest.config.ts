@@ -10,6 +10,7 @@ export default defineConfig({
       ...(process.env['SVC_FAULT_ROUNDS'] ? [] : ['packages/server/test/faults/**']),
     ],
     globalSetup: ['packages/server/test/global-setup.ts'],
+    reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
     pool: 'forks',
     // Tests wait more than they compute: for servers to start, leases to expire, processes to die.
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -56,8 +56,6 @@ const startGuard = async (
 };
 
 export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
-  if (process.env['SVC_TEST_WITHOUT_S3'] === '1')
-    console.warn('NOT RUN: tests that need an S3, since SVC_TEST_WITHOUT_S3=1');
   const uri = process.env['SVC_TEST_DATABASE_URI'];
   const scratch = await mkdtemp(join(tmpdir(), 'svc-test-'));
   const guard = await startGuard(scratch, uri ? 'external' : 'embedded');

@@ -1,39 +1,18 @@
 // The programs of Ceph: whether they are here, and how they are run.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { missingPrograms } from './availability.ts';
 
 const run = promisify(execFile);
-const needed = [
-  'ceph',
-  'ceph-authtool',
-  'ceph-mon',
-  'ceph-osd',
-  'monmaptool',
-  'radosgw',
-  'radosgw-admin',
-  'setpriv',
-];
-
-const isExecutable = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** Throws a sentence that says what to do where one of them is missing. */
 export const requireCeph = (): void => {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const missing = needed.filter((name) => !folders.some((folder) => isExecutable(join(folder, name))));
+  const missing = missingPrograms();
   if (missing.length > 0)
     throw new Error(
       `This test writes to a real S3, the gateway of Ceph, and this machine has no ${missing.join(', ')}. ` +
-        'Install it with scripts/install-ceph.sh, or set SVC_TEST_WITHOUT_S3=1 to leave such tests out.',
+        'Install it with scripts/install-ceph.sh, or set SVC_TEST_S3=off to leave such tests out.',
     );
 };
 
