@@ -32,9 +32,9 @@ beforeAll(async () => {
     probe: `${at('probe.ts')}:probe`,
     approval: `${at('approval.ts')}:approval`,
     nested: `${at('nested.ts')}:nested`,
-    delta: `${at('keeping.ts')}:delta`,
-    stateful: `${at('keeping.ts')}:stateful`,
-    functional: `${at('keeping.ts')}:functional`,
+    delta: `${at('delta-and-subgraphs.ts')}:delta`,
+    stateful: `${at('delta-and-subgraphs.ts')}:stateful`,
+    functional: `${at('delta-and-subgraphs.ts')}:functional`,
   };
   await writeFile(project, JSON.stringify({ graphs }));
   server = await startTestServer({ project });

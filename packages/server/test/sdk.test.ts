@@ -115,8 +115,8 @@ describe('the SDK', () => {
 
     const stop = new AbortController();
     const named = { idempotencyKey: 'once' };
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
-    const again = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } }, named);
+    const again = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } }, named);
     expect(again.run_id).toBe(run.run_id);
     const watching = client.threads.joinStream(thread_id, {
       lastEventId: '-',
@@ -130,7 +130,7 @@ describe('the SDK', () => {
     await client.runs.cancel(thread_id, run.run_id, { wait: true });
     expect(await ended).toMatchObject({ run_id: run.run_id, status: 'interrupted' });
     stop.abort();
-    await client.runs.create(thread_id, 'probe', { input: { do: 'heed' }, after_seconds: 60 });
+    await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' }, after_seconds: 60 });
     await client.runs.cancelMany({ status: 'pending' });
     expect(await client.runs.list(thread_id, { status: 'pending' })).toEqual([]);
   });

@@ -113,7 +113,7 @@ describe('with CORS', () => {
   });
 
   it('may read a stream, and what comes late', async () => {
-    const body = JSON.stringify({ assistant_id: 'gate', input: {} });
+    const body = JSON.stringify({ assistant_id: 'barrier', input: {} });
     for (const path of ['/runs/stream', '/runs/wait']) {
       const stream = await openStream(listed, { method: 'POST', path, headers: shown, body });
       stream.socket.destroy();

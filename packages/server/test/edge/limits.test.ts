@@ -94,7 +94,7 @@ describe('failed authentications', () => {
 });
 
 describe('streams', () => {
-  const waiting = { assistant_id: 'gate', input: {} };
+  const waiting = { assistant_id: 'barrier', input: {} };
   const post = (path: string, shown: string, body: unknown = waiting): WireRequest => ({
     method: 'POST',
     path,

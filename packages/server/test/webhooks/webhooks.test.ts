@@ -107,7 +107,7 @@ describe('a run with a webhook', () => {
   it('tells of its values where it waited for its thread', async () => {
     await using sink = await openSink();
     const thread_id = await newThread();
-    const before = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } });
+    const before = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } });
     await client.runs.create(thread_id, 'probe', { input, webhook: sink.url });
     await client.runs.cancel(thread_id, before.run_id);
     await eventually(() => expect(sink.received).toHaveLength(1));
@@ -116,7 +116,7 @@ describe('a run with a webhook', () => {
 
   it('tells of its values where an attempt was lost', async () => {
     await using sink = await openSink();
-    const lost = { do: 'stumble', ms: 1 };
+    const lost = { do: 'exitOnce', ms: 1 };
     await client.runs.create(await newThread(), 'probe', { input: lost, webhook: sink.url });
     await eventually(() => expect(sink.received).toHaveLength(1));
     expect(sink.received[0]?.body).toMatchObject({ status: 'success', values: { out: 'up again' } });
