@@ -7,12 +7,12 @@ import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bin, createProject, runCli } from './cli-process.ts';
 
-it('makes, lists and revokes keys while the server runs', async () => {
+it('creates, lists and revokes keys while the server runs', async () => {
   using project = createProject();
   const svc = (...args: string[]) => runCli(args, { cwd: project.dir }).exit;
   await using server = runCli(['start', '--port', '0'], { cwd: project.dir });
   const [, url = ''] = await server.prints(/(http:\/\/127\.0\.0\.1:\d+)/);
-  // Output that is no terminal may end in a log.
+  // Output that is not a terminal may end up in a log.
   const [, file = ''] = await server.prints(/first API key.* is in (.*)\./);
   expect(file).toBe(join(project.dir, '.svc', 'admin-key'));
   const first = readFileSync(file, 'utf8').trim();
@@ -65,7 +65,7 @@ it.each([
   expect(existsSync(join(project.dir, '.svc'))).toBe(false);
 });
 
-it('svc config ends quietly when nobody reads the rest of its output', async () => {
+it('svc config exits quietly when the reader of its output closes the pipe', async () => {
   using project = createProject();
   const command = `${process.execPath} ${bin} config --json | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: project.dir });
