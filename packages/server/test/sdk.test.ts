@@ -1,4 +1,4 @@
-// Our own client against a real server.
+// The SDK against a real server.
 import { randomUUID } from 'node:crypto';
 import { ApiError, createClient, RunError, type Client, type RunStreamEvent } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
   const all: RunStreamEvent[] = [];
@@ -28,7 +28,7 @@ describe('the SDK', () => {
 
   it('runs, waits, and reads the state back', async () => {
     const { thread_id } = await client.threads.create();
-    const values = await client.runs.wait(thread_id, 'chat', { input: say('hello') });
+    const values = await client.runs.wait(thread_id, 'chat', { input: chatInput('hello') });
     const state = await client.threads.getState(thread_id);
     expect(state.values).toEqual(values);
     const history = await client.threads.getHistory(thread_id, { limit: 1 });
@@ -46,7 +46,7 @@ describe('the SDK', () => {
     ).toEqual([]);
   });
 
-  it('streams events as an async iterator, and tells the run’s id first', async () => {
+  it("streams events as an async iterator, and reports the run's id first", async () => {
     const { thread_id } = await client.threads.create();
     let runId: string | undefined;
     const options = { onRunCreated: (run: { runId: string }) => (runId = run.runId) };
@@ -54,7 +54,7 @@ describe('the SDK', () => {
       client.runs.stream(
         thread_id,
         'chat',
-        { input: say('hi'), stream_mode: ['updates', 'custom'] },
+        { input: chatInput('hi'), stream_mode: ['updates', 'custom'] },
         options,
       ),
     );
@@ -82,14 +82,14 @@ describe('the SDK', () => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
-  it('throws what a graph threw', async () => {
+  it('throws the error of a graph', async () => {
     const failing = client.runs.wait(null, 'probe', { input: { do: 'throw' } });
     await expect(failing).rejects.toThrow(new RunError({ error: 'TypeError', message: 'the graph said no' }));
     const quiet = await client.runs.wait(null, 'probe', { input: { do: 'throw' } }, { raiseError: false });
     expect(quiet).toEqual({ __error__: { error: 'TypeError', message: 'the graph said no' } });
   });
 
-  it('says what was wrong with a request', async () => {
+  it('throws a validation error with its details', async () => {
     const error = await client.threads.get(randomUUID()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
@@ -102,7 +102,7 @@ describe('the SDK', () => {
     expect(invalid).toMatchObject({ status: 422, code: 'invalid', detail: [{ loc: ['body', 'limit'] }] });
   });
 
-  it('covers crons, cancelling and the stream of a thread', async () => {
+  it('has crons, cancelling and the stream of a thread', async () => {
     const { thread_id } = await client.threads.create();
     const cron = await client.crons.create(thread_id, 'chat', {
       schedule: '0 3 * * *',
@@ -135,13 +135,13 @@ describe('the SDK', () => {
     expect(await client.runs.list(thread_id, { status: 'pending' })).toEqual([]);
   });
 
-  it('covers assistants and the store', async () => {
+  it('has assistants and the store', async () => {
     const assistant = await client.assistants.create({
       graph_id: 'chat-factory',
       config: { configurable: { suffix: '!' } },
     });
     const values = await client.runs.wait<{ messages: { content: string }[] }>(null, assistant.assistant_id, {
-      input: say('x'),
+      input: chatInput('x'),
     });
     expect(values.messages.at(-1)?.content).toBe('made x!');
     await client.assistants.update(assistant.assistant_id, { config: { configurable: { suffix: '?' } } });
