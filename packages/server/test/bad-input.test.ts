@@ -112,7 +112,7 @@ describe('a body', () => {
 
   const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
   const bodies: [string, string | Uint8Array, number[]][] = [
-    ['that is no JSON', '{"a":', [400]],
+    ['that is not JSON', '{"a":', [400]],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), [400]],
     ['nested deeper than 100', `{"metadata":${deep}}`, [422]],
     ['with a key twice', '{"metadata":{"a":1,"a":2}}', [422]],
@@ -347,10 +347,10 @@ describe('a graph', () => {
 
   it('whose output JSON cannot represent ends its run as an error that names the value', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const deed of ['circle', 'function']) {
+    for (const action of ['circle', 'function']) {
       const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
         assistant_id: 'probe',
-        input: { do: deed },
+        input: { do: action },
       });
       expect(answer.body).toMatchObject({
         __error__: { message: expect.stringMatching(/values\.out/) as string },
@@ -362,13 +362,13 @@ describe('a graph', () => {
 
   it('may return values that need conversion: dates, NUL, lone surrogates, undefined', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const [deed, out] of [
+    for (const [action, out] of [
       ['date', '1970-01-01T00:00:00.000Z'],
       ['nul', 'a\u0000b\ud800'],
     ] as const) {
       const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
         assistant_id: 'probe',
-        input: { do: deed },
+        input: { do: action },
       });
       expect(answer.body).toMatchObject({ out });
       expect((await server.call('GET', `/threads/${thread.thread_id}`)).body).toMatchObject({

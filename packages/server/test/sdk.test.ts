@@ -84,9 +84,11 @@ describe('the SDK', () => {
 
   it('throws the error of a graph', async () => {
     const failing = client.runs.wait(null, 'probe', { input: { do: 'throw' } });
-    await expect(failing).rejects.toThrow(new RunError({ error: 'TypeError', message: 'the graph said no' }));
+    await expect(failing).rejects.toThrow(
+      new RunError({ error: 'TypeError', message: 'the graph failed on purpose' }),
+    );
     const quiet = await client.runs.wait(null, 'probe', { input: { do: 'throw' } }, { raiseError: false });
-    expect(quiet).toEqual({ __error__: { error: 'TypeError', message: 'the graph said no' } });
+    expect(quiet).toEqual({ __error__: { error: 'TypeError', message: 'the graph failed on purpose' } });
   });
 
   it('throws a validation error with its details', async () => {

@@ -306,12 +306,12 @@ describe.each(clients)('the stock client %s', (_, connect) => {
   it('returns the error of a failed run with the run and the thread', async () => {
     const thread = await client.threads.create();
     await expect(client.runs.wait(thread.thread_id, 'probe', { input: { do: 'throw' } })).rejects.toThrow(
-      /the graph said no/,
+      /the graph failed on purpose/,
     );
     const [run] = await client.runs.list(thread.thread_id);
     expect(run).toMatchObject({
       status: 'error',
-      error: { error: 'TypeError', message: 'the graph said no' },
+      error: { error: 'TypeError', message: 'the graph failed on purpose' },
     });
     expect((await client.threads.get(thread.thread_id)).status).toBe('error');
   });

@@ -140,7 +140,7 @@ describe('examples/auth-jwt', () => {
       'of another key': await stranger.sign(claims),
       'with a changed claim': `${head}.${encode({ ...claims, sub: 'bob', iss: issuer })}.${signature}`,
       'without a signature': `${head}.${body}.`,
-      'that is no JWT': 'alice',
+      'that is not a JWT': 'alice',
     };
     const statuses = await Promise.all(
       Object.entries(tokens).map(async ([name, token]) => {

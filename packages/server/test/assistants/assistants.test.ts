@@ -206,7 +206,7 @@ describe('a deletion', () => {
 
   it('of a default assistant is rejected, even after its metadata changed', async () => {
     await assistants.syncDefaults();
-    await assistants.update('one', { metadata: { created_by: 'somebody' } }, everyRow);
+    await assistants.update('one', { metadata: { created_by: 'another user' } }, everyRow);
     await expect(assistants.delete('one', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
   });
 

@@ -76,7 +76,7 @@ describe('a cron', () => {
       [{ schedule: '0 * * * *', end_time: '2020-01-01T00:00:00Z' }, 422],
       [{ schedule: '0 * * * *', end_time: 'tomorrow' }, 422],
       [{ schedule: '0 * * * *', stream_mode: 'nothing' }, 422],
-      [{ schedule: '0 * * * *', assistant_id: 'nobody' }, 404],
+      [{ schedule: '0 * * * *', assistant_id: 'unknown' }, 404],
     ];
     for (const [body, status] of bad) {
       const answer = await servers[0]?.call('POST', '/runs/crons', { assistant_id: 'chat', ...body });

@@ -99,7 +99,7 @@ it.each<[string, object, (string | number)[]]>([
     { endpoint_url: 'https://s3.example.com', config_kwargs_s3: { use_accelerate_endpoint: true } },
     ['config', 'config_kwargs_s3', 'use_accelerate_endpoint'],
   ],
-  ['a role that is none', { aws_role_arn: 'arn:aws:iam::1:user/x' }, ['config', 'aws_role_arn']],
+  ['an invalid role', { aws_role_arn: 'arn:aws:iam::1:user/x' }, ['config', 'aws_role_arn']],
 ])('rejects %s', async (_, config, loc) => {
   expect(await create(config)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', ...loc] }] } });
 });

@@ -58,7 +58,7 @@ describe('a bucket', () => {
       'bucket/some/prefix',
     ],
     [
-      'nowhere, when the host begins with it',
+      'in neither place, when the host begins with it',
       'bucket.s3.test',
       {},
       'bucket.s3.test',

@@ -100,8 +100,8 @@ describe('a page', () => {
     ['of this server', [cookie, ['sec-fetch-site', 'same-origin']]],
     ['of this server, over plain http', [cookie, ['referer', 'own']]],
     ['that a user typed', [cookie, ['sec-fetch-site', 'none']]],
-    ['that is none, with a header that pages cannot send', [cookie, ['x-requested-with', 'script']]],
-    ['that is none, with a token', [['authorization', 'Bearer alice']]],
+    ['that is not a page, with a header that pages cannot send', [cookie, ['x-requested-with', 'script']]],
+    ['that is not a page, with a token', [['authorization', 'Bearer alice']]],
   ])('%s cancels a run by disconnecting', async (_, headers) => {
     const run = await startRun(withCookies);
     const path = `/threads/${run.thread_id}/runs/${run.run_id}/stream?cancel_on_disconnect=true`;

@@ -134,10 +134,10 @@ describe('a body', () => {
     ['a length and chunks', 'content-length: 5\r\ntransfer-encoding: chunked'],
     ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 5'],
     ['two lengths', 'content-length: 5\r\ncontent-length: 6'],
-    ['a length that is none', 'content-length: +5'],
+    ['an invalid length', 'content-length: +5'],
     ['a coding that hides another', 'transfer-encoding: chunked, identity'],
     ['a coding with a blank before the colon', 'transfer-encoding : chunked'],
-  ])('with %s is rejected, and the bytes after it are no request', async (_, length) => {
+  ])('with %s is rejected, and the bytes after it are ignored', async (_, length) => {
     const answer = await exchange(
       open,
       `POST /threads HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${length}\r\n\r\n0\r\n\r\n${smuggled}`,
@@ -176,7 +176,7 @@ describe('an invalid HTTP request', () => {
       501,
       'not_supported',
     ],
-    ['a chunk that is none', post('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'), 400, 'bad_request'],
+    ['an invalid chunk', post('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'), 400, 'bad_request'],
     [
       'too long a head',
       `GET /ok HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,

@@ -9,7 +9,7 @@ let database: string;
 beforeAll(async () => {
   postgres = await startPostgres();
   database = await postgres.createDatabase();
-  await queryOnce(postgres.connection(database), 'create table told (what text)');
+  await queryOnce(postgres.connection(database), 'create table marks (what text)');
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const stored = async (what: string): Promise<number> =>
-  (await queryOnce(postgres.connection(database), 'select 1 from told where what = $1', [what])).length;
+  (await queryOnce(postgres.connection(database), 'select 1 from marks where what = $1', [what])).length;
 
 describe('a network that', () => {
   it('is not failing forwards all data', async () => {
@@ -86,17 +86,17 @@ describe('a network that', () => {
   });
 
   it('loses the response to a commit loses nothing else', async () => {
-    const lost = proxy.dropReplyOnce('insert into told');
+    const lost = proxy.dropReplyOnce('insert into marks');
     await client.query('select 1');
-    await expect(client.query(`insert into told values ('once')`)).rejects.toThrow();
+    await expect(client.query(`insert into marks values ('once')`)).rejects.toThrow();
     await lost;
     expect(await stored('once')).toBe(1);
   });
 
   it('loses the response to a named statement', async () => {
-    const query = { name: 'tell', text: 'insert into told values ($1)' };
+    const query = { name: 'insert_mark', text: 'insert into marks values ($1)' };
     await client.query({ ...query, values: ['first'] });
-    const lost = proxy.dropReplyOnce('tell');
+    const lost = proxy.dropReplyOnce('insert_mark');
     await expect(client.query({ ...query, values: ['second'] })).rejects.toThrow();
     await lost;
     expect(await stored('second')).toBe(1);
@@ -105,7 +105,7 @@ describe('a network that', () => {
 
 describe('a PostgreSQL of a test', () => {
   it('ends sessions, and recovers from a crash with all commits', async () => {
-    await client.query(`insert into told values ('kept')`);
+    await client.query(`insert into marks values ('kept')`);
     expect(await postgres.terminateBackends(database, 10)).toBeGreaterThan(0);
     await expect(client.query('select 1')).rejects.toThrow();
     await postgres.restart('immediate');

@@ -17,7 +17,7 @@ const circle = (): unknown => {
 
 const actions: Record<string, (state: typeof State.State, config: LangGraphRunnableConfig) => unknown> = {
   throw: () => {
-    throw new TypeError('the graph said no');
+    throw new TypeError('the graph failed on purpose');
   },
   bigint: () => 10n,
   circle,

@@ -62,20 +62,16 @@ describe('a batch with an invalid run', () => {
       /disagrees with its parent_run_id/,
     ],
     [
-      'a dotted_order that is none',
+      'an invalid dotted_order',
       (id) => [[`post.${id}`, run(id, { dotted_order: 'abc' })]],
       /is not a list of start times/,
     ],
     ['another id than its part', (id) => [[`post.${id}`, run(other)]], /not the one that its part names/],
     ['no UUID', (id) => [[`post.x${id.slice(1)}`, run(`x${id.slice(1)}`)]], /id is not a UUID/],
+    ['an invalid time', (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]], /end_time is not a time/],
+    ['invalid JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
     [
-      'a time that is none',
-      (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]],
-      /end_time is not a time/,
-    ],
-    ['no JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
-    [
-      'inputs that are no JSON',
+      'inputs that are not JSON',
       (id) => [
         [`post.${id}`, run(id)],
         [`post.${id}.inputs`, '{"a"}'],

@@ -135,7 +135,7 @@ describe('a body', () => {
   });
 
   it.each<[string, string | Uint8Array, number[]]>([
-    ['that is no JSON', '{"a":', [400]],
+    ['that is not JSON', '{"a":', [400]],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), [400]],
     ['nested too deep', `{"x":${deep}}`, [422]],
     ['with a key twice', '{"x":1,"x":2}', [422]],
@@ -190,7 +190,7 @@ describe('a body', () => {
 describe('an upload', () => {
   it.each<[string, string | Uint8Array]>([
     ['that is empty', ''],
-    ['that is no JSON', '{"post":'],
+    ['that is not JSON', '{"post":'],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['nested too deep', `{"post":${deep},"patch":${deep},"id":${deep},"resourceSpans":${deep}}`],
     ['that is a string', '"hello"'],

@@ -138,8 +138,10 @@ describe('a key', () => {
 
   it('may be rejected any number of times, and other clients of its address are not limited by that', async () => {
     const { key } = await newKey({ role: 'ingest' });
-    const ask = () => platform.call('GET', '/sessions', { key });
-    const statuses = (await Promise.all(Array.from({ length: 300 }, ask))).map(({ status }) => status);
+    const listProjects = () => platform.call('GET', '/sessions', { key });
+    const statuses = (await Promise.all(Array.from({ length: 300 }, listProjects))).map(
+      ({ status }) => status,
+    );
     expect(new Set(statuses)).toEqual(new Set([403]));
     expect(await platform.call('GET', '/sessions')).toMatchObject({ status: 200 });
   });
@@ -147,12 +149,12 @@ describe('a key', () => {
   it('is rejected on all nodes once it is revoked', async () => {
     await using other = await startOther(platform);
     const { id, key } = await newKey();
-    const ask = async (url: string): Promise<number> =>
+    const listProjects = async (url: string): Promise<number> =>
       (await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
-    expect([await ask(platform.server.url), await ask(other.url)]).toEqual([200, 200]);
+    expect([await listProjects(platform.server.url), await listProjects(other.url)]).toEqual([200, 200]);
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 200, body: { id } });
     await eventually(async () => {
-      expect([await ask(platform.server.url), await ask(other.url)]).toEqual([401, 401]);
+      expect([await listProjects(platform.server.url), await listProjects(other.url)]).toEqual([401, 401]);
     });
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 404 });
   });
@@ -184,13 +186,13 @@ describe('a workspace', () => {
     await using _ = own;
     const made = (await own.call('POST', '/workspaces', { json: { display_name: 'second' } }))
       .body as Workspace;
-    const ask = (tenant?: string) =>
+    const listProjects = (tenant?: string) =>
       own.call('GET', '/sessions', tenant === undefined ? {} : { headers: { 'x-tenant-id': tenant } });
-    expect(await ask()).toMatchObject({ status: 400 });
-    expect(await ask(made.id)).toMatchObject({ status: 200 });
-    expect(await ask(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
-    expect(await ask(randomUUID())).toMatchObject({ status: 403 });
-    expect(await ask('default')).toMatchObject({ status: 422 });
+    expect(await listProjects()).toMatchObject({ status: 400 });
+    expect(await listProjects(made.id)).toMatchObject({ status: 200 });
+    expect(await listProjects(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
+    expect(await listProjects(randomUUID())).toMatchObject({ status: 403 });
+    expect(await listProjects('default')).toMatchObject({ status: 422 });
     expect((await own.call('GET', '/workspaces', { headers: { 'x-tenant-id': made.id } })).body).toHaveLength(
       2,
     );
@@ -244,15 +246,15 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
 
   it('is no longer accepted by a node that has cached it, once another node starts with another key', async () => {
     await using server = await startTestServer({ settings: { bootstrapApiKey: given('first') } });
-    const ask = async (key: string): Promise<number> =>
+    const listProjects = async (key: string): Promise<number> =>
       (await fetch(`${server.url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
-    expect(await ask(given('first'))).toBe(200);
+    expect(await listProjects(given('first'))).toBe(200);
     await using _ = await startTestServer({
       database: server.database,
       settings: { bootstrapApiKey: given('second') },
     });
-    await eventually(async () => expect(await ask(given('first'))).toBe(401));
-    expect(await ask(given('second'))).toBe(200);
+    await eventually(async () => expect(await listProjects(given('first'))).toBe(401));
+    expect(await listProjects(given('second'))).toBe(200);
   });
 
   it('stays revoked when it was revoked over the API, and a start logs that', async () => {

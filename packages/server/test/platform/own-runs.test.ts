@@ -117,7 +117,7 @@ describe('a run with tracing on', () => {
   it('that fails has the error and its step in the trace, also when its graph never started', async () => {
     const thrown = await ended(server, (await run(server, 'probe', { input: { do: 'throw' } })).run_id);
     expect(shape(thrown)).toEqual(['LangGraph chain error', '  act chain error']);
-    expect(thrown[1]?.error).toMatch(/^the graph said no\n/);
+    expect(thrown[1]?.error).toMatch(/^the graph failed on purpose\n/);
     const [broken] = await ended(server, (await run(server, 'broken', { input: { a: 1 } })).run_id);
     expect(broken).toMatchObject({ name: 'broken', inputs: { a: 1 }, status: 'error' });
     expect(broken?.error).toContain('cannot be loaded');

@@ -124,9 +124,9 @@ describe('the price table', () => {
   });
 
   it.each([
-    ['a pattern that is none', { match_pattern: '(' }, 'no regular expression'],
+    ['an invalid pattern', { match_pattern: '(' }, 'no regular expression'],
     ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not refer back'],
-    ['a price that is none', { prompt_cost: 'much' }, 'must be a decimal'],
+    ['an invalid price', { prompt_cost: 'much' }, 'must be a decimal'],
     ['a negative price', { prompt_cost: -1 }, 'prompt_cost'],
   ])('rejects %s', async (_, wrong, message) => {
     const { status, body } = await platform.call('POST', '/model-prices', { json: { ...ours, ...wrong } });

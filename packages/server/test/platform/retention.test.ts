@@ -46,7 +46,7 @@ const doAll = async (daysKept: number): Promise<void> => {
     hours: traceHourStorage(database),
     projects: projectStorage(database),
   };
-  for (const duty of traceTasks(parts, daysKept)) while ((await duty.work(signal)) >= (duty.batch ?? 1));
+  for (const task of traceTasks(parts, daysKept)) while ((await task.work(signal)) >= (task.batch ?? 1));
 };
 
 const partitions = async (): Promise<number> => {

@@ -21,7 +21,7 @@ interface Turn {
   thread_id: string | null;
   /** Its start, in seconds. */
   from: number;
-  ask?: string;
+  question?: string;
   answer?: string;
   error?: string;
   /** Whether the run of its model has the id of the thread. */
@@ -36,7 +36,7 @@ const send = async (turn: Turn): Promise<string> => {
     project: session_name,
     thread_id,
     from,
-    ask = 'hello',
+    question = 'hello',
     answer = 'hi',
     error,
     isWhole = true,
@@ -66,7 +66,7 @@ const send = async (turn: Turn): Promise<string> => {
       inputs: {
         messages: [
           { role: 'system', content: 'be kind' },
-          { role: 'user', content: ask },
+          { role: 'user', content: question },
         ],
       },
       outputs: { messages: [[{ lc: 1, type: 'constructor', kwargs: { content: answer } }]] },
@@ -124,7 +124,7 @@ const threads = async (project_id: string, more: object = {}): Promise<Page> => 
 
 describe('a thread', () => {
   it('has turns, messages, times and errors, and each token once', async () => {
-    const first = await send({ project: 'one', thread_id: 't', from: 0, ask: 'why?' });
+    const first = await send({ project: 'one', thread_id: 't', from: 0, question: 'why?' });
     const last = await send({ project: 'one', thread_id: 't', from: 60, answer: 'because', error: 'Oh no' });
     const { items, has_more } = await threads(await projectOf('one'));
     expect(has_more).toBe(false);
@@ -295,9 +295,9 @@ describe('feedback', () => {
     const { id } = await client.createFeedback(run, 'kind', { score: 1 });
     const statuses = async (role: string): Promise<number[]> => {
       const { key } = (await platform.call('POST', '/api-key', { json: { role } })).body as { key: string };
-      const ask = async (method: string, json?: unknown) =>
+      const request = async (method: string, json?: unknown) =>
         (await platform.call(method, `/feedback/${id}`, { key, json })).status;
-      return [await ask('GET'), await ask('PATCH', { score: 0 }), await ask('DELETE')];
+      return [await request('GET'), await request('PATCH', { score: 0 }), await request('DELETE')];
     };
     expect(await statuses('ingest')).toEqual([403, 403, 403]);
     expect(await statuses('viewer')).toEqual([200, 403, 403]);

@@ -117,9 +117,9 @@ describe('a run that answers a question', () => {
 
   it('keeps a later answer when it is deleted together with the run that asked', async () => {
     const thread_id = await newThread();
-    const asked = await start(thread_id, { open: 2 });
+    const interruptedRun = await start(thread_id, { open: 2 });
     const answered = await resume(thread_id, 'a');
-    await remove(thread_id, asked);
+    await remove(thread_id, interruptedRun);
     expect(await questionsOf(thread_id)).toEqual(['open 1?']);
     await remove(thread_id, answered);
     const { interrupts, status } = await client.threads.get(thread_id);

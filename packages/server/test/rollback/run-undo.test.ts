@@ -353,7 +353,7 @@ describe('a state update', () => {
     const removals = (await threads.find(thread.thread_id, everyRow))?.removals ?? 0;
     await thread.delete(run_id);
     const owner = { owner: randomUUID(), thread_id: thread.thread_id, removals };
-    const nothing = {
+    const emptyBatch = {
       heads: [],
       blobs: [],
       checkpoints: [],
@@ -362,7 +362,7 @@ describe('a state update', () => {
       events: [],
       endings: [],
     };
-    expect(await checkpoints.commit({ ...nothing, owners: [owner] })).toEqual([owner.owner]);
+    expect(await checkpoints.commit({ ...emptyBatch, owners: [owner] })).toEqual([owner.owner]);
     expect(await threadRows(db, thread.thread_id)).toBeTruthy();
   });
 });

@@ -37,7 +37,7 @@ describe('a batch with an invalid run', () => {
     ['an assistant that is not there', { ...delayed, assistant_id: randomUUID() }, 404, 'Run 1 of the batch'],
     [
       'a graph that is not there',
-      { ...delayed, assistant_id: 'nobody' },
+      { ...delayed, assistant_id: 'unknown' },
       404,
       'Run 1 of the batch: There is no assistant',
     ],

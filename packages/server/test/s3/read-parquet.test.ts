@@ -136,8 +136,8 @@ describe('comparing two readers', () => {
     [{ columns: [] }, 'Column 1 of the schema'],
     [{ rowGroups: [{ rows: 2, bytes: 11 }] }, 'Row groups'],
     [{ codecs: ['GZIP'] }, 'Codecs'],
-  ])('reports the first difference: %o', (other, told) => {
-    expect(() => compareContents(contents, { ...contents, ...other })).toThrow(told);
+  ])('reports the first difference: %o', (other, expected) => {
+    expect(() => compareContents(contents, { ...contents, ...other })).toThrow(expected);
   });
 
   it('accepts equal contents', () => {

@@ -99,7 +99,7 @@ describe('a webhook', () => {
 
   it('gets the error of a failed run, and null for missing values', async () => {
     await using sink = await openSink();
-    const error = { error: 'TypeError', message: 'the graph said no' };
+    const error = { error: 'TypeError', message: 'the graph failed on purpose' };
     const run = await endRun(database, sink.url, { values: null, error: JSON.stringify(error) });
     sender();
     await ended(run);

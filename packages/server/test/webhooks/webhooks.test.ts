@@ -88,7 +88,7 @@ describe('a run with a webhook', () => {
     await eventually(() => expect(sink.received).toHaveLength(1));
     expect(sink.received[0]?.body).toMatchObject({
       status: 'error',
-      error: { error: 'TypeError', message: 'the graph said no' },
+      error: { error: 'TypeError', message: 'the graph failed on purpose' },
     });
   });
 

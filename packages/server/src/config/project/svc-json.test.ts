@@ -188,7 +188,7 @@ describe('svc.json', () => {
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
     ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
-    ['what is no JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
+    ['text that is not JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
   ])('is rejected for %s', (_name, content, parts) => {
     const { message } = failure(() => load(content));
     for (const part of parts) expect(message).toContain(part);

@@ -214,7 +214,7 @@ describe('input', () => {
     expect(response.status).toBe(status);
   });
 
-  it('that is compressed, has two content types, or is no body is rejected', async () => {
+  it('that is compressed, has two content types, or is absent is rejected', async () => {
     await using app = await startTestApp();
     expect((await post(app, '/search', '{}', { ...json, 'content-encoding': 'gzip' })).status).toBe(415);
     const head = 'POST /search HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n';

@@ -21,8 +21,8 @@ describe('a graph', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const act = async (deed: string): Promise<unknown> =>
-    ((await client.runs.wait(null, 'intruder', { input: { do: deed } })) as { out: unknown }).out;
+  const act = async (action: string): Promise<unknown> =>
+    ((await client.runs.wait(null, 'intruder', { input: { do: action } })) as { out: unknown }).out;
 
   it('finds no IPC channel in its process', async () => {
     expect(await act('facts')).toEqual({
