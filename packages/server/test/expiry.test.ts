@@ -11,6 +11,7 @@ import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
 import { startServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
+import { chatInput } from './chat-input.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
 
 let folder: string;
@@ -47,7 +48,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
 const minuteMs = 60_000;
 
 /** Moves the start of the time to live into the past. */

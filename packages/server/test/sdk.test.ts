@@ -1,7 +1,9 @@
 // The SDK against a real server.
 import { randomUUID } from 'node:crypto';
-import { ApiError, createClient, RunError, type Client, type RunStreamEvent } from '@svc/sdk';
+import { ApiError, createClient, RunError, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatInput } from './chat-input.ts';
+import { collect } from './collect.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 let server: TestServer;
@@ -11,14 +13,6 @@ beforeAll(async () => {
   client = createClient({ apiUrl: server.url });
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
-
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 describe('the SDK', () => {
   it('sends graphId as metadata.graph_id', async () => {

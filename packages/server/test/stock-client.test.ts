@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Client as Newest } from '@langchain/langgraph-sdk';
 import { Client as Older } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatInput } from './chat-input.ts';
+import { collect } from './collect.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 let server: TestServer;
@@ -10,14 +12,6 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
-
-const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
-  const all: T[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 const clients = [
   ['1.12.4', (url: string) => new Newest({ apiUrl: url })],

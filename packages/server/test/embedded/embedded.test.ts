@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isRunning } from '../../src/storage/embedded/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { withLock } from '../../src/storage/embedded/lock-file.ts';
+import { until } from '../eventually.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
@@ -37,14 +38,6 @@ afterEach(async () => {
 const postmasterPid = async (): Promise<number | undefined> => {
   const file = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   return Number(file.split('\n')[0]) || undefined;
-};
-
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true');
-    await sleep(10);
-  }
 };
 
 interface Owner {

@@ -3,6 +3,8 @@ import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { chatInput } from '../chat-input.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let database: TestDatabase;
@@ -27,13 +29,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 const idsOf = (events: RunStreamEvent[]): number[] => events.map(({ id }) => Number(id));
 const countTo = (length: number): number[] => Array.from({ length }, (_, at) => at);
 

@@ -1,8 +1,10 @@
 // Runs: their configuration, their start, their order on a thread, and streams of subgraphs.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
+import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { chatInput } from '../chat-input.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -13,14 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const chatInput = (content: string) => ({ messages: [{ role: 'user', content }] });
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 interface Seen {
   configurable: Record<string, unknown>;

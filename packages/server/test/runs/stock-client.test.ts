@@ -3,6 +3,7 @@ import { Client as Newest } from '@langchain/langgraph-sdk';
 import { Client as Older } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -15,12 +16,6 @@ const clients = [
   ['1.12.4', (url: string) => new Newest({ apiUrl: url })],
   ['2.0.0', (url: string) => new Older({ apiUrl: url }) as unknown as Newest],
 ] as const;
-
-const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
-  const all: T[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 describe.each(clients)('the stock client %s', (_, connect) => {
   let client: Newest;

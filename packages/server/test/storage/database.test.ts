@@ -1,11 +1,12 @@
 // Connections to a real server: results, retries, and broken connections.
 import net from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { until } from '../eventually.ts';
+import { freePort } from '../faults/free-port.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -24,14 +25,6 @@ const run = <Row = Record<string, unknown>>(
 
 const backendOf = async (on: Database): Promise<number> =>
   (await run<{ pid: number }>(on, 'select pg_backend_pid() as pid'))[0]?.pid ?? 0;
-
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 15_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true');
-    await sleep(10);
-  }
-};
 
 describe('a session', () => {
   it('has all timeouts and the svc schema, whatever options the URI contains', async () => {
@@ -324,14 +317,6 @@ const openProxy = async ({ host = 'localhost', port = 5432 }: pg.PoolConfig): Pr
       await new Promise((resolve) => server.close(resolve));
     },
   };
-};
-
-const freePort = async (): Promise<number> => {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 };
 
 /** A server that speaks just enough of the protocol to report PostgreSQL 14. */
