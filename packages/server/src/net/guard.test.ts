@@ -78,10 +78,13 @@ const rejected: [string, RegExp][] = [
 ];
 
 describe('a URL', () => {
-  it.each(rejected)('%s is rejected', (text, reason) => {
-    expect(() => guardOf().check(text)).toThrow(EgressRefused);
-    expect(() => guardOf().check(text)).toThrow(reason);
-  });
+  it.each(rejected.map((one) => [one[0].slice(0, 60), ...one] as const))(
+    '%s is rejected',
+    (_, text, reason) => {
+      expect(() => guardOf().check(text)).toThrow(EgressRefused);
+      expect(() => guardOf().check(text)).toThrow(reason);
+    },
+  );
 
   it.each([
     ['https://example.com/hook?a=1#frag', 'https://example.com/hook?a=1'],

@@ -106,15 +106,19 @@ describe('a message of a third party', () => {
     expect(withoutSecrets(text, [])).not.toContain(secret);
   });
 
-  it.each([
+  const harmless = [
     'The bucket my-company-production-traces-archive-eu-west-1 does not exist',
     'arn:aws:s3:::traces/v1/export_id=0f8b1c2d-0000-4000-8000-000000000001/part-0.parquet is locked',
     'Please reduce your request rate.',
     'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
     'The provided token has expired.',
-  ])('is unchanged when it contains no secret: %s', (text) => {
-    expect(withoutSecrets(text, [])).toBe(text);
-  });
+  ];
+  it.each(harmless.map((text) => [text.slice(0, 60), text]))(
+    'is unchanged when it contains no secret: %s',
+    (_, text) => {
+      expect(withoutSecrets(text, [])).toBe(text);
+    },
+  );
 
   it('is truncated', () => {
     expect(withoutSecrets('a word '.repeat(1_000), []).length).toBeLessThanOrEqual(400);

@@ -144,7 +144,7 @@ describe('a run with a webhook', () => {
 });
 
 describe('a webhook to a forbidden address', () => {
-  it.each([
+  const forbidden = [
     'http://localhost:9/',
     'http://127.0.0.2/',
     'http://2130706433.5/',
@@ -158,23 +158,27 @@ describe('a webhook to a forbidden address', () => {
     '/custom/webhook',
     'hook',
     `https://example.com/${'x'.repeat(9_000)}`,
-  ])('%s is rejected before a run is created', async (webhook) => {
-    const thread_id = await newThread();
-    const one = { assistant_id: 'probe', input, webhook };
-    for (const [path, body] of [
-      [`/threads/${thread_id}/runs`, one],
-      [`/threads/${thread_id}/runs/wait`, one],
-      [`/threads/${thread_id}/runs/stream`, one],
-      ['/runs', one],
-      ['/runs/wait', one],
-      ['/runs/stream', one],
-      ['/runs/batch', [one]],
-    ] as const) {
-      const { status, body: problem } = await server.call('POST', path, body);
-      expect(status, path).toBe(422);
-      expect(problem).toMatchObject({ code: 'invalid', detail: [{ loc: ['body', 'webhook'] }] });
-      expect(JSON.stringify(problem)).not.toContain('hunter2');
-    }
-    expect(await client.runs.list(thread_id)).toEqual([]);
-  });
+  ];
+  it.each(forbidden.map((webhook) => [webhook.slice(0, 60), webhook]))(
+    '%s is rejected before a run is created',
+    async (_, webhook) => {
+      const thread_id = await newThread();
+      const one = { assistant_id: 'probe', input, webhook };
+      for (const [path, body] of [
+        [`/threads/${thread_id}/runs`, one],
+        [`/threads/${thread_id}/runs/wait`, one],
+        [`/threads/${thread_id}/runs/stream`, one],
+        ['/runs', one],
+        ['/runs/wait', one],
+        ['/runs/stream', one],
+        ['/runs/batch', [one]],
+      ] as const) {
+        const { status, body: problem } = await server.call('POST', path, body);
+        expect(status, path).toBe(422);
+        expect(problem).toMatchObject({ code: 'invalid', detail: [{ loc: ['body', 'webhook'] }] });
+        expect(JSON.stringify(problem)).not.toContain('hunter2');
+      }
+      expect(await client.runs.list(thread_id)).toEqual([]);
+    },
+  );
 });
