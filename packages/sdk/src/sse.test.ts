@@ -22,18 +22,18 @@ describe('server-sent events', () => {
     ]);
   });
 
-  it('may have several lines of data, and end lines as they like', () => {
+  it('may have several lines of data, and any line endings', () => {
     expect(parse('data: one\r\ndata: two\r\n\r\n', 'data:three\n\n')).toEqual([
       { id: undefined, event: 'message', data: 'one\ntwo' },
       { id: undefined, event: 'message', data: 'three' },
     ]);
   });
 
-  it('without data are none', () => {
+  it('without data are ignored', () => {
     expect(parse('id: 1\nevent: a\n\n: heartbeat\n')).toEqual([]);
   });
 
-  it('do not depend on how the network cuts the bytes', async () => {
+  it('do not depend on how the network splits the bytes', async () => {
     const field = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !/[\r\n\0]/.test(text));
     const event = fc.record({
       id: field,

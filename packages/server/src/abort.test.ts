@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { onAbort, untilAborted } from './abort.ts';
 
 describe('onAbort', () => {
-  it('acts at once when the signal is aborted already', () => {
+  it('runs at once when the signal is already aborted', () => {
     let acts = 0;
     onAbort(AbortSignal.abort(), () => acts++);
     expect(acts).toBe(1);
   });
 
-  it('acts once when the signal is aborted later, and not after its listener was removed', () => {
+  it('runs once when the signal is aborted later, and not after its listener was removed', () => {
     const controller = new AbortController();
     const acts: string[] = [];
     onAbort(controller.signal, () => acts.push('kept'));
@@ -18,7 +18,7 @@ describe('onAbort', () => {
     expect(acts).toEqual(['kept']);
   });
 
-  it('resolves a wait for a signal that is aborted already', async () => {
+  it('resolves a wait for a signal that is already aborted', async () => {
     await expect(untilAborted(AbortSignal.abort())).resolves.toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// Every route of the contract, every kind of bad input: a status and a sentence each, never a 5xx, and the
-// server goes on. A route without a sample here fails the test.
+// Every route of the contract with every kind of invalid input: each gets a status and a message, never a 5xx, and the server keeps
+// serving. A route without a sample here fails the test.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
@@ -26,7 +26,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const routes = Object.entries(deploymentRoutes) as [string, RouteShape][];
 const withBody = routes.filter(([, route]) => route.body);
 
-/** A good body for every route that takes one. */
+/** A valid body for every route that takes one. */
 const samples: Record<string, unknown> = {
   createAssistant: { graph_id: 'chat' },
   searchAssistants: {},
@@ -93,7 +93,7 @@ const send = async (
   return { status: response.status, text: await response.text() };
 };
 
-/** A refusal says what it is, in our words, and nothing of our insides. */
+/** A rejection has a problem body in svc's format, and exposes no internals. */
 const expectProblem = ({ status, text }: Answer, statuses: number[]): void => {
   expect(statuses, text).toContain(status);
   const problem = JSON.parse(text) as Record<string, unknown>;
@@ -101,18 +101,18 @@ const expectProblem = ({ status, text }: Answer, statuses: number[]): void => {
   expect(text).not.toMatch(/node_modules|\bat \/|select .* from|\.ts:\d/);
 };
 
-const alive = async (): Promise<void> => {
+const expectServing = async (): Promise<void> => {
   expect((await server.call('GET', '/ok?check_db=1')).body).toEqual({ ok: true });
 };
 
 describe('a body', () => {
-  it('has a sample for every route that takes one', () => {
+  it('has a valid sample for every route that takes one', () => {
     expect(Object.keys(samples).toSorted()).toEqual(withBody.map(([name]) => name).toSorted());
   });
 
   const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
   const bodies: [string, string | Uint8Array, number[]][] = [
-    ['that is no JSON', '{"a":', [400]],
+    ['that is not JSON', '{"a":', [400]],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), [400]],
     ['nested deeper than 100', `{"metadata":${deep}}`, [422]],
     ['with a key twice', '{"metadata":{"a":1,"a":2}}', [422]],
@@ -127,7 +127,7 @@ describe('a body', () => {
     ['that is a number', '42', [422]],
     ['that is null', 'null', [422]],
   ];
-  it.each(bodies)('%s is refused by every route', async (_, body, statuses) => {
+  it.each(bodies)('%s is rejected by every route', async (_, body, statuses) => {
     for (const [name, route] of withBody) {
       const wrapped =
         name === 'createRunBatch' && typeof body === 'string' && body.startsWith('{"metadata"')
@@ -136,10 +136,10 @@ describe('a body', () => {
       expectProblem(await send(route, pathOf(route), wrapped), statuses);
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    await alive();
+    await expectServing();
   });
 
-  it('of another content type is refused by every route', async () => {
+  it('of another content type is rejected by every route', async () => {
     for (const [name, route] of withBody) {
       const body = JSON.stringify(samples[name]);
       for (const type of [
@@ -153,7 +153,7 @@ describe('a body', () => {
     }
   });
 
-  it('with a field of a wrong kind is refused, and the field is named', async () => {
+  it('with a field of a wrong type is rejected, and the field is named', async () => {
     const wrong: unknown[] = [
       null,
       1,
@@ -183,7 +183,7 @@ describe('a body', () => {
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 300_000);
 });
 
@@ -203,7 +203,7 @@ describe('a path', () => {
     'null',
   ];
 
-  it('with an id that is none is refused by every route', async () => {
+  it('with an invalid id is rejected by every route', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.params)) {
       for (const field of Object.keys(route.params?.shape ?? {})) {
         for (const id of ids) {
@@ -218,10 +218,10 @@ describe('a path', () => {
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 120_000);
 
-  it('with an id of nothing is 404, the same for every route', async () => {
+  it('with an unknown id returns the same 404 on every route', async () => {
     for (const [name, route] of routes) {
       for (const field of Object.keys(route.params?.shape ?? {}).filter((key) => key !== 'namespace')) {
         const id = randomUUID();
@@ -235,7 +235,7 @@ describe('a path', () => {
     }
   });
 
-  it('that nobody serves is 404, and a method that nobody serves 405', async () => {
+  it('without a route returns 404, and an unknown method 405', async () => {
     expect((await server.call('GET', '/nothing')).body).toMatchObject({ code: 'not_found' });
     const answer = await server.call('DELETE', '/threads/search');
     expect([404, 405, 422]).toContain(answer.status);
@@ -246,7 +246,7 @@ describe('a path', () => {
 describe('a query', () => {
   const values = ['-1', '1.5', '1e9', 'abc', '', '%00', "'", '99999999999999999999', '[', '["a"', '{}'];
 
-  it('with a value of a wrong kind is refused by every route', async () => {
+  it('with a value of a wrong type is rejected by every route', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.query)) {
       for (const field of Object.keys(route.query?.shape ?? {})) {
         for (const value of values) {
@@ -260,18 +260,18 @@ describe('a query', () => {
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 60_000);
 
-  it.each(['-1', '1.5', '1000000000', '0'])('with limit %s is refused', async (limit) => {
+  it.each(['-1', '1.5', '1000000000', '0'])('with limit %s is rejected', async (limit) => {
     expect((await server.call('GET', `/threads/${thread_id}/history?limit=${limit}`)).status).toBe(422);
     expect((await server.call('GET', `/threads/${thread_id}/runs?limit=${limit}`)).status).toBe(422);
     expect((await server.call('POST', '/threads/search', { limit: Number(limit) })).status).toBe(422);
   });
 });
 
-describe('what is unknown', () => {
-  const refused: [string, string, string, unknown, number, RegExp][] = [
+describe('an unknown name in a request', () => {
+  const cases: [string, string, string, unknown, number, RegExp][] = [
     ['a sort_by', 'POST', '/threads/search', { sort_by: 'name; drop table' }, 422, /sort_by/],
     [
       'an assistant',
@@ -301,13 +301,13 @@ describe('what is unknown', () => {
       /\$regex is no operator/,
     ],
   ];
-  it.each(refused)('%s is refused with a sentence', async (_, method, path, body, status, sentence) => {
+  it.each(cases)('is rejected with a message: %s', async (_, method, path, body, status, sentence) => {
     const answer = await server.call(method, path, body);
     expect(answer.status).toBe(status);
     expect((answer.body as { message: string }).message).toMatch(sentence);
   });
 
-  it('a node in as_node is refused', async () => {
+  it('is rejected for a node in as_node', async () => {
     const answer = await server.call('POST', `/threads/${thread_id}/state`, {
       values: { messages: [] },
       as_node: 'nobody',
@@ -316,7 +316,7 @@ describe('what is unknown', () => {
     expect((answer.body as { message: string }).message).toMatch(/Node "nobody" does not exist/);
   });
 
-  it('a node in supersteps leaves no thread behind', async () => {
+  it('in supersteps leaves no thread behind', async () => {
     const id = randomUUID();
     const supersteps = [{ updates: [{ values: {}, as_node: 'nobody' }] }];
     const answer = await server.call('POST', '/threads', {
@@ -342,33 +342,33 @@ describe('a graph', () => {
     });
     const schemas = await server.call('GET', '/assistants/broken/schemas');
     expect(schemas.status).toBe(422);
-    await alive();
+    await expectServing();
   });
 
-  it('whose output JSON cannot hold ends its run as an error that says where', async () => {
+  it('whose output JSON cannot represent ends its run as an error that names the value', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const deed of ['circle', 'function']) {
+    for (const action of ['circle', 'function']) {
       const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
         assistant_id: 'probe',
-        input: { do: deed },
+        input: { do: action },
       });
       expect(answer.body).toMatchObject({
         __error__: { message: expect.stringMatching(/values\.out/) as string },
       });
     }
     expect((await server.call('GET', `/threads/${thread.thread_id}/state`)).status).toBeLessThan(500);
-    await alive();
+    await expectServing();
   });
 
-  it('may return what only it can: dates, NUL, lone surrogates, undefined', async () => {
+  it('may return values that need conversion: dates, NUL, lone surrogates, undefined', async () => {
     const thread = (await server.call('POST', '/threads', {})).body as { thread_id: string };
-    for (const [deed, out] of [
+    for (const [action, out] of [
       ['date', '1970-01-01T00:00:00.000Z'],
       ['nul', 'a\u0000b\ud800'],
     ] as const) {
       const answer = await server.call('POST', `/threads/${thread.thread_id}/runs/wait`, {
         assistant_id: 'probe',
-        input: { do: deed },
+        input: { do: action },
       });
       expect(answer.body).toMatchObject({ out });
       expect((await server.call('GET', `/threads/${thread.thread_id}`)).body).toMatchObject({
@@ -378,7 +378,7 @@ describe('a graph', () => {
   });
 });
 
-describe('a request that is none', () => {
+describe('an invalid HTTP request', () => {
   const raw = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(server.url);
@@ -398,8 +398,8 @@ describe('a request that is none', () => {
       400,
     ],
     ['a header of 20 KB', `GET /ok HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('of %s is refused', async (_, text, status) => {
+  ])('with %s is rejected', async (_, text, status) => {
     expect(await raw(text)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    await alive();
+    await expectServing();
   });
 });

@@ -6,7 +6,7 @@ import { withoutUri } from './global-setup.ts';
 
 export interface TestDatabase extends Database {
   options: DatabaseOptions;
-  /** For servers that run in processes of their own. */
+  /** For servers in processes of their own. */
   uri: string;
 }
 
@@ -20,7 +20,7 @@ const asAdmin = async (sql: string): Promise<void> => {
   }
 };
 
-/** A database of the caller's own, migrated unless told otherwise; it goes when it is disposed. */
+/** A new database for the caller, migrated by default; it is dropped when it is disposed. */
 export const testDatabase = async ({ migrated = true } = {}): Promise<TestDatabase> => {
   const name = `svc_${randomUUID().replaceAll('-', '')}`;
   await asAdmin(`create database ${name} template ${migrated ? inject('template') : 'template0'}`);

@@ -1,4 +1,4 @@
-// What becomes of a run whose client has gone, and of a project that comes with a langgraph.json.
+// Runs whose client disconnects, and projects with a langgraph.json.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Starts a run that sleeps, and leaves once its stream has begun. */
-const leave = async (on_disconnect: 'cancel' | 'continue'): Promise<{ threadId: string; runId: string }> => {
+/** Starts a run that sleeps, and disconnects once its stream has begun. */
+const disconnect = async (
+  on_disconnect: 'cancel' | 'continue',
+): Promise<{ threadId: string; runId: string }> => {
   const { thread_id } = await client.threads.create();
   let runId = '';
   const options = { onRunCreated: (run: { runId: string }) => (runId = run.runId) };
@@ -25,16 +27,16 @@ const leave = async (on_disconnect: 'cancel' | 'continue'): Promise<{ threadId: 
   return { threadId: thread_id, runId };
 };
 
-describe('a client that leaves', () => {
-  it('takes its run with it when it said so', async () => {
-    const { threadId, runId } = await leave('cancel');
+describe('a client that disconnects', () => {
+  it('cancels its run with on_disconnect cancel', async () => {
+    const { threadId, runId } = await disconnect('cancel');
     await eventually(async () =>
       expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'interrupted' }),
     );
   });
 
-  it('otherwise leaves it running to its end', async () => {
-    const { threadId, runId } = await leave('continue');
+  it('leaves its run running otherwise', async () => {
+    const { threadId, runId } = await disconnect('continue');
     expect(await client.runs.join(threadId, runId)).toMatchObject({ out: 'slept' });
     expect(await client.runs.get(threadId, runId)).toMatchObject({ status: 'success' });
   });

@@ -1,6 +1,16 @@
-// Waiting for what comes about: as soon as it does, and for as long as a busy machine may need.
+// Waits for conditions: returns as soon as they hold, and waits as long as a busy machine may need.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { vi } from 'vitest';
 
-/** Resolves with what `check` returns once it throws no more; rejects with what it threw last when `timeout` (ms) is over. */
+/** Resolves with the result of `check` once it does not throw; rejects with its last error after `timeout` ms. */
 export const eventually = <T>(check: () => T | Promise<T>, timeout = 40_000): Promise<T> =>
   vi.waitFor(check, { timeout, interval: 20 });
+
+/** Resolves once the condition holds; rejects after `timeout` ms. */
+export const until = async (condition: () => boolean | Promise<boolean>, timeout = 20_000): Promise<void> => {
+  const deadline = performance.now() + timeout;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('the condition did not become true');
+    await sleep(10);
+  }
+};

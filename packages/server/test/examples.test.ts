@@ -1,4 +1,4 @@
-// The examples, through the stock client, against whichever database the suite runs on.
+// The examples with the stock client, on the database of the test run.
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
@@ -6,15 +6,15 @@ import { startTestServer } from './server.ts';
 
 const project = (name: string): string =>
   fileURLToPath(new URL(`../../../examples/${name}/svc.json`, import.meta.url));
-const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
+const question = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('examples/agent', () => {
   it('calls a tool, answers, and remembers the conversation', async () => {
     await using server = await startTestServer({ project: project('agent') });
     const client = new Client({ apiUrl: server.url });
     const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'agent', { input: ask('What is the weather in Oslo?') });
-    const values = (await client.runs.wait(thread_id, 'agent', { input: ask('And 2 plus 40?') })) as {
+    await client.runs.wait(thread_id, 'agent', { input: question('What is the weather in Oslo?') });
+    const values = (await client.runs.wait(thread_id, 'agent', { input: question('And 2 plus 40?') })) as {
       messages: { type: string; content: string }[];
     };
     expect(values.messages.map(({ type }) => type)).toEqual([
@@ -36,7 +36,7 @@ describe('examples/agent', () => {
     const client = new Client({ apiUrl: server.url });
     const words: string[] = [];
     for await (const { event, data } of client.runs.stream(null, 'agent', {
-      input: ask('weather in Lisbon'),
+      input: question('weather in Lisbon'),
       streamMode: 'messages-tuple',
     })) {
       if (event === 'messages' && data[0].type.startsWith('ai') && data[0].content)
@@ -47,7 +47,7 @@ describe('examples/agent', () => {
 });
 
 describe('examples/human-in-the-loop', () => {
-  it('stops to ask, and does what it is told', async () => {
+  it('interrupts for approval, and follows the answer', async () => {
     await using server = await startTestServer({ project: project('human-in-the-loop') });
     const client = new Client({ apiUrl: server.url });
     const { thread_id } = await client.threads.create();

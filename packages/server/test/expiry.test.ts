@@ -1,4 +1,4 @@
-// What goes by itself, and when: threads and items after their time to live, and the values that nothing refers to.
+// Automatic deletion: threads and items after their time to live, and values without references.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,11 @@ import { loadSvcJson } from '../src/config/project/svc-json.ts';
 import { testSettings } from '../src/config/test-settings.ts';
 import { startServer } from '../src/app/server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
+import { chatInput } from './chat-input.ts';
 import { startTestServer, testProject, type TestServer } from './server.ts';
 
 let folder: string;
-/** Sweeps every 60 ms; nothing expires unless it says so. */
+/** A project that sweeps every 60 ms; nothing expires without a ttl. */
 let sweeping: string;
 let server: TestServer;
 let client: Client;
@@ -28,13 +29,16 @@ const projectOf = async (name: string, sections: object): Promise<string> => {
   return file;
 };
 
-/** A run that had to wait for a slot has a log, and stays as long as that. Every node must say so: the duty is done by any. */
+/**
+ * A run that waited for a slot has a log, and is kept as long as its log. Any node may run the periodic task, so all nodes need the
+ * setting.
+ */
 const settings = { streamTtl: '1s' };
-const soon = { sweep_interval_minutes: 0.001 };
+const sweepOften = { sweep_interval_minutes: 0.001 };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-expiry-'));
-  sweeping = await projectOf('svc.json', { checkpointer: { ttl: soon }, store: { ttl: soon } });
+  sweeping = await projectOf('svc.json', { checkpointer: { ttl: sweepOften }, store: { ttl: sweepOften } });
   server = await startTestServer({ project: sweeping, settings });
   client = createClient({ apiUrl: server.url });
   stock = new StockClient({ apiUrl: server.url });
@@ -44,10 +48,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const minuteMs = 60_000;
 
-/** Moves what the clock counts from into the past. */
+/** Moves the start of the time to live into the past. */
 const age = (thread_id: string, minutes: number, at: TestServer = server) =>
   at.database.query(
     {
@@ -72,11 +75,11 @@ const count = async (table: string, condition = 'true', at: TestServer = server)
   return row?.count ?? 0;
 };
 
-const gone = (thread_id: string, at: TestServer = server) =>
+const untilDeleted = (thread_id: string, at: TestServer = server) =>
   eventually(async () => expect((await at.call('GET', `/threads/${thread_id}`)).status).toBe(404));
 
 describe('a thread', () => {
-  it('tells when it expires, and each change of its state counts anew', async () => {
+  it('returns when it expires, and each change of its state restarts the countdown', async () => {
     const made = await client.threads.create({ ttl: 60 });
     expect(made.ttl).toEqual({
       strategy: 'delete',
@@ -85,12 +88,12 @@ describe('a thread', () => {
     });
     await age(made.thread_id, 30);
     const before = Date.parse((await client.threads.get(made.thread_id)).ttl?.expires_at ?? '');
-    await client.runs.wait(made.thread_id, 'chat', { input: say('hello') });
+    await client.runs.wait(made.thread_id, 'chat', { input: chatInput('hello') });
     const after = await client.threads.get(made.thread_id);
     expect(Date.parse(after.ttl?.expires_at ?? '')).toBe(Date.parse(after.state_updated_at) + 60 * minuteMs);
     expect(Date.parse(after.ttl?.expires_at ?? '') - before).toBeGreaterThan(29 * minuteMs);
     await age(made.thread_id, 30);
-    await client.threads.updateState(made.thread_id, { values: say('more'), asNode: 'answer' });
+    await client.threads.updateState(made.thread_id, { values: chatInput('more'), asNode: 'answer' });
     const updated = await client.threads.get(made.thread_id);
     expect(Date.parse(updated.ttl?.expires_at ?? '')).toBeGreaterThanOrEqual(
       Date.parse(after.ttl?.expires_at ?? ''),
@@ -99,13 +102,13 @@ describe('a thread', () => {
     expect(found).toEqual({ ttl: updated.ttl });
   });
 
-  it('is deleted when its time is over, and others stay', async () => {
+  it('is deleted after its time to live, and others are kept', async () => {
     const short = await stock.threads.create({ ttl: 5 });
     const long = await stock.threads.create({ ttl: { ttl: 50 } });
     const ever = await client.threads.create();
-    await client.runs.wait(short.thread_id, 'chat', { input: say('hello') });
+    await client.runs.wait(short.thread_id, 'chat', { input: chatInput('hello') });
     for (const { thread_id } of [short, long, ever]) await age(thread_id, 10);
-    await gone(short.thread_id);
+    await untilDeleted(short.thread_id);
     expect(await count('checkpoints', `thread_id = '${short.thread_id}'`)).toBe(0);
     expect(await count('runs', `thread_id = '${short.thread_id}'`)).toBe(0);
     expect((await client.threads.get(long.thread_id)).ttl).toMatchObject({ ttl_minutes: 50 });
@@ -135,9 +138,9 @@ describe('a thread', () => {
     expect(await patch({ ttl: 30, strategy: 'delete' })).toMatchObject({ ttl: { strategy: 'delete' } });
   });
 
-  it('with keep_latest stays, with its state and one entry of history', async () => {
+  it('with keep_latest is kept with its state and one entry of history', async () => {
     const { thread_id } = await client.threads.create({ ttl: { ttl: 5, strategy: 'keep_latest' } });
-    for (const text of ['one', 'two']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    for (const text of ['one', 'two']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const { values } = await client.threads.getState(thread_id);
     await age(thread_id, 10);
     await eventually(async () => expect(await client.threads.getHistory(thread_id)).toHaveLength(1));
@@ -149,18 +152,18 @@ describe('a thread', () => {
       }),
     );
     expect((await client.threads.getState(thread_id)).values).toEqual(values);
-    await client.runs.wait(thread_id, 'chat', { input: say('three') });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('three') });
     expect((await client.threads.get(thread_id)).ttl?.expires_at).toEqual(expect.any(String));
   });
 
-  it('does not expire under a run', async () => {
+  it('does not expire during a run', async () => {
     const { thread_id } = await client.threads.create({ ttl: 5 });
     const input = { do: 'sleep', ms: 4_000 };
     const run = await client.runs.create(thread_id, 'probe', { input });
     await age(thread_id, 10);
     const other = await client.threads.create({ ttl: 5 });
     await age(other.thread_id, 10);
-    await gone(other.thread_id); // a sweep has passed
+    await untilDeleted(other.thread_id); // a sweep has happened
     expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ out: 'slept' });
     expect(Date.parse((await client.threads.get(thread_id)).ttl?.expires_at ?? '')).toBeGreaterThan(
       Date.now(),
@@ -168,7 +171,7 @@ describe('a thread', () => {
   });
 
   it.each([0, -1, 'soon', {}, { ttl: 0 }, { ttl: 5, strategy: 'burn' }, { ttl: 5, unit: 'h' }, 1e12])(
-    'is refused with the ttl %j',
+    'is rejected with the ttl %j',
     async (ttl) => {
       for (const [method, path] of [
         ['POST', '/threads'],
@@ -183,7 +186,7 @@ describe('a thread', () => {
 });
 
 describe('the default of a deployment', () => {
-  it('holds for threads however they are made, and gives way to what a thread says', async () => {
+  it("applies to threads however they are created, and a thread's own ttl has priority", async () => {
     const ttl = { strategy: 'keep_latest', default_ttl: 90 };
     await using own = await startTestServer({
       project: await projectOf('default.json', { checkpointer: { ttl } }),
@@ -194,7 +197,7 @@ describe('the default of a deployment', () => {
     expect(made.ttl).toMatchObject(expected);
     expect((await at.threads.copy(made.thread_id)).ttl).toMatchObject(expected);
     const implicit = randomUUID();
-    await at.runs.wait(implicit, 'chat', { input: say('x'), if_not_exists: 'create' });
+    await at.runs.wait(implicit, 'chat', { input: chatInput('x'), if_not_exists: 'create' });
     expect((await at.threads.get(implicit)).ttl).toMatchObject(expected);
     expect((await at.threads.create({ ttl: 5 })).ttl).toMatchObject({ strategy: 'delete', ttl_minutes: 5 });
     expect(await at.threads.create({ ttl: null })).not.toHaveProperty('ttl');
@@ -202,7 +205,7 @@ describe('the default of a deployment', () => {
 });
 
 describe('two nodes', () => {
-  it('sweep the same database, and all that is over goes', async () => {
+  it('sweep the same database, and everything that has expired is deleted', async () => {
     const own = testSettings({ ...settings, dataDir: folder, databaseUri: server.database.uri });
     const second = await startServer({
       settings: own,
@@ -227,15 +230,15 @@ describe('two nodes', () => {
 });
 
 describe('a stateless run', () => {
-  it('leaves no thread behind, unless on_completion says keep', async () => {
+  it('leaves no thread behind, except with on_completion keep', async () => {
     const threads = await count('threads');
     const checkpoints = await count('checkpoints');
-    await client.runs.wait(null, 'chat', { input: say('a') });
-    await client.runs.wait(null, 'chat', { input: say('b'), on_completion: 'delete' });
+    await client.runs.wait(null, 'chat', { input: chatInput('a') });
+    await client.runs.wait(null, 'chat', { input: chatInput('b'), on_completion: 'delete' });
     await eventually(async () => expect(await count('runs', 'temporary')).toBe(0));
     expect(await count('threads')).toBe(threads);
     expect(await count('checkpoints')).toBe(checkpoints);
-    await client.runs.wait(null, 'chat', { input: say('c'), on_completion: 'keep' });
+    await client.runs.wait(null, 'chat', { input: chatInput('c'), on_completion: 'keep' });
     expect(await count('threads')).toBe(threads + 1);
     const [kept] = await client.threads.search({ limit: 1, select: ['values'] });
     expect(kept?.values).toMatchObject({ messages: [{ content: 'c' }, { content: 'echo c' }] });
@@ -245,8 +248,8 @@ describe('a stateless run', () => {
 describe('an item', () => {
   const names = async () => (await client.store.namespaces({ prefix: ['gone'] })).map((one) => one.join('.'));
 
-  it('that is over and not swept yet is not there, and a new one in its place is new', async () => {
-    await using idle = await startTestServer(); // looks every five minutes
+  it('that has expired is not found before the sweep, and can be created again', async () => {
+    await using idle = await startTestServer(); // sweeps every five minutes
     const at = createClient({ apiUrl: idle.url });
     await at.store.put(['gone'], 'k', { n: 1 }, { ttl: 5 });
     const swept = `name = 'expire items' and next_at > now()`;
@@ -262,7 +265,7 @@ describe('an item', () => {
     expect(Date.parse(item?.created_at ?? '')).toBeGreaterThan(Date.now() - minuteMs);
   });
 
-  it('of a graph takes the default of the deployment', async () => {
+  it('of a graph gets the default of the deployment', async () => {
     const ttl = { default_ttl: 30 };
     await using own = await startTestServer({ project: await projectOf('items.json', { store: { ttl } }) });
     const at = createClient({ apiUrl: own.url });
@@ -273,7 +276,7 @@ describe('an item', () => {
     expect(await count('store_items', `expires_at is null`, own)).toBe(1);
   });
 
-  it('is invisible at once, and swept later', async () => {
+  it('is not found at once after it expires, and is deleted later', async () => {
     await client.store.put(['gone', 'a'], 'over', { n: 1 }, { ttl: 5 });
     await client.store.put(['gone', 'b'], 'stays', { n: 2 }, { ttl: null });
     expect(await names()).toEqual(['gone.a', 'gone.b']);
@@ -284,7 +287,7 @@ describe('an item', () => {
     await eventually(async () => expect(await count('store_items', `key = 'over'`)).toBe(0));
   });
 
-  it('lives on when it is read, unless asked not to', async () => {
+  it('is kept longer when it is read, unless refresh is off', async () => {
     await client.store.put(['r'], 'read', { n: 1 }, { ttl: 100 });
     const left = async (): Promise<number> => {
       const text = `select extract(epoch from expires_at - now())::float8 / 60 as minutes from store_items where key = 'read'`;
@@ -297,7 +300,7 @@ describe('an item', () => {
     await client.store.get(['r'], 'read');
     expect(await left()).toBeGreaterThan(99);
     await ageItem('read', 5);
-    await client.store.get(['r'], 'read'); // less than a tenth has passed: no write
+    await client.store.get(['r'], 'read'); // less than a tenth of the ttl has passed: no write
     expect(await left()).toBeLessThan(96);
     await ageItem('read', 50);
     await client.store.search(['r'], {});

@@ -1,5 +1,5 @@
-// One PostgreSQL for the whole test run: the embedded one, or the server at SVC_TEST_DATABASE_URI. Migrated
-// once into a template; every test file copies it.
+// One PostgreSQL for the whole test run: the embedded one, or the server at SVC_TEST_DATABASE_URI. Migrations run once on a template
+// database; every test file copies it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -17,17 +17,17 @@ declare module 'vitest' {
   interface ProvidedContext {
     connection: pg.PoolConfig;
     template: string;
-    /** A folder that goes with the test run, and with it every PostgreSQL that has its data below. */
+    /** A folder that is deleted after the test run, with every PostgreSQL that has its data below. */
     scratch: string;
-    /** Where to ask for the S3 of the test run. */
-    gatewayDoor: string;
+    /** The URL that starts the S3 of the test run on request. */
+    gatewayUrl: string;
   }
 }
 
-/** What the guard prints. */
+/** The first line that the guard prints. */
 interface Guarded {
   connection: pg.PoolConfig;
-  gatewayDoor: string;
+  gatewayUrl: string;
 }
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
@@ -38,7 +38,7 @@ const startGuard = async (
 ): Promise<Guarded & AsyncDisposable> => {
   const script = fileURLToPath(new URL('./guard.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', tsx, script, scratch, mode], {
-    detached: true, // a Ctrl-C is for us alone: the guard cleans up after that
+    detached: true, // a Ctrl-C only reaches this process: the guard cleans up after that
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -80,14 +80,14 @@ export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() =
   project.provide('connection', connection);
   project.provide('template', template);
   project.provide('scratch', scratch);
-  project.provide('gatewayDoor', guard.gatewayDoor);
+  project.provide('gatewayUrl', guard.gatewayUrl);
   return async () => {
     await asAdmin(`drop database if exists ${template} with (force)`);
     await guard[Symbol.asyncDispose]();
   };
 };
 
-/** The parts of a URI, so that the database can be another one. */
+/** Splits a URI into parts, so that another database can be chosen. */
 export const withoutUri = ({ connectionString, ...rest }: pg.PoolConfig): pg.PoolConfig => {
   if (!connectionString) return rest;
   const { host, port, user, password } = new pg.Client({ connectionString });

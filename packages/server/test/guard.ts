@@ -1,14 +1,14 @@
-// Holds the PostgreSQL of a test run, and outlives the run by a moment: when the pipe to its standard input
-// ends, however the run did, it stops every server that has its data below the folder, ends the process groups that
-// are noted in it, and removes the folder. Tests that need an S3 get it here, too.
+// Runs the PostgreSQL of a test run and outlives the run by a moment: when the pipe to its standard input ends, for any reason, it stops
+// every server with data below the folder, kills the process groups listed in it, and deletes the folder. It also starts the S3 of the test
+// run on request.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
-import { openGatewayDoor } from './s3/gateway-door.ts';
+import { openGatewayServer } from './s3/gateway-server.ts';
 
 const [folder = '', mode] = process.argv.slice(2);
 
-/** Servers that an interrupted test has left. */
+/** Stops servers that an interrupted test has left. */
 const stopServersBelow = async (dir: string): Promise<void> => {
   for (const entry of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
     if (entry.name === 'postgres') await stopServer(join(dir, entry.name));
@@ -20,11 +20,11 @@ const stopServer = async (data: string): Promise<void> => {
   const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
   if (!pid) return;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  // The pid may be somebody else's by now; without /proc the server is left rather than the wrong one killed.
+  // The pid may belong to another process by now; without /proc the server is left running instead of killing a wrong process.
   if (command.includes('postgres')) process.kill(pid, 'SIGKILL');
 };
 
-/** Of svc processes that an interrupted test has left: files named after the pids of their leaders. */
+/** Kills svc processes that an interrupted test has left. The names of the files are the pids of their group leaders. */
 const endGroups = async (dir: string): Promise<void> => {
   for (const name of await readdir(dir).catch(() => [])) {
     const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
@@ -34,12 +34,12 @@ const endGroups = async (dir: string): Promise<void> => {
 
 const ended = new Promise<void>((resolve) => process.stdin.once('close', resolve).resume());
 const embedded = mode === 'embedded' ? await openEmbedded({ dataDir: join(folder, 'main') }) : undefined;
-const gatewayDoor = await openGatewayDoor();
+const gatewayServer = await openGatewayServer();
 process.stdout.write(
-  `${JSON.stringify({ connection: embedded?.connection ?? {}, gatewayDoor: gatewayDoor.url })}\n`,
+  `${JSON.stringify({ connection: embedded?.connection ?? {}, gatewayUrl: gatewayServer.url })}\n`,
 );
 await ended;
-await gatewayDoor[Symbol.asyncDispose]();
+await gatewayServer[Symbol.asyncDispose]();
 await endGroups(join(folder, 'groups'));
 await embedded?.[Symbol.asyncDispose]();
 await stopServersBelow(folder);

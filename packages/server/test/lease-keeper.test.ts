@@ -16,7 +16,7 @@ const keeperOf = (renew: () => Promise<ReadonlySet<string>>) => {
   return { keeper, lost, messages };
 };
 
-test('a run that ended while its lease was being renewed, and says so a moment later, is not lost', async () => {
+test('a run that ends while its lease is renewed, and reports that a moment later, is not lost', async () => {
   const { keeper, lost } = keeperOf(() => {
     queueMicrotask(() => setTimeout(() => keeper.drop(lease), 5));
     return Promise.resolve(new Set());
@@ -28,14 +28,14 @@ test('a run that ended while its lease was being renewed, and says so a moment l
   expect(keeper.losses).toBe(0);
 });
 
-test('a lease that the database calls ours no longer is lost', async () => {
+test('a lease that the database no longer returns is lost', async () => {
   const { keeper, lost } = keeperOf(() => Promise.resolve(new Set()));
   using _ = keeper;
   keeper.keep(lease, performance.now());
   await eventually(() => expect(lost).toEqual(['taken']));
 });
 
-test('a lease whose renewals fail is given up before its time is over, and the loss says why', async () => {
+test('a lease whose renewals fail is lost before it ends, with the reason', async () => {
   const { keeper, lost, messages } = keeperOf(() => Promise.reject(new Error('away')));
   using _ = keeper;
   keeper.keep(lease, performance.now());
@@ -44,7 +44,7 @@ test('a lease whose renewals fail is given up before its time is over, and the l
   expect(keeper.lossesByReason).toEqual(new Map([['database', 1]]));
 });
 
-test('a lease whose renewal the database does not answer is lost to the database', async () => {
+test('a lease whose renewal gets no answer is lost with reason database', async () => {
   const { keeper, lost, messages } = keeperOf(() => new Promise(() => undefined));
   using _ = keeper;
   keeper.keep(lease, performance.now());
@@ -52,11 +52,11 @@ test('a lease whose renewal the database does not answer is lost to the database
   expect(messages[0]).toMatch(/the database has not answered for \d\.\d s$/);
 });
 
-test('a lease that is lost while the process stands still is lost to the process', async () => {
+test('a lease that ends while the process does not run is lost with reason late', async () => {
   const { keeper, lost, messages } = keeperOf(() => Promise.reject(new Error('away')));
   using _ = keeper;
   keeper.keep(lease, performance.now());
-  // As a process that gets no CPU: no timer fires for longer than the lease.
+  // As a process without CPU time: no timer fires for longer than the lease.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
   await eventually(() => expect(lost).toEqual(['late']));
   expect(messages[0]).toMatch(/this process stood still for 1\.\d s$/);

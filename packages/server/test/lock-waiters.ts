@@ -7,10 +7,10 @@ const statement = {
   text: `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
 };
 
-/** The sessions of this database that wait for a lock of another. */
+/** The sessions of this database that wait for a lock. */
 export const lockWaiters = (db: Database): Promise<{ pid: number }[]> =>
   db.query<{ pid: number }>(statement, []);
 
-/** Resolves when one of them does, and no other. */
+/** Resolves when exactly one session waits. */
 export const untilOneWaits = (db: Database): Promise<void> =>
   eventually(async () => expect(await lockWaiters(db)).toHaveLength(1));

@@ -1,4 +1,4 @@
-// A pruned thread is as it was, save its past; what its copies share with it stays theirs.
+// A pruned thread keeps its state and loses its history; values that it shares with copies are kept for them.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,9 +32,9 @@ beforeAll(async () => {
     probe: `${at('probe.ts')}:probe`,
     approval: `${at('approval.ts')}:approval`,
     nested: `${at('nested.ts')}:nested`,
-    delta: `${at('keeping.ts')}:delta`,
-    stateful: `${at('keeping.ts')}:stateful`,
-    functional: `${at('keeping.ts')}:functional`,
+    delta: `${at('delta-and-subgraphs.ts')}:delta`,
+    stateful: `${at('delta-and-subgraphs.ts')}:stateful`,
+    functional: `${at('delta-and-subgraphs.ts')}:functional`,
   };
   await writeFile(project, JSON.stringify({ graphs }));
   server = await startTestServer({ project });
@@ -46,9 +46,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Long enough for a blob of its own. */
+/** Large enough for a blob of its own. */
 const long = (text: string): string => `${text} ${'.'.repeat(100)}`;
-const say = (content: string) => ({ messages: [{ role: 'user', content: long(content) }] });
+const chatInput = (content: string) => ({ messages: [{ role: 'user', content: long(content) }] });
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const keepLatest = async (...ids: string[]): Promise<number> =>
   (await client.threads.prune(ids, { strategy: 'keep_latest' })).pruned_count;
@@ -68,7 +68,7 @@ const namespacesOf = async (thread_id: string): Promise<number> =>
     ])
   ).n;
 
-/** Removes what is garbage now, without waiting until it is due. False when a family was at work. */
+/** Deletes the current garbage at once. Returns false when a blob space was in use. */
 const collect = async (): Promise<boolean> => {
   const rows = await server.database.query<{ blob_space: string }>(
     { name: 'garbage', text: 'select blob_space from blob_garbage' },
@@ -81,8 +81,8 @@ const collect = async (): Promise<boolean> => {
   return all;
 };
 
-/** A state without what says where it came from. */
-const standing = async (thread_id: string) => {
+/** The state without its ancestry. */
+const stateOf = async (thread_id: string) => {
   const {
     parent_checkpoint: _,
     parent_checkpoint_id: _id,
@@ -104,26 +104,28 @@ const standing = async (thread_id: string) => {
   return { state: { ...state, tasks: bare(state.tasks) }, thread: { status, interrupts, values } };
 };
 
-/** Prunes and collects, and asserts that nothing can be told from it. */
-const pruneUnnoticed = async (thread_id: string): Promise<void> => {
-  const before = await standing(thread_id);
+/** Prunes and collects, and asserts that the state is unchanged. */
+const pruneUnchanged = async (thread_id: string): Promise<void> => {
+  const before = await stateOf(thread_id);
   expect(await keepLatest(thread_id)).toBe(1);
   expect(await collect()).toBe(true);
-  expect(await standing(thread_id)).toEqual(before);
+  expect(await stateOf(thread_id)).toEqual(before);
 };
 
 const history = (thread_id: string) => client.threads.getHistory(thread_id, { limit: 1_000 });
 
 describe('keep_latest', () => {
-  it('leaves the state and one entry of history, and goes on from there', async () => {
+  it('keeps the state and one entry of history, and runs continue from there', async () => {
     const thread_id = await newThread();
     for (const text of ['one', 'two', 'three'])
-      await client.runs.wait(thread_id, 'chat', { input: say(text) });
+      await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const bytes = await bytesOf(thread_id);
-    await pruneUnnoticed(thread_id);
+    await pruneUnchanged(thread_id);
     expect(await history(thread_id)).toHaveLength(1);
     expect(await bytesOf(thread_id)).toBeLessThan(bytes);
-    const values = await client.runs.wait<{ messages: unknown[] }>(thread_id, 'chat', { input: say('four') });
+    const values = await client.runs.wait<{ messages: unknown[] }>(thread_id, 'chat', {
+      input: chatInput('four'),
+    });
     expect(values.messages).toHaveLength(8);
     expect(await history(thread_id)).toHaveLength(4);
   });
@@ -133,21 +135,21 @@ describe('keep_latest', () => {
     ['nested', {}],
     ['stateful', { log: [] }],
     ['functional', { log: [long('x')] }],
-  ])('lets %s go on where it asks', async (graph, input) => {
+  ])('lets %s resume its interrupt', async (graph, input) => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, graph, { input });
     await client.runs.wait(thread_id, graph, { command: { resume: long('first') } });
     await client.runs.wait(thread_id, graph, { input });
     const twin = (await client.threads.copy(thread_id)).thread_id;
-    await pruneUnnoticed(thread_id);
+    await pruneUnchanged(thread_id);
     expect(await history(thread_id)).toHaveLength(1);
     const [resumed, other] = await Promise.all(
       [thread_id, twin].map((id) => client.runs.wait(id, graph, { command: { resume: long('again') } })),
     );
     expect(resumed).toEqual(other);
     expect(JSON.stringify(resumed)).toContain('again');
-    await pruneUnnoticed(thread_id);
-    // The third time tells what subgraphs remember of the first two.
+    await pruneUnchanged(thread_id);
+    // The third run returns what subgraphs remember of the first two.
     await client.runs.wait(thread_id, graph, { input });
     await client.runs.wait(twin, graph, { input });
     expect((await client.threads.getState(thread_id)).values).toEqual(
@@ -155,7 +157,7 @@ describe('keep_latest', () => {
     );
   });
 
-  it('forgets subgraphs that have ended, and not one that has stopped', async () => {
+  it('deletes the state of finished subgraphs, and keeps that of an interrupted one', async () => {
     const thread_id = await newThread();
     for (let round = 0; round < 3; round++) {
       await client.runs.wait(thread_id, 'nested', { input: {} });
@@ -169,7 +171,7 @@ describe('keep_latest', () => {
     expect(await namespacesOf(thread_id)).toBe(2);
   });
 
-  it('keeps the changes that a value is rebuilt from, and no more', async () => {
+  it('keeps the deltas that a value is rebuilt from, and no more', async () => {
     const thread_id = await newThread();
     const input = (text: string) => ({ messages: [{ role: 'user', id: text, content: text }], note: text });
     let texts: string[] = [];
@@ -197,17 +199,17 @@ describe('keep_latest', () => {
     expect(await keepLatest(thread_id)).toBe(1);
   });
 
-  it('takes many checkpoints in several steps', async () => {
+  it('deletes many checkpoints in several steps', async () => {
     const thread_id = await newThread();
-    for (const text of ['a', 'b', 'c']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
-    const before = await standing(thread_id);
+    for (const text of ['a', 'b', 'c']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
+    const before = await stateOf(thread_id);
     const { checkpoint_id } = before.state;
     const kept = [{ checkpoint_ns: '', checkpoint_id: checkpoint_id ?? '' }];
     const outcomes: string[] = [];
     do {
       const mark = (await storage.pruning.findMark(thread_id, everyRow)) ?? '';
       outcomes.push(await storage.pruning.prune(thread_id, { mark, kept }, 3));
-      expect(await standing(thread_id)).toEqual(before);
+      expect(await stateOf(thread_id)).toEqual(before);
     } while (outcomes.at(-1) === 'more');
     expect(outcomes).toEqual(['more', 'more', 'done']);
     expect(await storage.pruning.prune(thread_id, { mark: 'old', kept }, 3)).toBe('changed');
@@ -215,7 +217,7 @@ describe('keep_latest', () => {
 });
 
 describe('delete', () => {
-  it('counts the threads that there were, once each, and stops their runs', async () => {
+  it('returns the number of deleted threads, counts each once, and stops their runs', async () => {
     const thread_id = await newThread();
     const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 60_000 } });
     const other = await newThread();
@@ -230,7 +232,7 @@ describe('delete', () => {
     expect(await stock.threads.prune([], { strategy: 'keep_latest' })).toEqual({ pruned_count: 0 });
   });
 
-  it('of more than a thousand threads at a time, or of what is none, is refused', async () => {
+  it('of more than a thousand threads, or of an invalid id, is rejected', async () => {
     for (const thread_ids of [Array.from({ length: 1_001 }, () => randomUUID()), ['x'], 'all', null]) {
       expect((await server.call('POST', '/threads/prune', { thread_ids })).status).toBe(422);
     }
@@ -239,14 +241,14 @@ describe('delete', () => {
   });
 });
 
-describe('values', () => {
-  it('that a copy shares stay with it', async () => {
+describe('stored values', () => {
+  it('that a copy shares are kept for it', async () => {
     const thread_id = await newThread();
-    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const copy = (await client.threads.copy(thread_id)).thread_id;
     const past = await history(copy);
     const bytes = await bytesOf(copy);
-    await pruneUnnoticed(thread_id);
+    await pruneUnchanged(thread_id);
     expect(await history(copy)).toEqual(past);
     expect(await bytesOf(copy)).toBe(bytes);
     await client.threads.delete(thread_id);
@@ -257,22 +259,22 @@ describe('values', () => {
     expect(await bytesOf(copy)).toBeLessThan(bytes);
   });
 
-  it('of a deleted copy go, when the family lives on', async () => {
+  it('of a deleted copy are deleted while other threads of the blob space exist', async () => {
     const thread_id = await newThread();
-    await client.runs.wait(thread_id, 'chat', { input: say('a') });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('a') });
     expect(await collect()).toBe(true);
     const bytes = await bytesOf(thread_id);
     const copy = (await client.threads.copy(thread_id)).thread_id;
-    await client.runs.wait(copy, 'chat', { input: say('only in the copy') });
+    await client.runs.wait(copy, 'chat', { input: chatInput('only in the copy') });
     expect(await bytesOf(thread_id)).toBeGreaterThan(bytes);
     await client.threads.delete(copy);
     expect(await collect()).toBe(true);
     expect(await bytesOf(thread_id)).toBe(bytes);
   });
 
-  it('are left alone while a run of the family is under way, or is just being claimed', async () => {
+  it('are kept while a run in the blob space is in flight, or is just being claimed', async () => {
     const thread_id = await newThread();
-    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const copy = (await client.threads.copy(thread_id)).thread_id;
     const space = await spaceOf(copy);
     await keepLatest(thread_id);
@@ -280,7 +282,7 @@ describe('values', () => {
     expect(await storage.pruning.collect(space, 10)).toBeNull();
     await client.runs.join(copy, run.run_id);
 
-    await client.runs.create(copy, 'chat', { input: say('c'), after_seconds: 3_600 });
+    await client.runs.create(copy, 'chat', { input: chatInput('c'), after_seconds: 3_600 });
     expect(await storage.pruning.collect(space, 10)).not.toBeNull();
     await server.database.transact(async (tx) => {
       await tx.script(`select 1 from runs where thread_id = '${copy}' and status = 'pending' for update`);
@@ -292,9 +294,9 @@ describe('values', () => {
     });
   });
 
-  it('are looked at soon after checkpoints went, and by the duty', async () => {
+  it('are collected soon after checkpoints were deleted, and by the periodic task', async () => {
     const thread_id = await newThread();
-    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: say(text) });
+    for (const text of ['a', 'b']) await client.runs.wait(thread_id, 'chat', { input: chatInput(text) });
     const bytes = await bytesOf(thread_id);
     await keepLatest(thread_id);
     await server.database.script(`update blob_garbage set due_at = now(); update duties set next_at = now()`);
@@ -331,7 +333,7 @@ describe('a state update', () => {
       onFailure: () => undefined,
     });
     const saver = new SvcCheckpointer(session, storage.checkpoints);
-    await saver.getTuple(config); // where the thread stands
+    await saver.getTuple(config); // reads the head of the thread
     const found = await saver.getTuple(oldest);
     const finish = async (): Promise<void> => {
       const checkpoint = { ...emptyCheckpoint(), id: uuid6(4), channel_versions: { text: 4 } };
@@ -341,7 +343,7 @@ describe('a state update', () => {
     return { thread_id, finish };
   };
 
-  it('that has read what was pruned meanwhile is refused', async () => {
+  it('whose checkpoint was pruned meanwhile is rejected', async () => {
     const { thread_id, finish } = await begun(0);
     await keepLatest(thread_id);
     expect(await collect()).toBe(true);
@@ -349,7 +351,7 @@ describe('a state update', () => {
     expect(await history(thread_id)).toHaveLength(1);
   });
 
-  it('would otherwise refer to values that are gone', async () => {
+  it('would otherwise refer to deleted values', async () => {
     const { thread_id, finish } = await begun();
     await keepLatest(thread_id);
     expect(await collect()).toBe(true);
@@ -358,14 +360,14 @@ describe('a state update', () => {
     await client.threads.delete(thread_id);
   });
 
-  it('that nothing was pruned under goes through', async () => {
+  it('on a thread that was not pruned is accepted', async () => {
     const { thread_id, finish } = await begun(0);
     await finish();
     expect((await client.threads.getState(thread_id)).values).toEqual({ text: long('first') });
   });
 });
 
-describe('whatever is run, copied, forked, pruned, deleted and collected', () => {
+describe('threads that are run, copied, forked, pruned, deleted and collected', () => {
   const texts = ['red', 'green', 'blue'].map(long);
   const nth = fc.nat({ max: 5 });
   const step = fc.oneof(
@@ -384,11 +386,11 @@ describe('whatever is run, copied, forked, pruned, deleted and collected', () =>
   const contents = (values: unknown): string[] =>
     ((values as { messages?: { content: string }[] }).messages ?? []).map(({ content }) => content);
 
-  it('every thread has the messages that it should, now and in its past', async () => {
+  it('have the expected messages in their state and history', async () => {
     const steps = fc.array(step, { minLength: 4, maxLength: 14 });
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {
-        // Thread to the messages of its newest state.
+        // Threads and the messages of their newest states.
         const model = new Map<string, string[]>([[await newThread(), []]]);
         for (const one of list) {
           const thread_id = [...model.keys()][one.nth % model.size] ?? '';
@@ -436,7 +438,7 @@ describe('whatever is run, copied, forked, pruned, deleted and collected', () =>
           }
           for (const [id, expected] of model) {
             expect(contents((await client.threads.getState(id)).values), one.kind).toEqual(expected);
-            await history(id); // whose every value must be there
+            await history(id); // fails when a value is missing
           }
         }
       }),
@@ -444,11 +446,11 @@ describe('whatever is run, copied, forked, pruned, deleted and collected', () =>
     );
   }, 120_000);
 
-  it('at the same time, nothing is lost', async () => {
+  it('lose nothing when that happens concurrently', async () => {
     const root = await newThread();
-    await client.runs.wait(root, 'chat', { input: say('root') });
-    const family = [root];
-    for (let n = 0; n < 4; n++) family.push((await client.threads.copy(root)).thread_id);
+    await client.runs.wait(root, 'chat', { input: chatInput('root') });
+    const threads = [root];
+    for (let n = 0; n < 4; n++) threads.push((await client.threads.copy(root)).thread_id);
     let isOver = false;
     const sweeping = (async () => {
       let collected = 0;
@@ -458,7 +460,7 @@ describe('whatever is run, copied, forked, pruned, deleted and collected', () =>
     const work = async (thread_id: string, index: number): Promise<void> => {
       for (let round = 0; round < 6; round++) {
         await client.runs.wait(thread_id, 'chat', {
-          input: say(['red', 'green', 'blue'][(round + index) % 3] ?? ''),
+          input: chatInput(['red', 'green', 'blue'][(round + index) % 3] ?? ''),
         });
         if (round % 2 === 0) await keepLatest(thread_id);
         const [at] = (await history(thread_id)).toReversed();
@@ -469,11 +471,11 @@ describe('whatever is run, copied, forked, pruned, deleted and collected', () =>
         });
       }
     };
-    await Promise.all(family.map(work));
+    await Promise.all(threads.map(work));
     isOver = true;
     await sweeping;
     expect(await collect()).toBe(true);
-    for (const thread_id of family) {
+    for (const thread_id of threads) {
       for (const { values } of await history(thread_id)) expect(contents(values).length).toBeGreaterThan(0);
     }
   }, 120_000);

@@ -33,7 +33,7 @@ describe('the schema', () => {
     expect(await schemaSnapshot(database)).toBe(committed);
   });
 
-  it('is left alone when it is up to date', async () => {
+  it('is unchanged when it is up to date', async () => {
     expect(await migrate(database)).toEqual({ applied: [] });
   });
 
@@ -43,7 +43,7 @@ describe('the schema', () => {
     await expect(checkSchema(empty, files)).rejects.toThrow('run svc migrate');
   });
 
-  it('is made once by processes that start together', async () => {
+  it('is created once by processes that start together', async () => {
     await using first = await testDatabase({ migrated: false });
     await using second = await openDatabase(first.options);
     const applied = await Promise.all([migrate(first), migrate(second)]);
@@ -53,7 +53,7 @@ describe('the schema', () => {
     await checkSchema(second, files);
   });
 
-  it('waits for whoever migrates, however long it takes', async () => {
+  it('waits for a running migration, however long it takes', async () => {
     await using slow = await testDatabase({ migrated: false });
     await using hasty = await openDatabase({
       connection: { ...slow.options.connection, lock_timeout: 20, statement_timeout: 20 },
@@ -75,7 +75,7 @@ describe('the schema', () => {
     await forget(9998);
   });
 
-  it('is refused when a contract migration has removed what this release uses', async () => {
+  it('is rejected when a contract migration has removed what this release uses', async () => {
     await record(9999, '9999-removal.contract', 'x', 9998);
     await expect(migrate(database)).rejects.toThrow(/releases before migration 9998 cannot serve/);
     await expect(checkSchema(database, files)).rejects.toThrow(/Start a newer release/);
@@ -127,7 +127,7 @@ describe('the schema', () => {
     await expect(migrate(earlier)).resolves.toEqual({ applied: [] });
   });
 
-  it('is refused when a migration is not the one that was applied', async () => {
+  it('is rejected when a migration differs from the one that was applied', async () => {
     const rows = await database.query<{ checksum: string }>(
       { name: 'sum', text: 'select checksum from schema_migrations where version = 1' },
       [],
@@ -139,7 +139,7 @@ describe('the schema', () => {
     await record(1, '0001-init', rows[0]?.checksum ?? '');
   });
 
-  it('has GIN indexes without pending lists, save of what comes in batches', async () => {
+  it('has GIN indexes without pending lists, except for batch inserts', async () => {
     const rows = await database.query<{ indexdef: string }>(
       {
         name: 'gin',

@@ -1,7 +1,9 @@
-// Our own client against a real server.
+// The SDK against a real server.
 import { randomUUID } from 'node:crypto';
-import { ApiError, createClient, RunError, type Client, type RunStreamEvent } from '@svc/sdk';
+import { ApiError, createClient, RunError, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatInput } from './chat-input.ts';
+import { collect } from './collect.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 let server: TestServer;
@@ -12,14 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
-
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
-
 describe('the SDK', () => {
   it('sends graphId as metadata.graph_id', async () => {
     const thread = await client.threads.create({ graphId: 'chat', metadata: { a: 1 } });
@@ -28,7 +22,7 @@ describe('the SDK', () => {
 
   it('runs, waits, and reads the state back', async () => {
     const { thread_id } = await client.threads.create();
-    const values = await client.runs.wait(thread_id, 'chat', { input: say('hello') });
+    const values = await client.runs.wait(thread_id, 'chat', { input: chatInput('hello') });
     const state = await client.threads.getState(thread_id);
     expect(state.values).toEqual(values);
     const history = await client.threads.getHistory(thread_id, { limit: 1 });
@@ -46,7 +40,7 @@ describe('the SDK', () => {
     ).toEqual([]);
   });
 
-  it('streams events as an async iterator, and tells the run’s id first', async () => {
+  it("streams events as an async iterator, and reports the run's id first", async () => {
     const { thread_id } = await client.threads.create();
     let runId: string | undefined;
     const options = { onRunCreated: (run: { runId: string }) => (runId = run.runId) };
@@ -54,7 +48,7 @@ describe('the SDK', () => {
       client.runs.stream(
         thread_id,
         'chat',
-        { input: say('hi'), stream_mode: ['updates', 'custom'] },
+        { input: chatInput('hi'), stream_mode: ['updates', 'custom'] },
         options,
       ),
     );
@@ -82,14 +76,16 @@ describe('the SDK', () => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
-  it('throws what a graph threw', async () => {
+  it('throws the error of a graph', async () => {
     const failing = client.runs.wait(null, 'probe', { input: { do: 'throw' } });
-    await expect(failing).rejects.toThrow(new RunError({ error: 'TypeError', message: 'the graph said no' }));
+    await expect(failing).rejects.toThrow(
+      new RunError({ error: 'TypeError', message: 'the graph failed on purpose' }),
+    );
     const quiet = await client.runs.wait(null, 'probe', { input: { do: 'throw' } }, { raiseError: false });
-    expect(quiet).toEqual({ __error__: { error: 'TypeError', message: 'the graph said no' } });
+    expect(quiet).toEqual({ __error__: { error: 'TypeError', message: 'the graph failed on purpose' } });
   });
 
-  it('says what was wrong with a request', async () => {
+  it('throws a validation error with its details', async () => {
     const error = await client.threads.get(randomUUID()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
@@ -102,7 +98,7 @@ describe('the SDK', () => {
     expect(invalid).toMatchObject({ status: 422, code: 'invalid', detail: [{ loc: ['body', 'limit'] }] });
   });
 
-  it('covers crons, cancelling and the stream of a thread', async () => {
+  it('has crons, cancelling and the stream of a thread', async () => {
     const { thread_id } = await client.threads.create();
     const cron = await client.crons.create(thread_id, 'chat', {
       schedule: '0 3 * * *',
@@ -115,8 +111,8 @@ describe('the SDK', () => {
 
     const stop = new AbortController();
     const named = { idempotencyKey: 'once' };
-    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
-    const again = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } }, named);
+    const run = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } }, named);
+    const again = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } }, named);
     expect(again.run_id).toBe(run.run_id);
     const watching = client.threads.joinStream(thread_id, {
       lastEventId: '-',
@@ -130,18 +126,18 @@ describe('the SDK', () => {
     await client.runs.cancel(thread_id, run.run_id, { wait: true });
     expect(await ended).toMatchObject({ run_id: run.run_id, status: 'interrupted' });
     stop.abort();
-    await client.runs.create(thread_id, 'probe', { input: { do: 'heed' }, after_seconds: 60 });
+    await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' }, after_seconds: 60 });
     await client.runs.cancelMany({ status: 'pending' });
     expect(await client.runs.list(thread_id, { status: 'pending' })).toEqual([]);
   });
 
-  it('covers assistants and the store', async () => {
+  it('has assistants and the store', async () => {
     const assistant = await client.assistants.create({
       graph_id: 'chat-factory',
       config: { configurable: { suffix: '!' } },
     });
     const values = await client.runs.wait<{ messages: { content: string }[] }>(null, assistant.assistant_id, {
-      input: say('x'),
+      input: chatInput('x'),
     });
     expect(values.messages.at(-1)?.content).toBe('made x!');
     await client.assistants.update(assistant.assistant_id, { config: { configurable: { suffix: '?' } } });

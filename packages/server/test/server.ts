@@ -14,7 +14,7 @@ export interface TestServer extends AsyncDisposable {
   url: string;
   drain: RunningServer['drain'];
   database: TestDatabase;
-  /** Sends JSON and returns what came back. */
+  /** Sends JSON and returns the response. */
   call(
     method: string,
     path: string,
@@ -30,7 +30,7 @@ export const startTestServer = async (
   given: {
     project?: string;
     settings?: Partial<Record<SettingKey, string>>;
-    /** One that other nodes use too; it outlives the server. */
+    /** A database that other nodes use too; it outlives the server. */
     database?: TestDatabase;
   } = {},
 ): Promise<TestServer> => {

@@ -1,8 +1,10 @@
-// The stock clients drive every operation, unchanged: the newest one, and the older dialect of 2.0.0.
+// The stock clients use every operation without changes: the newest one, and the older dialect of 2.0.0.
 import { randomUUID } from 'node:crypto';
 import { Client as Newest } from '@langchain/langgraph-sdk';
 import { Client as Older } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatInput } from './chat-input.ts';
+import { collect } from './collect.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 let server: TestServer;
@@ -10,14 +12,6 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
-
-const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
-  const all: T[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 const clients = [
   ['1.12.4', (url: string) => new Newest({ apiUrl: url })],
@@ -30,7 +24,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     client = connect(server.url);
   });
 
-  it('finds the default assistants and their shapes', async () => {
+  it('finds the default assistants and their schemas', async () => {
     const [found] = await client.assistants.search({ graphId: 'chat' });
     expect(found).toMatchObject({
       graph_id: 'chat',
@@ -90,8 +84,8 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     const thread = await client.threads.create({
       graphId: 'chat',
       supersteps: [
-        { updates: [{ values: say('hello'), asNode: '__input__' }] },
-        { updates: [{ values: say('hello'), asNode: '__start__' }] },
+        { updates: [{ values: chatInput('hello'), asNode: '__input__' }] },
+        { updates: [{ values: chatInput('hello'), asNode: '__start__' }] },
         { updates: [{ values: { messages: [{ role: 'assistant', content: 'hi' }] }, asNode: 'answer' }] },
       ],
     });
@@ -109,14 +103,14 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect(theirs.map((state) => state.checkpoint.checkpoint_id)).toEqual(
       ours.map((state) => state.checkpoint.checkpoint_id),
     );
-    await client.runs.wait(copy.thread_id, 'chat', { input: say('only here') });
+    await client.runs.wait(copy.thread_id, 'chat', { input: chatInput('only here') });
     expect(await client.threads.getHistory(thread.thread_id)).toHaveLength(3);
   });
 
   it('waits for a run on a thread, and the next one continues it', async () => {
     const thread = await client.threads.create();
-    await client.runs.wait(thread.thread_id, 'chat', { input: say('one') });
-    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: say('two') })) as {
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('one') });
+    const values = (await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('two') })) as {
       messages: { content: string }[];
     };
     expect(values.messages.map((message) => message.content)).toEqual(['one', 'echo one', 'two', 'echo two']);
@@ -145,7 +139,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     const created: string[] = [];
     const chunks = await collect(
       client.runs.stream(thread.thread_id, 'chat', {
-        input: say('hi'),
+        input: chatInput('hi'),
         streamMode: [...modes],
         onRunCreated: (run) => created.push(run.run_id),
       }),
@@ -170,7 +164,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect(ids).toEqual(chunks.map((_, index) => index));
   });
 
-  it('runs in the background; join and stream find it', async () => {
+  it('runs in the background; join and stream find the run', async () => {
     const thread = await client.threads.create();
     const run = await client.runs.create(thread.thread_id, 'probe', {
       input: { do: 'sleep', ms: 150 },
@@ -190,20 +184,22 @@ describe.each(clients)('the stock client %s', (_, connect) => {
   });
 
   it('runs without a thread: wait, stream, batch', async () => {
-    const values = (await client.runs.wait(null, 'chat', { input: say('alone') })) as { messages: unknown[] };
+    const values = (await client.runs.wait(null, 'chat', { input: chatInput('alone') })) as {
+      messages: unknown[];
+    };
     expect(values.messages).toHaveLength(2);
     const chunks = await collect(
-      client.runs.stream(null, 'chat', { input: say('alone'), streamMode: 'updates' }),
+      client.runs.stream(null, 'chat', { input: chatInput('alone'), streamMode: 'updates' }),
     );
     expect(chunks.map((chunk) => chunk.event)).toEqual(['metadata', 'updates']);
     const batch = await client.runs.createBatch([
-      { assistantId: 'chat', input: say('a') },
-      { assistantId: 'chat', input: say('b') },
+      { assistantId: 'chat', input: chatInput('a') },
+      { assistantId: 'chat', input: chatInput('b') },
     ]);
     expect(batch).toHaveLength(2);
   });
 
-  it('interrupts, shows the question, and resumes', async () => {
+  it('interrupts, returns the question, and resumes', async () => {
     const thread = await client.threads.create();
     const stopped = await client.runs.wait(thread.thread_id, 'approval', { input: { log: [] } });
     expect(stopped).toMatchObject({ log: ['written'], __interrupt__: [{ value: { question: 'send?' } }] });
@@ -222,7 +218,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     ]);
   });
 
-  it('stops at breakpoints and goes on from there', async () => {
+  it('stops at breakpoints and continues from there', async () => {
     const thread = await client.threads.create();
     await client.runs.wait(thread.thread_id, 'approval', { input: { log: [] }, interruptBefore: ['write'] });
     expect((await client.threads.getState(thread.thread_id)).next).toEqual(['write']);
@@ -232,13 +228,13 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect((await client.threads.get(thread.thread_id)).status).toBe('interrupted');
   });
 
-  it('updates the state, also from an earlier checkpoint, and runs on from the fork', async () => {
+  it('updates the state, also from an earlier checkpoint, and continues from the fork', async () => {
     const thread = await client.threads.create();
-    await client.runs.wait(thread.thread_id, 'chat', { input: say('one') });
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('one') });
     const [newest] = await client.threads.getHistory(thread.thread_id);
-    await client.runs.wait(thread.thread_id, 'chat', { input: say('two') });
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('two') });
     const updated = await client.threads.updateState(thread.thread_id, {
-      values: say('instead'),
+      values: chatInput('instead'),
       asNode: '__start__',
       checkpointId: newest?.checkpoint.checkpoint_id as string,
     });
@@ -257,7 +253,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     ]);
   });
 
-  it('shows the state of a subgraph that waits', async () => {
+  it('returns the state of an interrupted subgraph', async () => {
     const thread = await client.threads.create();
     await client.runs.wait(thread.thread_id, 'nested', { input: { log: [] } });
     const flat = await client.threads.getState(thread.thread_id);
@@ -272,8 +268,8 @@ describe.each(clients)('the stock client %s', (_, connect) => {
 
   it('filters history by limit, before and metadata', async () => {
     const thread = await client.threads.create();
-    await client.runs.wait(thread.thread_id, 'chat', { input: say('one'), metadata: { batch: 'x' } });
-    await client.runs.wait(thread.thread_id, 'chat', { input: say('two') });
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('one'), metadata: { batch: 'x' } });
+    await client.runs.wait(thread.thread_id, 'chat', { input: chatInput('two') });
     const all = await client.threads.getHistory(thread.thread_id, { limit: 100 });
     expect(all.map((state) => (state.metadata as { step: number }).step)).toEqual([4, 3, 2, 1, 0, -1]);
     expect(await client.threads.getHistory(thread.thread_id, { limit: 2 })).toHaveLength(2);
@@ -301,15 +297,15 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     expect(await client.store.getItem(['notes'], 'one')).toMatchObject({ value: { text: 'from the graph' } });
   });
 
-  it('tells why a run failed, on the run and on the thread', async () => {
+  it('returns the error of a failed run with the run and the thread', async () => {
     const thread = await client.threads.create();
     await expect(client.runs.wait(thread.thread_id, 'probe', { input: { do: 'throw' } })).rejects.toThrow(
-      /the graph said no/,
+      /the graph failed on purpose/,
     );
     const [run] = await client.runs.list(thread.thread_id);
     expect(run).toMatchObject({
       status: 'error',
-      error: { error: 'TypeError', message: 'the graph said no' },
+      error: { error: 'TypeError', message: 'the graph failed on purpose' },
     });
     expect((await client.threads.get(thread.thread_id)).status).toBe('error');
   });

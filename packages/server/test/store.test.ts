@@ -1,4 +1,4 @@
-// The long-term store: as graphs see it, compared with the engine's in-memory store, and its limits over HTTP.
+// The long-term store: as graphs use it, compared with the engine's in-memory store, and its limits over HTTP.
 import {
   InMemoryStore,
   type BaseStore,
@@ -52,7 +52,7 @@ const filter = fc.oneof(
   ),
 );
 
-/** The last write of a key counts. A batch does not read what it writes: the other store hands out its own object. */
+/** The last write of a key wins. A batch does not read what it writes, because the in-memory store returns the same object. */
 const operation = fc.oneof(
   fc.record({ namespace, key }),
   fc.record({ namespace, key, value: fc.option(value) }),
@@ -77,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(namespace, filter).map(
     ([ns, wanted]): Step =>
       async (store) =>
-        // The whole namespace: the other store takes prefixes by letters, ours by labels.
+        // Uses whole namespaces: the in-memory store matches prefixes by characters, svc's store by labels.
         plain(
           (await store.search(ns, { filter: wanted, limit: 100 })).filter((item) =>
             isSame(item.namespace, ns),
@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the store of a graph', () => {
-  it('does what the engine’s own store does', async () => {
+  it("behaves like the engine's in-memory store", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
         await database.script('truncate store_items');
@@ -109,7 +109,7 @@ describe('the store of a graph', () => {
     );
   });
 
-  it('finds by whole labels, whatever stands in them', async () => {
+  it('matches whole labels with any characters', async () => {
     await database.script('truncate store_items');
     const store = new SvcStore(storeItemStorage(database));
     for (const ns of [
@@ -134,7 +134,7 @@ describe('the store of a graph', () => {
     expect(await store.listNamespaces({ suffix: ['deep'] })).toEqual([['users', '1', 'deep']]);
   });
 
-  it('finds namespaces by front, back, wildcard and depth as the engine’s own store does', async () => {
+  it("lists namespaces by prefix, suffix, wildcard and depth like the engine's own store", async () => {
     const part = fc.option(fc.array(fc.oneof(label, fc.constant('*')), { minLength: 1, maxLength: 3 }), {
       nil: undefined,
     });
@@ -165,7 +165,7 @@ describe('the store of a graph', () => {
     );
   });
 
-  it('reads in a batch what was there before it', async () => {
+  it('reads in a batch the values from before the batch', async () => {
     await database.script('truncate store_items');
     const store = new SvcStore(storeItemStorage(database));
     await store.put(['a'], 'k', { n: 1 });
@@ -190,7 +190,7 @@ describe('the store of a graph', () => {
     expect(await store.get(['a'], 'old')).toMatchObject({ value: { n: 1 } });
   });
 
-  it('takes batches that cross, each at the first try', async () => {
+  it('accepts concurrent batches on the same keys, each at the first try', async () => {
     let tries = 0;
     const counted: Database = {
       ...database,
@@ -219,7 +219,7 @@ describe('the store of a graph', () => {
     expect(length).toBeGreaterThan(0);
   });
 
-  it('finds below a prefix by the index, at 100,000 rows', async () => {
+  it('searches below a prefix by the index, with 100,000 rows', async () => {
     await database.script(`truncate store_items;
       insert into store_items (namespace, key, value) select array['users', (n % 5000)::text, 'notes'], n::text, jsonb_build_object('n', n) from generate_series(1, 100000) n;
       analyze store_items`);
@@ -252,7 +252,7 @@ describe('the store over HTTP', () => {
   const put = (body: object) =>
     server.call('PUT', '/store/items', { namespace: ['a'], key: 'k', value: {}, ...body });
 
-  it('keeps, gives, replaces and forgets an item', async () => {
+  it('stores, returns, replaces and deletes an item', async () => {
     expect(await put({ namespace: ['users', '1'], value: { n: 1 } })).toMatchObject({
       status: 204,
       body: '',
@@ -269,13 +269,13 @@ describe('the store over HTTP', () => {
       filter: { n: 2 },
     });
     expect(found.body).toMatchObject({ items: [{ key: 'k', value: { n: 2 } }] });
-    const gone = { namespace: ['users', '1'], key: 'k' };
-    expect((await server.call('DELETE', '/store/items', gone)).status).toBe(204);
-    expect((await server.call('DELETE', '/store/items', gone)).status).toBe(204);
+    const deleted = { namespace: ['users', '1'], key: 'k' };
+    expect((await server.call('DELETE', '/store/items', deleted)).status).toBe(204);
+    expect((await server.call('DELETE', '/store/items', deleted)).status).toBe(204);
     expect(await server.call('GET', path)).toMatchObject({ status: 200, body: null });
   });
 
-  it('is the store that graphs have', async () => {
+  it('is shared with graphs', async () => {
     const run = await server.call('POST', '/runs/wait', { assistant_id: 'probe', input: { do: 'remember' } });
     expect(run.body).toMatchObject({ out: { text: 'from the graph' } });
     expect((await server.call('GET', '/store/items?namespace=notes&key=one')).body).toMatchObject({
@@ -283,7 +283,7 @@ describe('the store over HTTP', () => {
     });
   });
 
-  it('lists namespaces cut to a depth, once each', async () => {
+  it('lists namespaces truncated to a depth, once each', async () => {
     for (const namespace of [
       ['depth', 'a', 'x'],
       ['depth', 'a', 'y'],
@@ -309,18 +309,18 @@ describe('the store over HTTP', () => {
     ['a key of more than 512 bytes', { key: 'ü'.repeat(300) }, 422],
     ['a value of more than a megabyte', { value: { a: 'x'.repeat(1_000_001) } }, 413],
     ['a value that is a list', { value: [1] }, 422],
-  ])('refuses %s', async (_, body, status) => {
+  ])('rejects %s', async (_, body, status) => {
     expect((await put(body)).status).toBe(status);
   });
 
-  it('takes the longest key there is', async () => {
+  it('accepts the longest possible key', async () => {
     expect((await put({ namespace: labels(12), key: random(512) })).status).toBe(204);
   });
 
   it.each([
     ['$in', { n: { $in: 1 } }, /\$in of n takes a list/],
     ['$regex', { n: { $regex: 'x' } }, /\$regex is no operator/],
-  ])('refuses a filter by %s that means nothing', async (_, wanted, sentence) => {
+  ])('rejects an invalid filter with %s', async (_, wanted, sentence) => {
     const answer = await server.call('POST', '/store/items/search', { filter: wanted });
     expect(answer).toMatchObject({
       status: 422,

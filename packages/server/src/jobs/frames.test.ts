@@ -11,7 +11,7 @@ const messages = [
 ];
 
 describe('frames', () => {
-  it('carry what structured clone does, however they are cut', () => {
+  it('carry structured-clone values, however the bytes are split', () => {
     const bytes = Buffer.concat(messages.map(encodeFrame));
     for (const size of [1, 3, 7, 64, bytes.length]) {
       const decoder = new FrameDecoder();
@@ -22,12 +22,12 @@ describe('frames', () => {
     }
   });
 
-  it('are broken when the length is impossible or the message is none', () => {
+  it('with an impossible length or an invalid message are rejected', () => {
     expect(() => new FrameDecoder().push(Buffer.from('garbage'))).toThrow(BrokenFrame);
     expect(() => new FrameDecoder().push(Buffer.from([3, 0, 0, 0, 1, 2, 3]))).toThrow(BrokenFrame);
   });
 
-  it('are not made of what cannot be cloned', () => {
+  it('cannot be created from values that cannot be cloned', () => {
     expect(() => encodeFrame({ call: () => 1 })).toThrow(/could not be cloned/);
   });
 });

@@ -21,7 +21,7 @@ const logger = pino({ level: 'silent' });
 const start = (
   task: Partial<PeriodicTask> & Pick<PeriodicTask, 'work'>,
   leaseMs = 1_000,
-  name = 'chore',
+  name = 'task',
 ): PeriodicTasks => {
   const node = new PeriodicTasks(storage, [{ name, everyMs: 1, ...task }], { pollMs: 5, leaseMs, logger });
   nodes.push(node);
@@ -33,7 +33,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 describe('a periodic task', () => {
-  it('is done by one node at a time, and by every node at some time', async () => {
+  it('is executed by one node at a time, and by every node at some time', async () => {
     let inside = 0;
     let most = 0;
     const rounds = [0, 0, 0];
@@ -53,16 +53,16 @@ describe('a periodic task', () => {
     expect(most).toBe(1);
   });
 
-  it('goes on while there is a full batch, and then waits', async () => {
+  it('continues while there is a full batch, and then waits', async () => {
     const left = [10, 10, 10, 3];
     const work = vi.fn(() => Promise.resolve(left.shift() ?? 0));
     start({ work, batch: 10, everyMs: 3_600_000 });
     await eventually(() => expect(left).toEqual([]));
-    await eventually(async () => expect(await storage.claim(['chore'], 1)).toEqual([]));
+    await eventually(async () => expect(await storage.claim(['task'], 1)).toEqual([]));
     expect(work).toHaveBeenCalledTimes(4);
   });
 
-  it('is tried again after it failed, and others do not suffer', async () => {
+  it('is retried after it failed, and other tasks are not affected', async () => {
     const bad = vi.fn(() => Promise.reject(new Error('no')));
     const good = vi.fn(() => Promise.resolve(0));
     start({ work: bad }, 1_000, 'bad');
@@ -73,7 +73,7 @@ describe('a periodic task', () => {
     });
   });
 
-  it('that takes longer than its lease stays with its node', async () => {
+  it('that takes longer than its lease stays on its node', async () => {
     let isOver = false;
     const first = vi.fn(async () => {
       await pause(4_000);
@@ -88,14 +88,14 @@ describe('a periodic task', () => {
     expect(second).not.toHaveBeenCalled();
   });
 
-  it('of a node that is gone is claimed by another when its lease has ended', async () => {
-    await storage.register(['chore']);
-    const [lease] = await storage.claim(['chore'], 50);
+  it('of a dead node is claimed by another when its lease has ended', async () => {
+    await storage.register(['task']);
+    const [lease] = await storage.claim(['task'], 50);
     expect(lease).toBeDefined();
     const work = vi.fn(() => Promise.resolve(0));
     start({ work });
     await eventually(() => expect(work).toHaveBeenCalled());
-    // What the first one still says of it counts for nothing.
+    // Later reports of the first node have no effect.
     if (!lease) throw new Error('no lease');
     expect(await storage.renew(lease, 60_000)).toBe(false);
     await storage.finish(lease, 3_600_000);
@@ -103,7 +103,7 @@ describe('a periodic task', () => {
     await eventually(() => expect(work.mock.calls.length).toBeGreaterThan(calls));
   });
 
-  it('that another node has taken over is stopped', async () => {
+  it('that another node has taken over is aborted', async () => {
     const stopped = vi.fn();
     start(
       {
@@ -123,7 +123,7 @@ describe('a periodic task', () => {
     expect(await count(`lease_until > now() + interval '1 minute'`)).toBe(1);
   });
 
-  it('is given back when its node stops, which waits for it', async () => {
+  it('is released when its node stops, which waits for the task', async () => {
     let isOver = false;
     const node = start(
       {
@@ -140,7 +140,7 @@ describe('a periodic task', () => {
     await eventually(async () => expect(await count('lease_until is not null')).toBe(1));
     await node[Symbol.asyncDispose]();
     expect(isOver).toBe(true);
-    expect(await storage.claim(['chore'], 1_000)).toHaveLength(1);
+    expect(await storage.claim(['task'], 1_000)).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { addressFault } from './address.ts';
 
-/** The same question answered by other means: the registries of special addresses, written out. */
+/** The registries of special addresses, written out as a second implementation. */
 const special4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -61,7 +61,7 @@ describe('an address', () => {
     ['100::1', 'discard'],
     ['', 'unreadable'],
     ['nonsense', 'unreadable'],
-  ])('%s is refused as %s', (address, fault) => {
+  ])('%s is rejected as %s', (address, fault) => {
     expect(addressFault(address)).toBe(fault);
   });
 
@@ -78,14 +78,14 @@ describe('an address', () => {
     expect(addressFault(address)).toBeUndefined();
   });
 
-  it('of this machine passes only where that was opened, and nothing else does with it', () => {
+  it('of this machine is accepted only with the loopback rule, which accepts nothing else', () => {
     for (const address of ['127.0.0.1', '127.9.9.9', '::1'])
       expect(addressFault(address, { loopback: true })).toBeUndefined();
     for (const address of ['0.0.0.0', '::', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254'])
       expect(addressFault(address, { loopback: true })).toBeDefined();
   });
 
-  it('of IPv4 is never public when a registry calls it special', () => {
+  it('of IPv4 is never public when a registry lists it as special', () => {
     const near = fc
       .constantFrom(...special4)
       .chain(([net, bits]) =>
@@ -100,7 +100,7 @@ describe('an address', () => {
     );
   });
 
-  it('of IPv4 is never public when it is wrapped in one of IPv6', () => {
+  it('of IPv4 is never public when it is embedded in an IPv6 address', () => {
     const hex = (value: number): string => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
     const wraps = [
       (value: number) => `::ffff:${hex(value)}`,

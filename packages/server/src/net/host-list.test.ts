@@ -28,7 +28,7 @@ describe('a list of hosts', () => {
     '*.a b',
     '[zz::1]',
     '1.2.3.4.5:x',
-  ])('does not read %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseHostList(text)).toBeUndefined();
   });
 });

@@ -45,21 +45,21 @@ describe('a post', () => {
     expect(await send(url)).toEqual({ status: 201 });
   });
 
-  it('follows no redirect', async () => {
-    let asked = 0;
+  it('does not follow redirects', async () => {
+    let requests = 0;
     const url = await serve((_, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
     expect(await send(url)).toEqual({ status: 307 });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
-  it('reads no more of an answer than it must', async () => {
+  it('reads no more of a response than necessary', async () => {
     let sent = 0;
-    let gone: Promise<unknown> | undefined;
+    let closed: Promise<unknown> | undefined;
     const url = await serve((_, response) => {
-      gone = once(response, 'close');
+      closed = once(response, 'close');
       const chunk = Buffer.alloc(65_536);
       const pump = (): void => {
         if (response.destroyed || sent > 100 * 1024 * 1024) return;
@@ -70,27 +70,27 @@ describe('a post', () => {
       pump();
     });
     expect(await send(url)).toEqual({ status: 200 });
-    await gone;
+    await closed;
     expect(sent).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it('gives up on who accepts and says nothing', async () => {
+  it('times out when the server accepts and sends nothing', async () => {
     const url = await listen(createSocketServer(() => undefined));
     await expect(send(url, { timeoutMs: 50 })).rejects.toThrow(PostTimeout);
   });
 
-  it('takes the status of an answer that never ends', async () => {
+  it('returns the status of a response that never ends', async () => {
     const url = await serve((_, response) => void response.writeHead(200).write('x'));
     expect(await send(url, { timeoutMs: 100 })).toEqual({ status: 200 });
   });
 
-  it('fails on a port where nobody listens, and on a connection that closes', async () => {
+  it('fails on a port without a listener, and on a connection that closes', async () => {
     const url = await listen(createSocketServer((socket) => socket.destroy()));
     await expect(send(url)).rejects.toThrow();
     await expect(send('http://127.0.0.1:1/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('fails on an answer that is no HTTP, or switches to something else', async () => {
+  it('fails on a response that is not HTTP, or switches protocols', async () => {
     const garbage = await listen(createSocketServer((socket) => socket.end('SSH-2.0-x\r\n')));
     await expect(send(garbage)).rejects.toThrow();
     const upgrade = await listen(
@@ -101,7 +101,7 @@ describe('a post', () => {
     await expect(send(upgrade, { timeoutMs: 500 })).rejects.toThrow(/without an answer|hang up/);
   });
 
-  it('ends with its signal, also while a name resolves', async () => {
+  it('is aborted by its signal, also during name resolution', async () => {
     const never = new EgressGuard([], () => new Promise(() => undefined));
     const stop = new AbortController();
     const sending = post(never.check('https://example.com/'), '{}', {}, { ...limits, signal: stop.signal });
@@ -113,7 +113,7 @@ describe('a post', () => {
     ).rejects.toThrow(PostTimeout);
   });
 
-  it('connects nowhere when the name resolves to a forbidden address', async () => {
+  it('does not connect when the name resolves to a forbidden address', async () => {
     let connections = 0;
     const server = createSocketServer(() => (connections += 1));
     const { port } = new URL(await listen(server));

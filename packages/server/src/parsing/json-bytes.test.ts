@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { textOf, toJsonBytes } from './json-bytes.ts';
 
 describe('JSON bytes', () => {
-  it('are the text of JSON.stringify', () => {
+  it('equal the text of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const bytes = toJsonBytes(value);
@@ -13,7 +13,7 @@ describe('JSON bytes', () => {
     );
   });
 
-  it('leave out undefined members of objects, and have null for undefined items of lists', () => {
+  it('omit undefined members of objects, and have null for undefined items of lists', () => {
     const value = { a: undefined, b: [undefined, 1], c: 'é' };
     expect(textOf(toJsonBytes(value))).toBe(JSON.stringify(value));
   });

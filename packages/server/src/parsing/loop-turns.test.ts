@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LoopTurns } from './loop-turns.ts';
 
-it('one piece of work is done in each turn of the event loop, in order', async () => {
+it('one piece of work is executed per turn of the event loop, in order', async () => {
   const turns = new LoopTurns();
   let turn = 0;
   let isCounting = true;

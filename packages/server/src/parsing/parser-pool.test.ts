@@ -26,7 +26,7 @@ const parse = (pool: ParserPool<JsonTasks>, text: string, limits = requestLimits
 const many = (count: number): string => `{"a":[${'{},'.repeat(count - 1)}{}]}`;
 
 describe('a parser pool', () => {
-  it('parses in a thread, and says what is wrong as it is said elsewhere', async () => {
+  it('parses in a thread, with the same errors as in the main thread', async () => {
     const { pool } = open();
     expect(await parse(pool, '{"a":[1,"x"]}')).toMatchObject({ value: { a: [1, 'x'] }, texts: {} });
     await expect(parse(pool, '{"a":1,"a":2}')).rejects.toMatchObject({
@@ -36,7 +36,7 @@ describe('a parser pool', () => {
     await expect(parse(pool, '{"a":')).rejects.toMatchObject({ code: 'bad_request' });
   });
 
-  it('sends members that are only stored back as text', async () => {
+  it('returns stored members as text', async () => {
     const { pool } = open();
     const input = { text: 'x'.repeat(10_000), small: 1.5 };
     const { value, texts } = await parse(pool, JSON.stringify({ input, other: true }, undefined, 1));
@@ -44,20 +44,20 @@ describe('a parser pool', () => {
     expect(texts).toEqual({ input: JSON.stringify(input) });
   });
 
-  it('sends many values back as text, which the main thread parses faster than it copies them', async () => {
+  it('returns many values as text, because parsing text is faster than copying values', async () => {
     const { pool } = open();
     const { value, json } = await parse(pool, many(10_000));
     expect(value).toBeUndefined();
     expect(JSON.parse(json ?? '')).toEqual(JSON.parse(many(10_000)));
   });
 
-  it('does every task, however many wait', async () => {
+  it('executes every task, however many wait', async () => {
     const { pool } = open({ threads: 2 });
     const parsed = await Promise.all(Array.from({ length: 40 }, (_, at) => parse(pool, `{"at":${at}}`)));
     expect(parsed.map(({ value }) => value)).toEqual(Array.from({ length: 40 }, (_, at) => ({ at })));
   });
 
-  it('refuses what waits for too long a line', async () => {
+  it('rejects tasks that wait too long', async () => {
     const { pool } = open({ waitingMax: 3 });
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => parse(pool, '{}')));
     const refused = answers.filter(({ status }) => status === 'rejected');
@@ -65,7 +65,7 @@ describe('a parser pool', () => {
     for (const answer of refused) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
   });
 
-  it('goes on in a new thread after a body that takes more memory than a thread may', async () => {
+  it("continues in a new thread after a body that exceeds the thread's memory", async () => {
     const { pool, ended } = open({ heapMb: 24 });
     const limits = { ...requestLimits, valuesMax: 1e9, keysMax: 1e9 };
     await expect(parse(pool, many(2_000_000), limits)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('a parser pool', () => {
     });
   });
 
-  it('goes on in a new thread after a body that takes more time than a thread may', async () => {
+  it('continues in a new thread after a body that exceeds the time limit', async () => {
     const { pool } = open({ timeoutMs: 1 });
     await expect(parse(pool, '{}')).rejects.toMatchObject({
       code: 'unavailable',
@@ -88,7 +88,7 @@ describe('a parser pool', () => {
     expect(await parse(patient, '{"next":1}')).toMatchObject({ value: { next: 1 } });
   });
 
-  it('rejects what is under way when it is closed', async () => {
+  it('rejects running tasks when it is closed', async () => {
     const { pool } = open();
     const parsing = [parse(pool, '{}'), parse(pool, '{}')].map((one) => one.catch((error: unknown) => error));
     await pool[Symbol.asyncDispose]();

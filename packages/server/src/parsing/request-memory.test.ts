@@ -4,7 +4,7 @@ import { RequestMemory } from './request-memory.ts';
 const mb = 1_048_576;
 
 describe('request memory', () => {
-  it('is given in the order in which it was asked for', async () => {
+  it('is granted in the order of the requests', async () => {
     const memory = new RequestMemory({ bytesMax: 10 * mb });
     const order: string[] = [];
     const first = await memory.hold(8 * mb);
@@ -36,13 +36,13 @@ describe('request memory', () => {
     expect(memory.used).toBe(0);
   });
 
-  it('takes a body that is larger than all of it when there is no other', async () => {
+  it('grants a body that exceeds all of it when there is no other', async () => {
     const memory = new RequestMemory({ bytesMax: mb });
     (await memory.hold(5 * mb))();
     expect(memory.used).toBe(0);
   });
 
-  it('is refused after a while, and to whom the line is too long', async () => {
+  it('is denied after a timeout, and when too many wait', async () => {
     const memory = new RequestMemory({ bytesMax: mb, waitMs: 20, waitingMax: 1 });
     const release = await memory.hold(mb);
     const waiting = memory.hold(2 * mb);

@@ -16,7 +16,7 @@ describe('the log', () => {
     [{ list: [{ deep: { password: 'hunter2' } }] }],
     [{ OPENAI_API_KEY: 'hunter2', client_secret: 'hunter2' }],
     [{ uri: new Secret('hunter2') }],
-  ])('never holds a secret: %j', (record) => {
+  ])('never contains a secret: %j', (record) => {
     const { logger, lines } = capture('json');
     logger.info(record, 'a request');
     logger.child(record).info('a request');
@@ -27,7 +27,7 @@ describe('the log', () => {
     }
   });
 
-  it('survives a cycle', () => {
+  it('handles a cyclic object', () => {
     const { logger, lines } = capture('json');
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
@@ -35,7 +35,7 @@ describe('the log', () => {
     expect(lines[0]).toContain('"msg":"round"');
   });
 
-  it('shows an error with its stack and cause', () => {
+  it('contains an error with its stack and cause', () => {
     const { logger, lines } = capture('json');
     logger.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'it failed');
     const record = JSON.parse(lines[0] ?? '') as { err: { message: string; stack: string } };
@@ -43,7 +43,7 @@ describe('the log', () => {
     expect(record.err.stack).toContain('inner');
   });
 
-  it('shows nothing of the request that an error came of', () => {
+  it('contains nothing of the request that caused an error', () => {
     const { logger, lines } = capture('json');
     class Headers {
       authorization = 'Bearer hunter2';
@@ -69,13 +69,13 @@ describe('the log', () => {
     );
   });
 
-  it('says nothing when it is silent', () => {
+  it('is empty at level silent', () => {
     const { logger, lines } = capture('json', 'silent');
     logger.fatal('x');
     expect(lines).toEqual([]);
   });
 
-  it('leaves a line that is no record as it is', () => {
+  it('keeps a line that is not a log record', () => {
     expect(prettyRecord('not json\n', false)).toBe('not json\n');
     expect(prettyRecord('7', false)).toBe('7');
   });

@@ -1,4 +1,4 @@
-// Whom a run acts for: what its graph sees, through queues, crashes and schedules, and where it is never found.
+// The user of a run: what its graph sees of the user, through queues, crashes and schedules, and where user secrets must not appear.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
@@ -34,14 +34,14 @@ const count = async (table: string): Promise<number> => {
   return (await server.database.query<{ count: number }>(statement, []))[0]?.count ?? -1;
 };
 
-// First: later on graphs keep what they see of their user as an answer.
+// Must run first: later tests let graphs return what they see of their user.
 describe('the secrets of a user', () => {
-  it('are in no row and no answer, and nothing is kept of them when the run is over', async () => {
+  it('are in no row and no response, and are deleted when the run has ended', async () => {
     const before = await count('run_users');
     const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
     const wait = {
       assistant_id: 'probe',
-      input: { ask: 'wait' },
+      input: { action: 'wait' },
       stream_resumable: true,
       stream_mode: ['debug', 'events', 'messages', 'values'],
     };
@@ -60,11 +60,11 @@ describe('the secrets of a user', () => {
     await call('alice', 'POST', `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);
     expect(await count('run_users')).toBe(before);
 
-    // Everything that a run which tells nobody of its user leaves, and says.
+    // All rows, events and responses of a run whose graph does not return its user.
     const client = new Client({ apiUrl: server.url, defaultHeaders: authorization('alice') });
     const events = [];
     const stream = client.runs.stream(thread_id, 'probe', {
-      input: { ask: 'approve', note: 'n' },
+      input: { action: 'approve', note: 'n' },
       streamMode: ['values', 'updates', 'debug', 'tasks', 'checkpoints', 'events', 'custom'],
       streamResumable: true,
     });
@@ -78,7 +78,7 @@ describe('the secrets of a user', () => {
 });
 
 describe('a graph', () => {
-  it('sees the whole user, and a client cannot say who that is', async () => {
+  it('sees the whole user, and a client cannot set that user', async () => {
     const forged = {
       svc_auth_user: { identity: 'bob' },
       svc_auth_user_id: 'bob',
@@ -90,30 +90,35 @@ describe('a graph', () => {
     const { assistant_id } = (await call('alice', 'POST', '/assistants', assistant)).body as {
       assistant_id: string;
     };
-    const run = { assistant_id, input: { ask: 'who' }, config: { configurable: forged }, context: forged };
+    const run = {
+      assistant_id,
+      input: { action: 'user' },
+      config: { configurable: forged },
+      context: forged,
+    };
     const { body } = await call('alice', 'POST', '/runs/wait', run);
     expect((body as { answer: unknown }).answer).toEqual(keys);
   });
 
-  it('sees the same when its run waits in the queue, and when it starts again after a crash', async () => {
+  it('sees the same user when its run waits in the queue, and when it restarts after a crash', async () => {
     const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
-    const later = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 0.2 };
+    const later = { assistant_id: 'probe', input: { action: 'user' }, after_seconds: 0.2 };
     const queued = (await call('alice', 'POST', `/threads/${thread_id}/runs`, later)).body as {
       run_id: string;
     };
     const joined = await call('alice', 'GET', `/threads/${thread_id}/runs/${queued.run_id}/join`);
     expect(joined.body).toMatchObject({ answer: keys });
-    const crash = { assistant_id: 'probe', input: { ask: 'crash' } };
+    const crash = { assistant_id: 'probe', input: { action: 'crash' } };
     const again = await call('alice', 'POST', `/threads/${thread_id}/runs/wait`, crash);
     expect(again.body).toMatchObject({ answer: 'alice' });
   });
 
-  it('sees whoever made the cron, and its threads are theirs', async () => {
+  it("sees the user who created the cron, and that user owns the cron's threads", async () => {
     const cron = {
       assistant_id: 'probe',
       schedule: '0 0 1 1 *',
       on_run_completed: 'keep',
-      input: { ask: 'who' },
+      input: { action: 'user' },
     };
     const made = await call('alice', 'POST', '/runs/crons', cron);
     expect(made).toMatchObject({ status: 200, body: { user_id: 'alice', metadata: { owner: 'alice' } } });
@@ -138,13 +143,13 @@ describe('a graph', () => {
     await call('alice', 'DELETE', `/runs/crons/${cron_id}`);
   });
 
-  it('that cannot be told its user does not run', async () => {
-    const run = { assistant_id: 'probe', input: { ask: 'who' }, after_seconds: 3_600 };
+  it('whose user cannot be decrypted does not run', async () => {
+    const run = { assistant_id: 'probe', input: { action: 'user' }, after_seconds: 3_600 };
     const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
     const { run_id } = (await call('alice', 'POST', `/threads/${thread_id}/runs`, run)).body as {
       run_id: string;
     };
-    // Sealed for somebody else: as if a row had been moved.
+    // Encrypted for another user, as if a row had been moved.
     const moved = {
       name: 'move_user',
       text: `update runs set metadata = '{"svc_auth_user_id":"bob"}', not_before = now() where run_id = $1`,
@@ -155,7 +160,7 @@ describe('a graph', () => {
   });
 });
 
-describe('whose something is', () => {
+describe('the owner of an object', () => {
   const made: [string, object][] = [
     ['/threads', { metadata: { svc_auth_user_id: 'bob' } }],
     ['/assistants', { graph_id: 'probe', metadata: { svc_auth_user_id: 'bob' } }],
@@ -163,13 +168,13 @@ describe('whose something is', () => {
     ['/runs/wait', { assistant_id: 'probe', metadata: { svc_auth_user_id: 'bob' } }],
     ['/runs/crons', { assistant_id: 'probe', schedule: '0 0 1 1 *', metadata: { svc_auth_user_id: 'bob' } }],
   ];
-  it.each(made)('is not for a client to say: POST %s', async (path, body) => {
+  it.each(made)('cannot be set by a client: POST %s', async (path, body) => {
     const answer = await call('alice', 'POST', path, body);
     expect(answer.status).toBe(422);
     expect(JSON.stringify(answer.body)).toContain('written by the server');
   });
 
-  it('stays when it is updated, whoever does it', async () => {
+  it('does not change on an update', async () => {
     const { thread_id } = (await call('alice', 'POST', '/threads', {})).body as { thread_id: string };
     const forged = { metadata: { svc_auth_user_id: 'bob' } };
     expect((await call('alice', 'PATCH', `/threads/${thread_id}`, forged)).status).toBe(422);
@@ -183,15 +188,15 @@ describe('whose something is', () => {
   });
 });
 
-describe('the stock spellings', () => {
-  it('are there beside ours for a project that comes with a langgraph.json', async () => {
+describe('the key names of LangGraph Platform', () => {
+  it('are present beside those of svc for a project with a langgraph.json', async () => {
     const { cpSync, mkdtempSync, renameSync, rmSync } = await import('node:fs');
     const dir = mkdtempSync(fileURLToPath(new URL('./tmp-compat-', import.meta.url)));
     try {
       cpSync(fileURLToPath(new URL('./project', import.meta.url)), dir, { recursive: true });
       renameSync(`${dir}/svc.json`, `${dir}/langgraph.json`);
       await using compat = await startTestServer({ project: `${dir}/langgraph.json` });
-      const run = { assistant_id: 'probe', input: { ask: 'who' } };
+      const run = { assistant_id: 'probe', input: { action: 'user' } };
       const { body } = await compat.call('POST', '/runs/wait', run, authorization('alice'));
       expect((body as { answer: unknown }).answer).toEqual({
         ...keys,
@@ -205,7 +210,7 @@ describe('the stock spellings', () => {
   });
 });
 
-it('gives a stock client with a credential its own threads', async () => {
+it('give a stock client with a credential its own threads', async () => {
   const clientOf = (user: string) => new Client({ apiUrl: server.url, defaultHeaders: authorization(user) });
   const [hers, his] = [clientOf('alice'), clientOf('bob')];
   const thread = await hers.threads.create({ metadata: { topic: 'x' } });
@@ -224,7 +229,7 @@ it('gives a stock client with a credential its own threads', async () => {
   await hers.threads.delete(made.thread_id);
 });
 
-it('nodes with different keys do not share a database: one could not open what the other has sealed', async () => {
+it("nodes with different encryption keys do not share a database, since they cannot decrypt each other's users", async () => {
   const other = { encryptionKey: 'b'.repeat(64) };
   await expect(startTestServer({ project, database: server.database, settings: other })).rejects.toThrow(
     /sealed with key \w+, and this server has key \w+/,
@@ -237,7 +242,7 @@ it('a graph sees the environment without the secrets of the server', async () =>
   process.env['SEEN_BY_GRAPHS'] = 'seen';
   try {
     await using own = await startTestServer({ project });
-    const run = { assistant_id: 'probe', input: { ask: 'environment' } };
+    const run = { assistant_id: 'probe', input: { action: 'environment' } };
     const { body } = await own.call('POST', '/runs/wait', run, authorization('alice'));
     const { answer } = body as { answer: Record<string, string> };
     expect(answer['SEEN_BY_GRAPHS']).toBe('seen');

@@ -1,5 +1,5 @@
-// What one user may try against another, beyond naming ids of theirs: taking ids over, going on after access was lost,
-// and what handlers let through at one place that they do not at another.
+// What one user may try against another besides naming their ids: reusing ids, continuing after access was lost, and actions that handlers
+// allow in one place and not in another.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ interface Made {
   cron_id: string;
 }
 
-/** Of all servers on the database. */
+/** Shared by all servers on the database. */
 const encryptionKey = 'a'.repeat(64);
 let server: TestServer;
 beforeAll(async () => {
@@ -24,83 +24,83 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const authorization = (who: string) => ({ authorization: `Bearer ${who}` });
-const as = (who: string) => async (method: string, path: string, body?: unknown) => {
-  const { status, body: answer } = await server.call(method, path, body, authorization(who));
+const authorization = (user: string) => ({ authorization: `Bearer ${user}` });
+const as = (user: string) => async (method: string, path: string, body?: unknown) => {
+  const { status, body: answer } = await server.call(method, path, body, authorization(user));
   return { status, body: answer as Partial<Made> & Record<string, unknown> };
 };
-/** What must work, for an attack to mean anything. */
-const made = async (who: string, method: string, path: string, body?: unknown): Promise<Made> => {
-  const answer = await as(who)(method, path, body);
+/** Sends a request that must succeed, since the attack depends on it. */
+const made = async (user: string, method: string, path: string, body?: unknown): Promise<Made> => {
+  const answer = await as(user)(method, path, body);
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer.body as unknown as Made;
 };
 
-/** Reads a stream until told to stop; `text` grows meanwhile. */
-const listen = async (who: string, path: string) => {
-  const gone = new AbortController();
-  const response = await fetch(server.url + path, { headers: authorization(who), signal: gone.signal });
-  const heard = { status: response.status, text: '', isOver: false, stop: () => gone.abort() };
+/** Reads a stream until stopped; `text` grows meanwhile. */
+const listen = async (user: string, path: string) => {
+  const leaving = new AbortController();
+  const response = await fetch(server.url + path, { headers: authorization(user), signal: leaving.signal });
+  const received = { status: response.status, text: '', isOver: false, stop: () => leaving.abort() };
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) heard.text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of response.body ?? []) received.text += decoder.decode(chunk, { stream: true });
   };
   read()
     .catch(() => undefined) // aborted
-    .finally(() => (heard.isOver = true));
-  return heard;
+    .finally(() => (received.isOver = true));
+  return received;
 };
 
 const wait = (note: string) => ({
   assistant_id: 'probe',
-  input: { ask: 'wait', note },
+  input: { action: 'wait', note },
   stream_mode: ['custom', 'values'],
 });
-const statusOf = async (who: string, { thread_id, run_id }: Made) =>
-  (await as(who)('GET', `/threads/${thread_id}/runs/${run_id}`)).body['status'];
-const untilRunning = (who: string, run: Made) =>
-  eventually(async () => expect(await statusOf(who, run)).toBe('running'));
+const statusOf = async (user: string, { thread_id, run_id }: Made) =>
+  (await as(user)('GET', `/threads/${thread_id}/runs/${run_id}`)).body['status'];
+const untilRunning = (user: string, run: Made) =>
+  eventually(async () => expect(await statusOf(user, run)).toBe('running'));
 
-describe('the id of a run without a thread', () => {
-  it('is no id under which another user gets a thread', async () => {
+describe('the id of a stateless run', () => {
+  it('cannot be used by another user for a thread', async () => {
     const run = await made('stock.alice', 'POST', '/runs', { ...wait('canary'), stream_resumable: true });
     await untilRunning('stock.alice', run);
     const { thread_id } = run;
     const bob = as('stock.bob');
     const taken = await bob('POST', '/threads', { thread_id });
-    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const received = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const his = await bob('POST', `/threads/${thread_id}/runs`, {
       ...wait('his'),
       if_not_exists: 'create',
       multitask_strategy: 'interrupt',
     });
-    const gone = await bob('DELETE', `/threads/${thread_id}`);
-    heard.stop();
-    expect([taken.status, heard.status, his.status, gone.status]).toEqual([409, 404, 404, 404]);
-    expect(heard.text).not.toContain('canary');
+    const deleted = await bob('DELETE', `/threads/${thread_id}`);
+    received.stop();
+    expect([taken.status, received.status, his.status, deleted.status]).toEqual([409, 404, 404, 404]);
+    expect(received.text).not.toContain('canary');
     expect(await statusOf('stock.alice', run)).toBe('running');
     await made('stock.alice', 'POST', `/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
   });
 });
 
-describe('cancelling by leaving', () => {
-  it.each(['stream', 'join'])('takes the right to cancel, not only to read: %s', async (kind) => {
-    const begin = async (who: string): Promise<Made> => {
-      const { thread_id } = await made(who, 'POST', '/threads', {});
-      const run = await made(who, 'POST', `/threads/${thread_id}/runs`, wait('a note'));
-      await untilRunning(who, run);
+describe('cancelling by disconnecting', () => {
+  it.each(['stream', 'join'])('needs the permission to cancel, not only to read: %s', async (kind) => {
+    const begin = async (user: string): Promise<Made> => {
+      const { thread_id } = await made(user, 'POST', '/threads', {});
+      const run = await made(user, 'POST', `/threads/${thread_id}/runs`, wait('a note'));
+      await untilRunning(user, run);
       return run;
     };
     const leave = async ({ thread_id, run_id }: Made): Promise<void> => {
-      const gone = new AbortController();
+      const leaving = new AbortController();
       const url = `${server.url}/threads/${thread_id}/runs/${run_id}/${kind}?cancel_on_disconnect=1`;
-      await fetch(url, { headers: authorization('open-reading.bob'), signal: gone.signal });
-      gone.abort();
+      await fetch(url, { headers: authorization('open-reading.bob'), signal: leaving.signal });
+      leaving.abort();
     };
     const [hers, his] = [await begin('open-reading.alice'), await begin('open-reading.bob')];
     await leave(hers);
     await leave(his);
-    // Whoever left hers was noticed before.
+    // The disconnect of the owner's own reader was handled before.
     await eventually(async () => expect(await statusOf('open-reading.bob', his)).toBe('interrupted'));
     expect(await statusOf('open-reading.alice', hers)).toBe('running');
     await made('open-reading.alice', 'POST', `/threads/${hers.thread_id}/runs/${hers.run_id}/cancel?wait=1`);
@@ -108,7 +108,7 @@ describe('cancelling by leaving', () => {
 });
 
 describe('if_exists: do_nothing', () => {
-  it('shows what is there to who may read it, not to who may create', async () => {
+  it('returns an existing thread to users user may read it, not to users user may only create', async () => {
     const { thread_id } = await made('free-create.alice', 'POST', '/threads', {
       metadata: { mark: 'canary' },
     });
@@ -117,7 +117,7 @@ describe('if_exists: do_nothing', () => {
     expect(await as('free-create.alice')('POST', '/threads', body)).toMatchObject({ status: 200 });
   });
 
-  it('does so for assistants too', async () => {
+  it('applies the same rule to assistants', async () => {
     const assistant = { graph_id: 'probe', metadata: { mark: 'canary' }, config: { configurable: { x: 1 } } };
     const { assistant_id } = await made('free-create.alice', 'POST', '/assistants', assistant);
     const body = { assistant_id, graph_id: 'probe', if_exists: 'do_nothing' };
@@ -126,8 +126,8 @@ describe('if_exists: do_nothing', () => {
   });
 });
 
-describe('a state that a thread begins with', () => {
-  it('is written by who may write it, not by who may create', async () => {
+describe('the initial state of a thread', () => {
+  it('needs the permission to update, not only to create', async () => {
     const thread = (fields: object) => ({
       metadata: { graph_id: 'probe', ...fields },
       supersteps: [{ updates: [{ values: { note: 'x' }, as_node: 'node' }] }],
@@ -139,7 +139,7 @@ describe('a state that a thread begins with', () => {
 });
 
 describe('deleting a thread', () => {
-  it('stops at one that has become another user’s meanwhile', async () => {
+  it('stops when the thread was given to another user meanwhile', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
     const run = { assistant_id: 'probe', input: { note: 'his' } };
     await made('stock.bob', 'POST', `/threads/${thread_id}/runs/wait`, run);
@@ -163,57 +163,57 @@ describe('deleting a thread', () => {
 });
 
 describe('the stream of a thread', () => {
-  /** Alice runs on the thread: who listened to it before it was hers hears nothing of that. */
-  const expectNothingHeard = async (
-    heard: Awaited<ReturnType<typeof listen>>,
+  /** Lets alice run on the thread: a reader user subscribed before it was hers must receive nothing of that. */
+  const expectNothingReceived = async (
+    received: Awaited<ReturnType<typeof listen>>,
     thread_id: string | undefined,
   ): Promise<void> => {
     const run = {
       assistant_id: 'probe',
-      input: { ask: 'who', note: 'canary' },
+      input: { action: 'user', note: 'canary' },
       stream_mode: ['custom', 'values'],
     };
     await made('stock.alice', 'POST', `/threads/${thread_id}/runs/wait`, run);
-    await eventually(() => expect(heard.isOver || heard.text.includes('event:')).toBe(true));
-    heard.stop();
-    expect(heard.text).not.toContain('canary');
+    await eventually(() => expect(received.isOver || received.text.includes('event:')).toBe(true));
+    received.stop();
+    expect(received.text).not.toContain('canary');
   };
 
-  it('ends with the thread, also when another user makes one of the same id', async () => {
+  it('ends with its thread, also when another user creates one with the same id', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
-    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
-    expect(heard.status).toBe(200);
+    const received = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    expect(received.status).toBe(200);
     expect((await as('stock.bob')('DELETE', `/threads/${thread_id}`)).status).toBe(204);
     await made('stock.alice', 'POST', '/threads', { thread_id });
-    await expectNothingHeard(heard, thread_id);
+    await expectNothingReceived(received, thread_id);
   });
 
-  it('goes on when a run has been rolled back', async () => {
+  it('continues when a run has been rolled back', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
-    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const received = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const run = await made('stock.bob', 'POST', `/threads/${thread_id}/runs`, wait('the first'));
-    await eventually(() => expect(heard.text).toContain('the first'));
+    await eventually(() => expect(received.text).toContain('the first'));
     const path = `/threads/${thread_id}/runs`;
     await made('stock.bob', 'POST', `${path}/${run.run_id}/cancel?wait=1&action=rollback`);
     await made('stock.bob', 'POST', `${path}/wait`, { ...wait('the second'), input: { note: 'the second' } });
-    await eventually(() => expect(heard.text).toContain('the second'));
-    heard.stop();
+    await eventually(() => expect(received.text).toContain('the second'));
+    received.stop();
   });
 
-  it('ends for who may not read the thread any more', async () => {
+  it('ends for a reader user may no longer read the thread', async () => {
     const { thread_id } = await made('stock.bob', 'POST', '/threads', {});
-    const heard = await listen('stock.bob', `/threads/${thread_id}/stream`);
+    const received = await listen('stock.bob', `/threads/${thread_id}/stream`);
     const give = {
       name: 'give',
       text: `update threads set metadata = metadata || '{"owner":"alice"}' where thread_id = $1`,
     };
     await server.database.query(give, [thread_id]);
-    await expectNothingHeard(heard, thread_id);
+    await expectNothingReceived(received, thread_id);
   });
 });
 
 describe('a default assistant', () => {
-  it('is not made by who knew the name of its graph beforehand', async () => {
+  it('is not created by a user user derived its id from the name of its graph', async () => {
     const assistant_id = defaultAssistantId('tomorrow');
     const planted = {
       assistant_id,
@@ -242,20 +242,20 @@ describe('a default assistant', () => {
 });
 
 describe('a change of a cron', () => {
-  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { ask: 'who' } };
+  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { action: 'user' } };
 
-  it('makes no runs that could not be made', async () => {
+  it('creates no runs that the user could not create', async () => {
     const { cron_id } = await made('free-crons.bob', 'POST', '/runs/crons', cron);
-    const forbidden = { input: { ask: 'forbidden' } };
-    const asked = await as('free-crons.bob')('POST', '/runs/crons', { ...cron, ...forbidden });
-    expect(asked.status).toBe(403);
+    const forbidden = { input: { action: 'forbidden' } };
+    const response = await as('free-crons.bob')('POST', '/runs/crons', { ...cron, ...forbidden });
+    expect(response.status).toBe(403);
     expect((await as('free-crons.bob')('PATCH', `/runs/crons/${cron_id}`, forbidden)).status).toBe(403);
     expect((await as('free-crons.bob')('GET', `/runs/crons/${cron_id}`)).body['payload']).toMatchObject({
-      input: { ask: 'who' },
+      input: { action: 'user' },
     });
   });
 
-  it('plants no thread among those of another user', async () => {
+  it('creates no thread among those of another user', async () => {
     const { cron_id } = await made('free-crons.bob', 'POST', '/runs/crons', {
       ...cron,
       on_run_completed: 'keep',
@@ -276,30 +276,33 @@ describe('a change of a cron', () => {
   });
 });
 
-describe('what a thread says of its graph', () => {
-  it('lends nobody the assistant of another user, whatever that says of itself', async () => {
+describe("the assistant named in a thread's metadata", () => {
+  it('is not used for another user, whatever its own metadata contains', async () => {
     const { assistant_id } = await made('stock.alice', 'POST', '/assistants', {
       graph_id: 'branching',
       metadata: { created_by: 'system' },
       config: { configurable: { canary: 'canary' } },
     });
-    const nextOf = async (who: string) => {
+    const nextOf = async (user: string) => {
       const metadata = { graph_id: 'branching', assistant_id };
-      const { thread_id } = await made(who, 'POST', '/threads', { metadata });
-      await made(who, 'POST', `/threads/${thread_id}/state`, { values: { note: 'x' }, as_node: 'node' });
-      return (await as(who)('GET', `/threads/${thread_id}/state`)).body['next'];
+      const { thread_id } = await made(user, 'POST', '/threads', { metadata });
+      await made(user, 'POST', `/threads/${thread_id}/state`, { values: { note: 'x' }, as_node: 'node' });
+      return (await as(user)('GET', `/threads/${thread_id}/state`)).body['next'];
     };
     expect(await nextOf('stock.alice')).toEqual(['configured']);
     expect(await nextOf('stock.bob')).toEqual([]);
   });
 
-  it.each(['not an id', randomUUID(), '__proto__'])('is no reason to fail: %s', async (assistant_id) => {
-    const metadata = { graph_id: 'probe', assistant_id };
-    const { thread_id } = await made('stock.bob', 'POST', '/threads', { metadata });
-    const answer = await as('stock.bob')('POST', `/threads/${thread_id}/state`, {
-      values: { note: 'x' },
-      as_node: 'node',
-    });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  });
+  it.each(['not an id', randomUUID(), '__proto__'])(
+    'does not make requests fail when invalid: %s',
+    async (assistant_id) => {
+      const metadata = { graph_id: 'probe', assistant_id };
+      const { thread_id } = await made('stock.bob', 'POST', '/threads', { metadata });
+      const answer = await as('stock.bob')('POST', `/threads/${thread_id}/state`, {
+        values: { note: 'x' },
+        as_node: 'node',
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    },
+  );
 });

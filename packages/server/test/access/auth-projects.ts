@@ -1,4 +1,4 @@
-// Projects that tests write, each with an auth file of its own. Below the tests, so that they find the packages of the
+// Projects that tests write, each with an auth file of its own. They are below the tests so that they resolve the packages of the
 // workspace.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ const stock = `import { Auth, HTTPException } from '@langchain/langgraph-sdk/aut
 export interface AuthProjects extends Disposable {
   dir: string;
   graph: string;
-  /** Writes a config with this `auth` section and these files; in paths of the section `./` is where they are. */
+  /** Writes a config with this `auth` section and these files; `./` in the section's paths is the folder of the files. */
   write(auth: object, files: Record<string, string>): string;
-  /** A server with this code, behind the import of the stock Auth, as its auth file. */
+  /** Starts a server whose auth file is this code, after the import of the stock Auth. */
   serve(code: string, options?: { auth?: object; settings?: object }): Promise<TestServer>;
 }
 

@@ -1,4 +1,4 @@
-// Who makes a request: what authenticate may answer, what it is given, and a server that does not start without it.
+// Authentication: what authenticate may return, what it receives, and servers that do not start without it.
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,11 +9,11 @@ import { authProjects, type AuthProjects } from './auth-projects.ts';
 
 const projects = authProjects();
 const { dir, graph } = projects;
-const serve: AuthProjects['serve'] = (...given) => projects.serve(...given);
-const project: AuthProjects['write'] = (...given) => projects.write(...given);
+const serve: AuthProjects['serve'] = (...args) => projects.serve(...args);
+const project: AuthProjects['write'] = (...args) => projects.write(...args);
 afterAll(() => projects[Symbol.dispose]());
 
-const ask = (server: TestServer, headers: Record<string, string> = {}) =>
+const createThread = (server: TestServer, headers: Record<string, string> = {}) =>
   server.call('POST', '/threads', {}, headers);
 
 describe('an auth file', () => {
@@ -21,7 +21,11 @@ describe('an auth file', () => {
     ['with a syntax error', 'export const auth = ;', /cannot be loaded/],
     ['that throws', "throw new Error('no database');", /cannot be loaded: no database/],
     ['without the export', 'export const other = new Auth();', /does not export auth; it exports other/],
-    ['whose export is no Auth object', 'export const auth = { authenticate: () => 1 };', /is no Auth object/],
+    [
+      'whose export is not an Auth object',
+      'export const auth = { authenticate: () => 1 };',
+      /is no Auth object/,
+    ],
     [
       'without authenticate',
       "export const auth = new Auth().on('*', () => true);",
@@ -38,23 +42,23 @@ describe('an auth file', () => {
       /\.on\("things"\) is no handler/,
     ],
   ];
-  it.each(broken)('%s keeps the server from starting, and says why', async (_, code, message) => {
+  it.each(broken)('%s keeps the server from starting, with a message', async (_, code, message) => {
     await expect(serve(code)).rejects.toThrow(message);
   });
 
-  it('that is not there is a mistake of the configuration', async () => {
+  it('that does not exist is an error of the configuration', async () => {
     const missing = project({ path: './auth.ts:auth' }, {});
     await expect((async () => startTestServer({ project: missing }))()).rejects.toThrow(/there is no file/);
   });
 
-  it('may be CommonJS, and sees the variables of svc.json', async () => {
+  it('may be CommonJS, and sees the environment variables of svc.json', async () => {
     const code = `const { Auth } = require('@langchain/langgraph-sdk/auth');
       exports.auth = new Auth().authenticate(() => process.env.AUTH_TEST_NAME).on('*', () => true);`;
     const file = project({ path: './auth.cjs:auth' }, { 'auth.cjs': code });
     const text = `{"env":{"AUTH_TEST_NAME":"from-env"},"graphs":{"probe":${JSON.stringify(graph)}},"auth":{"path":"./${file.slice(dir.length + 1, -5)}-auth.cjs:auth"}}`;
     writeFileSync(file, text);
     await using server = await startTestServer({ project: file });
-    expect((await ask(server)).body).toMatchObject({ metadata: { svc_auth_user_id: 'from-env' } });
+    expect((await createThread(server)).body).toMatchObject({ metadata: { svc_auth_user_id: 'from-env' } });
   });
 });
 
@@ -67,14 +71,14 @@ describe('authenticate', () => {
     server = await serve(byHeader);
   });
   afterAll(() => server[Symbol.asyncDispose]());
-  const answer = (value: unknown) => ask(server, { 'x-answer': JSON.stringify(value) });
+  const answer = (value: unknown) => createThread(server, { 'x-answer': JSON.stringify(value) });
 
   const users: [string, unknown][] = [
     ['a text', 'ann'],
     ['an object', { identity: 'ann' }],
     ['more than is needed', { identity: 'ann', permissions: ['a'], display_name: 'Ann', org: { id: 7 } }],
   ];
-  it.each(users)('may answer with %s', async (_, value) => {
+  it.each(users)('may return %s', async (_, value) => {
     expect(await answer(value)).toMatchObject({
       status: 200,
       body: { metadata: { svc_auth_user_id: 'ann' } },
@@ -99,7 +103,8 @@ describe('authenticate', () => {
     'a\u0000b',
     '\ud800',
   ];
-  it.each(garbage.map((value) => [value]))('may not answer with %j', async (value) => {
+  const named = garbage.map((value) => [JSON.stringify(value).slice(0, 40), value]);
+  it.each(named)('may not return %s', async (_, value) => {
     expect(await answer(value)).toMatchObject({ status: 500, body: { code: 'internal' } });
   });
 
@@ -110,11 +115,11 @@ describe('authenticate', () => {
     '*',
     { identity: 'system' },
     { identity: 'ann', is_authenticated: false },
-  ])('lets nobody be %j', async (value) => {
+  ])('rejects the reserved or unauthenticated user %j', async (value) => {
     expect(await answer(value)).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   });
 
-  it('is not asked twice who sends two credentials', async () => {
+  it('is not called for a request with two credentials', async () => {
     const { port } = new URL(server.url);
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
@@ -123,14 +128,14 @@ describe('authenticate', () => {
           `GET /threads/${randomUUID()} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}connection: close\r\n\r\n`,
         );
       });
-      let said = '';
-      socket.on('data', (chunk) => (said += chunk.toString())).on('end', () => resolve(said));
+      let received = '';
+      socket.on('data', (chunk) => (received += chunk.toString())).on('end', () => resolve(received));
       socket.on('error', reject);
     });
     expect(text).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  it('is not asked about a credential of a megabyte', async () => {
+  it('is not called with a credential of a megabyte', async () => {
     const { port } = new URL(server.url);
     const text = await new Promise<string>((resolve) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
@@ -138,106 +143,106 @@ describe('authenticate', () => {
           `GET /threads HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${'x'.repeat(1_000_000)}\r\n\r\n`,
         );
       });
-      let said = '';
-      socket.on('data', (chunk) => (said += chunk.toString())).on('close', () => resolve(said));
-      socket.on('error', () => resolve(said));
+      let received = '';
+      socket.on('data', (chunk) => (received += chunk.toString())).on('close', () => resolve(received));
+      socket.on('error', () => resolve(received));
     });
     expect(text).toMatch(/^HTTP\/1.1 431 |^$/);
     expect((await server.call('GET', '/ok')).status).toBe(200);
   });
 
-  it('is not asked at public routes', async () => {
-    // Ready once an executor has loaded the graphs.
+  it('is not called on public routes', async () => {
+    // The server is ready once an executor has loaded the graphs.
     for (const path of ['/ready', '/ok', '/info', '/docs', '/openapi.json'])
       await eventually(async () => expect((await server.call('GET', path)).status).toBe(200));
   });
 });
 
-describe('an authenticate', () => {
-  it('that throws lets nobody in and shows nothing', async () => {
+describe('an authenticate function', () => {
+  it('that throws rejects the request and exposes nothing', async () => {
     await using server = await serve(`export const auth = new Auth()
       .authenticate(() => { throw new Error('secret of the handler'); }).on('*', () => true);`);
-    const { status, body } = await ask(server);
+    const { status, body } = await createThread(server);
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain('secret');
   });
 
-  it('that hangs is not waited for', async () => {
+  it('that hangs times out', async () => {
     await using server = await serve(`export const auth = new Auth()
       .authenticate(() => new Promise<string>(() => undefined)).on('*', () => true);`);
-    const answer = await ask(server);
+    const answer = await createThread(server);
     expect(answer).toMatchObject({ status: 503 });
     expect(answer.headers.get('retry-after')).not.toBeNull();
   });
 
-  it('that refuses says how', async () => {
+  it('that rejects the request sets status, message and headers', async () => {
     await using server = await serve(`export const auth = new Auth().authenticate(() => {
       throw new HTTPException(402, { message: 'pay first', headers: { 'x-price': '1', 'content-length': '99' } });
     });`);
-    const answer = await ask(server);
+    const answer = await createThread(server);
     expect(answer).toMatchObject({ status: 402, body: { detail: 'pay first', code: 'forbidden' } });
     expect(answer.headers.get('x-price')).toBe('1');
   });
 
-  it('that fails with the answer of another service shows nothing of it', async () => {
+  it('that fails with the response of another service exposes nothing of it', async () => {
     await using server = await serve(`export const auth = new Auth().authenticate(() => {
       const headers = { 'set-cookie': 'session=of-the-service' };
       throw Object.assign(new Error('no such client secret'), { status: 404, headers });
     });`);
-    const answer = await ask(server);
+    const answer = await createThread(server);
     expect(answer.status).toBe(500);
     expect(JSON.stringify([answer.body, ...answer.headers])).not.toMatch(/secret|of-the-service/);
   });
 
-  it('gets the request with its method, path and headers, and may read no body', async () => {
+  it('gets the method, path and headers of the request, and cannot read a body', async () => {
     await using server = await serve(`export const auth = new Auth().authenticate(async (request) =>
       ({ identity: [request.method, new URL(request.url).pathname, request.headers.get('x-one'), (await request.text()).length].join(' ') })).on('*', () => true);`);
-    expect((await ask(server, { 'x-one': 'two' })).body).toMatchObject({
+    expect((await createThread(server, { 'x-one': 'two' })).body).toMatchObject({
       metadata: { svc_auth_user_id: 'POST /threads two 0' },
     });
   });
 });
 
-describe('answers of authenticate', () => {
-  const counting = `let asked = 0;
+describe('results of authenticate', () => {
+  const counting = `let calls = 0;
     export const auth = new Auth().authenticate((request) => {
-      asked += 1;
-      if (request.headers.get('authorization') === 'bad') throw new HTTPException(401, { message: String(asked) });
-      return 'asked-' + asked;
+      calls += 1;
+      if (request.headers.get('authorization') === 'bad') throw new HTTPException(401, { message: String(calls) });
+      return 'calls-' + calls;
     }).on('*', () => true);`;
   const nameOf = async (server: TestServer, headers: Record<string, string>) => {
-    const { body } = await ask(server, headers);
+    const { body } = await createThread(server, headers);
     return (body as { metadata?: Record<string, string> }).metadata?.['svc_auth_user_id'];
   };
 
-  it('are kept where the project says so, by the headers it names', async () => {
+  it('are cached when the project enables it, by the headers that it names', async () => {
     const cache = { cache_keys: ['Authorization'], ttl_seconds: 60, max_size: 2 };
     await using server = await serve(counting, { auth: { cache } });
-    expect(await nameOf(server, { authorization: 'one' })).toBe('asked-1');
-    expect(await nameOf(server, { authorization: 'one', 'x-other': '1' })).toBe('asked-1');
-    expect(await nameOf(server, { authorization: 'two' })).toBe('asked-2');
-    // Who says nothing is no known caller, and a refusal is asked for again.
-    expect(await nameOf(server, {})).toBe('asked-3');
-    expect(await nameOf(server, {})).toBe('asked-4');
-    expect((await ask(server, { authorization: 'bad' })).body).toMatchObject({ detail: '5' });
-    expect((await ask(server, { authorization: 'bad' })).body).toMatchObject({ detail: '6' });
-    expect(await nameOf(server, { authorization: 'three' })).toBe('asked-7');
-    expect(await nameOf(server, { authorization: 'one' })).toBe('asked-8');
+    expect(await nameOf(server, { authorization: 'one' })).toBe('calls-1');
+    expect(await nameOf(server, { authorization: 'one', 'x-other': '1' })).toBe('calls-1');
+    expect(await nameOf(server, { authorization: 'two' })).toBe('calls-2');
+    // Requests without the header are not cached, and neither are rejections.
+    expect(await nameOf(server, {})).toBe('calls-3');
+    expect(await nameOf(server, {})).toBe('calls-4');
+    expect((await createThread(server, { authorization: 'bad' })).body).toMatchObject({ detail: '5' });
+    expect((await createThread(server, { authorization: 'bad' })).body).toMatchObject({ detail: '6' });
+    expect(await nameOf(server, { authorization: 'three' })).toBe('calls-7');
+    expect(await nameOf(server, { authorization: 'one' })).toBe('calls-8');
   });
 
-  it('are not kept otherwise', async () => {
+  it('are not cached by default', async () => {
     await using server = await serve(counting);
-    expect(await nameOf(server, { authorization: 'one' })).toBe('asked-1');
-    expect(await nameOf(server, { authorization: 'one' })).toBe('asked-2');
+    expect(await nameOf(server, { authorization: 'one' })).toBe('calls-1');
+    expect(await nameOf(server, { authorization: 'one' })).toBe('calls-2');
   });
 });
 
-describe('without any handler', () => {
-  it('each user has what is theirs, and the store is closed', async () => {
+describe('without authorization handlers', () => {
+  it('each user has their own objects, and the store is closed', async () => {
     await using server = await serve(
-      "export const auth = new Auth().authenticate((request) => request.headers.get('x-user') ?? 'nobody');",
+      "export const auth = new Auth().authenticate((request) => request.headers.get('x-user') ?? 'anonymous');",
     );
-    const made = await ask(server, { 'x-user': 'ann' });
+    const made = await createThread(server, { 'x-user': 'ann' });
     const { thread_id } = made.body as { thread_id: string };
     expect((await server.call('GET', `/threads/${thread_id}`, undefined, { 'x-user': 'ann' })).status).toBe(
       200,
@@ -247,24 +252,24 @@ describe('without any handler', () => {
     );
     const put = { namespace: ['a'], key: 'k', value: {} };
     expect((await server.call('PUT', '/store/items', put, { 'x-user': 'ann' })).status).toBe(403);
-    // Default assistants are the deployment's.
-    const run = { assistant_id: 'probe', input: { ask: 'who' } };
+    // Default assistants belong to the deployment.
+    const run = { assistant_id: 'probe', input: { action: 'user' } };
     expect((await server.call('POST', '/runs/wait', run, { 'x-user': 'ann' })).status).toBe(200);
   });
 });
 
-describe('what no handler covers', () => {
-  it('is refused, and the server warns of it when it starts', async () => {
+describe('a request that no handler covers', () => {
+  it('is rejected, and the server warns about it at startup', async () => {
     await using server = await serve(
       "export const auth = new Auth().authenticate(() => 'ann').on('threads:create', () => true);",
     );
-    expect((await ask(server)).status).toBe(200);
+    expect((await createThread(server)).status).toBe(200);
     const answer = await server.call('POST', '/threads/search', {});
     expect(answer).toMatchObject({ status: 403 });
     expect(JSON.stringify(answer.body)).toContain('No auth handler covers threads:search');
   });
 
-  it('goes to the most special handler, and to no other', async () => {
+  it('is authorized by the most specific handler, and by no other', async () => {
     await using server = await serve(`export const auth = new Auth().authenticate(() => 'ann')
       .on('threads:search', () => true).on('threads', () => false).on('*:search', () => false)
       .on('assistants', () => true).on('*:create', () => { throw new HTTPException(409); })
@@ -280,9 +285,9 @@ describe('what no handler covers', () => {
 });
 
 describe('a cookie', () => {
-  it('changes nothing from a page of another site, which sends it unasked', async () => {
+  it('sent by a page of another site has no effect', async () => {
     await using server = await serve(
-      "export const auth = new Auth().authenticate((request) => request.headers.get('cookie') ?? 'nobody').on('*', () => true);",
+      "export const auth = new Auth().authenticate((request) => request.headers.get('cookie') ?? 'anonymous').on('*', () => true);",
       { settings: { corsOrigins: 'https://app.example.com' } },
     );
     const statusOf = async (headers: Record<string, string>) =>
@@ -309,10 +314,10 @@ describe('the Studio user', () => {
       .on('threads:delete', () => false);`;
   const scheme = { 'x-auth-scheme': 'langsmith' };
 
-  it('is who proves the key, and is asked about like anybody', async () => {
+  it('is authenticated by the key, and handlers are called for it as for any user', async () => {
     await using server = await serve(code, { settings: { studioKey } });
     const proof = { ...scheme, 'x-api-key': studioKey };
-    const made = await ask(server, proof);
+    const made = await createThread(server, proof);
     expect(made).toMatchObject({ status: 200, body: { metadata: { svc_auth_user_id: 'svc-studio-user' } } });
     const { thread_id } = made.body as { thread_id: string };
     expect((await server.call('DELETE', `/threads/${thread_id}`, undefined, proof)).status).toBe(403);
@@ -320,25 +325,25 @@ describe('the Studio user', () => {
     for (const guess of guesses) {
       for (const path of ['/threads/search', '/assistants/search', '/runs/crons/search', '/store/namespaces'])
         expect((await server.call('POST', path, {}, guess)).status).toBe(401);
-      // Not even together with a credential that is good for itself.
-      expect((await ask(server, { ...guess, 'x-answer': '"ann"' })).status).toBe(401);
+      // Not even with another credential that is valid on its own.
+      expect((await createThread(server, { ...guess, 'x-answer': '"ann"' })).status).toBe(401);
     }
   });
 
-  it('is nobody without a key of the server, or where the project wants none', async () => {
+  it('is rejected when the server has no key, or the project disables it', async () => {
     await using keyless = await serve(code);
-    expect((await ask(keyless, { ...scheme, 'x-api-key': studioKey })).status).toBe(401);
+    expect((await createThread(keyless, { ...scheme, 'x-api-key': studioKey })).status).toBe(401);
     await using disabled = await serve(code, {
       auth: { disable_studio_auth: true },
       settings: { studioKey },
     });
-    expect((await ask(disabled, { ...scheme, 'x-api-key': studioKey })).status).toBe(401);
+    expect((await createThread(disabled, { ...scheme, 'x-api-key': studioKey })).status).toBe(401);
   });
 
-  it('is nobody who says so of themselves', async () => {
+  it('cannot be claimed by returning its kind', async () => {
     await using server = await serve(code, { settings: { studioKey } });
     const claim = JSON.stringify({ identity: 'ann', kind: 'StudioUser' });
-    // As any user, whose filter a thread without an owner does not pass.
-    expect((await ask(server, { 'x-answer': claim })).status).toBe(403);
+    // As any user: the filter excludes a thread without an owner.
+    expect((await createThread(server, { 'x-answer': claim })).status).toBe(403);
   });
 });

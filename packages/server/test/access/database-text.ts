@@ -1,4 +1,4 @@
-// Everything that a database holds, as text: to look for what must not be there.
+// Everything that a database contains, as text, to search it for values that must not be stored.
 import type { Database } from '../../src/storage/postgres/database.ts';
 
 export const databaseText = async (database: Database): Promise<string> => {

@@ -1,5 +1,5 @@
-// Two users, every route of the router, every id taken from the other one: what is not yours is not there. The same answer
-// as for what does not exist, nothing changed, nothing counted, nothing streamed. A route without a case fails.
+// Two users, every route of the router, every id taken from the other user: objects of other users do not exist for a caller. The response
+// equals that for an unknown id; unknownIds is changed, counted or streamed. A route without a case fails.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
@@ -12,12 +12,12 @@ const canary = 'canary-of-alice';
 
 interface Ids {
   thread_id: string;
-  /** One that nothing runs on. */
+  /** A thread without runs in flight. */
   idle_thread_id: string;
   run_id: string;
-  /** Of a run without a thread, which executes. */
-  lone_run_id: string;
-  lone_thread_id: string;
+  /** A stateless run, which executes. */
+  stateless_run_id: string;
+  stateless_thread_id: string;
   checkpoint_id: string;
   assistant_id: string;
   cron_id: string;
@@ -26,15 +26,15 @@ interface Ids {
 let server: TestServer;
 let alice: Ids;
 let bob: Ids;
-/** Of alice's, a run that has gone and left a delivery. */
-let told_run_id = '';
-let told_thread_id = '';
+/** A deleted run of alice that has left a webhook delivery. */
+let delivered_run_id = '';
+let delivered_thread_id = '';
 
 const as = (user: string) => (method: string, path: string, body?: unknown) =>
   server.call(method, path, body, { authorization: `Bearer ${user}` });
 
-/** A bit of everything, each with the mark of its owner in it. */
-const furnish = async (user: string, mark: string): Promise<Ids> => {
+/** Creates one object of each kind, marked with its owner. */
+const createObjects = async (user: string, mark: string): Promise<Ids> => {
   const call = as(user);
   const make = async <T>(method: string, path: string, body: unknown): Promise<T> => {
     const answer = await call(method, path, body);
@@ -50,12 +50,12 @@ const furnish = async (user: string, mark: string): Promise<Ids> => {
   });
   await make('PATCH', `/assistants/${assistant_id}`, { description: mark });
   const { thread_id } = await make<Ids>('POST', '/threads', { metadata });
-  const run = { assistant_id, metadata, input: { ask: 'who', note: mark }, stream_resumable: true };
+  const run = { assistant_id, metadata, input: { action: 'user', note: mark }, stream_resumable: true };
   await make('POST', `/threads/${thread_id}/runs/wait`, run);
   const state = await make<{ checkpoint_id: string }>('GET', `/threads/${thread_id}/state`, undefined);
-  const running = { ...run, input: { ask: 'wait', note: mark } };
+  const running = { ...run, input: { action: 'wait', note: mark } };
   const { run_id } = await make<Ids>('POST', `/threads/${thread_id}/runs`, running);
-  const lone = await make<Ids>('POST', '/runs', running);
+  const stateless = await make<Ids>('POST', '/runs', running);
   const { cron_id } = await make<Ids>('POST', `/threads/${thread_id}/runs/crons`, {
     assistant_id,
     schedule: '0 0 1 1 *',
@@ -69,26 +69,26 @@ const furnish = async (user: string, mark: string): Promise<Ids> => {
     thread_id,
     idle_thread_id: idle.thread_id,
     run_id,
-    lone_run_id: lone.run_id,
-    lone_thread_id: lone.thread_id,
+    stateless_run_id: stateless.run_id,
+    stateless_thread_id: stateless.thread_id,
     checkpoint_id,
     assistant_id,
     cron_id,
   };
 };
 
-const nothing = (): Ids => ({
+const unknownIds = (): Ids => ({
   thread_id: randomUUID(),
   idle_thread_id: randomUUID(),
   run_id: randomUUID(),
-  lone_run_id: randomUUID(),
-  lone_thread_id: randomUUID(),
+  stateless_run_id: randomUUID(),
+  stateless_thread_id: randomUUID(),
   checkpoint_id: randomUUID(),
   assistant_id: randomUUID(),
   cron_id: randomUUID(),
 });
 
-/** Everything that is alice's, but for what time and leases change. */
+/** Everything that belongs to alice, without the columns that change with time and leases. */
 const snapshot = async (): Promise<unknown> => {
   const { database } = server;
   const read = (name: string, text: string) => database.query({ name: `snapshot_${name}`, text }, []);
@@ -119,20 +119,20 @@ const snapshot = async (): Promise<unknown> => {
 const settings = { jobsPerWorker: '20' };
 beforeAll(async () => {
   server = await startTestServer({ project, settings });
-  alice = await furnish('alice', canary);
-  bob = await furnish('bob', 'mark-of-bob');
-  // Told of already: one run of her thread, and one without a thread that has gone since.
-  const told = {
-    name: 'told',
+  alice = await createObjects('alice', canary);
+  bob = await createObjects('bob', 'mark-of-bob');
+  // Two finished deliveries: for a run of her thread, and for a deleted stateless run.
+  const delivered = {
+    name: 'delivered',
     text: `insert into webhook_deliveries (run_id, thread_id, url, run, metadata, status, ended_at)
       select * from unnest($1::uuid[], $2::uuid[]) as d(run_id, thread_id),
         lateral (select 'https://example.com/${canary}', '{}', $3::jsonb, 'delivered', now()) as rest`,
   };
   const sent = JSON.stringify({ owner: 'alice', mark: canary });
   const ended = [randomUUID(), randomUUID()];
-  await server.database.query(told, [[alice.run_id, ended[0]], [alice.thread_id, ended[1]], sent]);
-  [told_run_id = '', told_thread_id = ''] = ended;
-  // What executes has begun: from here on only an attack changes anything.
+  await server.database.query(delivered, [[alice.run_id, ended[0]], [alice.thread_id, ended[1]], sent]);
+  [delivered_run_id = '', delivered_thread_id = ''] = ended;
+  // All runs have started: from here on only an attack changes anything.
   await eventually(async () => {
     const text = `select count(*)::int as count from runs where status = 'running' and started_at is not null`;
     expect(await server.database.query({ name: 'running', text }, [])).toEqual([{ count: 4 }]);
@@ -147,27 +147,27 @@ interface Attack {
   params?: Partial<Record<string, string>>;
 }
 
-/** What bob sends, with ids that are alice's, or nobody's. */
+/** What bob sends, with ids of alice or unknown ids. */
 type Case = (ids: Ids) => Attack;
 
-const run = (fields: object = {}) => ({ assistant_id: 'probe', input: { ask: 'who' }, ...fields });
+const run = (fields: object = {}) => ({ assistant_id: 'probe', input: { action: 'user' }, ...fields });
 const ofPath: Case = () => ({});
 const inBody =
   (fields: object): Case =>
   () => ({ body: fields });
-/** A run on bob's own thread, of her assistant. */
+/** A run on bob's own thread, with alice's assistant. */
 const herAssistant: Case = ({ assistant_id }) => ({
   params: { thread_id: bob.thread_id },
   body: run({ assistant_id }),
 });
-const lone: Case = ({ lone_run_id, lone_thread_id }) => ({
-  params: { run_id: lone_run_id, thread_id: lone_thread_id },
+const stateless: Case = ({ stateless_run_id, stateless_thread_id }) => ({
+  params: { run_id: stateless_run_id, thread_id: stateless_thread_id },
 });
-/** Her run below a thread of bob's. */
+/** Alice's run below a thread of bob's. */
 const belowHis: Case = ({ run_id }) => ({ params: { thread_id: bob.thread_id, run_id } });
-const ofRun = [ofPath, lone, belowHis];
+const ofRun = [ofPath, stateless, belowHis];
 
-/** Every one of these is answered like the same request about what does not exist. */
+/** Each of these gets the same response as a request with unknown ids. */
 const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   getAssistant: [ofPath],
   updateAssistant: [inBody({ name: 'mine now' }), inBody({ metadata: { owner: 'bob' } })],
@@ -235,26 +235,28 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   deleteRun: ofRun,
   joinRun: ofRun,
   joinRunStream: [...ofRun, () => ({ query: '?cancel_on_disconnect=1' })],
-  joinStatelessRunStream: [ofPath, lone],
+  joinStatelessRunStream: [ofPath, stateless],
   joinThreadStream: [ofPath],
   cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
   cancelRuns: [
     ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),
-    ({ lone_thread_id, lone_run_id }) => ({
-      body: { thread_id: lone_thread_id, run_ids: [lone_run_id] },
+    ({ stateless_thread_id, stateless_run_id }) => ({
+      body: { thread_id: stateless_thread_id, run_ids: [stateless_run_id] },
     }),
   ],
   listRunWebhooks: [
     ...ofRun,
     (ids) =>
-      ids === alice ? { params: { thread_id: told_thread_id, run_id: told_run_id } } : { params: { ...ids } },
+      ids === alice
+        ? { params: { thread_id: delivered_thread_id, run_id: delivered_run_id } }
+        : { params: { ...ids } },
   ],
   getItem: [() => ({ query: `?key=${canary}&namespace=alice.notes` })],
   deleteItem: [inBody({ namespace: ['alice', 'notes'], key: canary })],
   putItem: [inBody({ namespace: ['alice', 'notes'], key: canary, value: {} })],
 };
 
-/** Every one of these shows bob what is his, and counts no more than that. */
+/** Each of these returns bob's own objects only, and counts only those. */
 const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; count: number }>> = {
   searchAssistants: { bodies: [{}, { metadata: { mark: canary } }, { name: canary }], count: 1 },
   countAssistants: { bodies: [{}, { metadata: { mark: canary } }], count: 1 },
@@ -266,7 +268,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
   listNamespaces: { bodies: [{}, { prefix: ['alice'] }, { suffix: ['notes'] }, { max_depth: 1 }], count: 1 },
 };
 
-/** Elsewhere in this file. */
+/** Tested elsewhere in this file. */
 const others = new Set(['createAssistant', 'createThread']);
 
 const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
@@ -278,13 +280,13 @@ const attack = async (route: RouteShape, given: Attack, ids: Ids) => {
   const answer = await as('bob')(route.method.toUpperCase(), path + (given.query ?? ''), given.body);
   const text = JSON.stringify(answer.body);
   const { request_id: _, ...body } = (answer.body ?? {}) as { request_id?: string };
-  const known = [...Object.values(ids), ...(ids === alice ? [told_run_id, told_thread_id] : [])];
+  const known = [...Object.values(ids), ...(ids === alice ? [delivered_run_id, delivered_thread_id] : [])];
   const anonymous = known.reduce((shown, id) => shown.replaceAll(id, '<id>'), JSON.stringify(body));
   const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
   return { status: answer.status, text, anonymous, headers: JSON.stringify(headers) };
 };
 
-describe('what is another user’s', () => {
+describe('an object of another user', () => {
   it('has a case for every route that is not public', () => {
     const covered = new Set([...Object.keys(sameAsMissing), ...Object.keys(scoped), ...others]);
     expect(guarded.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
@@ -294,23 +296,26 @@ describe('what is another user’s', () => {
   const cases = guarded.flatMap(([name, route]) =>
     (sameAsMissing[name] ?? []).map((make, at) => ({ name, at, route, make })),
   );
-  it.each(cases)('is as if it were not there: $name, case $at', async ({ name, route, make }) => {
-    const before = await snapshot();
-    const hers = await attack(route, make(alice), alice);
-    const ids = nothing();
-    const missing = await attack(route, make(ids), ids);
-    expect({ ...hers, text: '' }).toEqual({ ...missing, text: '' });
-    expect(hers.text + hers.headers).not.toContain(canary);
-    // Where nothing can be there to be found, nothing is what is found.
-    const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
-    if (!isEmpty) expect(hers.status, hers.text).toBe(404);
-    expect(await snapshot()).toEqual(before);
-  });
+  it.each(cases)(
+    'is indistinguishable from an unknown one: $name, case $at',
+    async ({ name, route, make }) => {
+      const before = await snapshot();
+      const hers = await attack(route, make(alice), alice);
+      const ids = unknownIds();
+      const missing = await attack(route, make(ids), ids);
+      expect({ ...hers, text: '' }).toEqual({ ...missing, text: '' });
+      expect(hers.text + hers.headers).not.toContain(canary);
+      // These routes succeed when they match unknownIds.
+      const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
+      if (!isEmpty) expect(hers.status, hers.text).toBe(404);
+      expect(await snapshot()).toEqual(before);
+    },
+  );
 
-  it('is not found among his own runs that he cancels', async () => {
+  it('is not found when it is cancelled together with own runs', async () => {
     const before = await snapshot();
     const cancelWith = async (other: string): Promise<string> => {
-      const run = { assistant_id: bob.assistant_id, input: { ask: 'wait' } };
+      const run = { assistant_id: bob.assistant_id, input: { action: 'wait' } };
       const made = await as('bob')('POST', `/threads/${bob.thread_id}/runs`, run);
       const { run_id } = made.body as { run_id: string };
       const body = { thread_id: bob.thread_id, run_ids: [run_id, other] };
@@ -320,13 +325,13 @@ describe('what is another user’s', () => {
     };
     const expected = await cancelWith(randomUUID());
     expect(JSON.parse(expected)).toMatchObject({ runs: [{ run_id: 'his' }, { outcome: 'not_found' }] });
-    for (const hers of [alice.run_id, alice.lone_run_id]) expect(await cancelWith(hers)).toBe(expected);
+    for (const hers of [alice.run_id, alice.stateless_run_id]) expect(await cancelWith(hers)).toBe(expected);
     expect(await snapshot()).toEqual(before);
   });
 
   const reads = cases.filter(({ route, name }) => route.method === 'get' && !/Stream$|^joinRun$/.test(name));
-  it.each(reads)('is there for its owner: $name, case $at', async ({ name, route, make }) => {
-    // Cases that mix her ids with his are there for nobody.
+  it.each(reads)('is readable for its owner: $name, case $at', async ({ name, route, make }) => {
+    // Cases that mix alice's ids with bob's are readable for neither user.
     const given = make(alice);
     if (given.params?.['thread_id'] === bob.thread_id) return expect(name).toMatch(/^get|^delete|^list/);
     const params: Record<string, string> = { ...alice, namespace: 'inner', ...given.params };
@@ -353,7 +358,7 @@ describe('what is another user’s', () => {
     if (total !== null) expect(Number(total)).toBe(found);
   });
 
-  it('cannot be taken by making it again', async () => {
+  it('cannot be taken over by creating it again', async () => {
     const before = await snapshot();
     for (const if_exists of ['raise', 'do_nothing']) {
       const body = { thread_id: alice.thread_id, if_exists, metadata: { owner: 'bob' } };
@@ -372,7 +377,7 @@ describe('what is another user’s', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  it('is not run on by who asks for it to be made', async () => {
+  it('accepts no run with if_not_exists create', async () => {
     const before = await snapshot();
     for (const kind of ['', '/stream', '/wait']) {
       const path = `/threads/${alice.thread_id}/runs${kind}`;
@@ -386,9 +391,9 @@ describe('what is another user’s', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  it('is left alone by who cancels everything', async () => {
+  it('is unaffected by a cancel of all runs', async () => {
     const before = await snapshot();
-    const { run_id } = (await as('bob')('POST', '/runs', run({ input: { ask: 'wait' } }))).body as Ids;
+    const { run_id } = (await as('bob')('POST', '/runs', run({ input: { action: 'wait' } }))).body as Ids;
     expect((await as('bob')('POST', '/runs/cancel', { status: 'all' })).status).toBe(204);
     const left = { name: 'left', text: 'select run_id from run_cancels' };
     await eventually(async () => {
@@ -400,7 +405,7 @@ describe('what is another user’s', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  it('is a run of its own under the same Idempotency-Key', async () => {
+  it('is not returned for the same Idempotency-Key', async () => {
     const send = (user: string) =>
       server.call('POST', '/runs/wait', run(), { authorization: `Bearer ${user}`, 'idempotency-key': 'one' });
     const [hers, his] = [await send('alice'), await send('bob')];
@@ -411,7 +416,7 @@ describe('what is another user’s', () => {
 });
 
 describe('without a credential', () => {
-  it.each(guarded)('%s is refused', async (_, route) => {
+  it.each(guarded)('%s returns 401', async (_, route) => {
     const path = route.path.replaceAll(
       /:(\w+)/g,
       (_match, name: string) => ({ ...alice })[name as keyof Ids] ?? 'x',

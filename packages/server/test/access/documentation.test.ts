@@ -1,4 +1,4 @@
-// What docs/authentication.md says, where it can be wrong without anybody noticing.
+// The facts that docs/authentication.md states, checked against the code.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const part = (pattern: RegExp): string => {
 const codes = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 describe('docs/authentication.md', () => {
-  it('has every event, with the fields of its value', () => {
+  it('lists every event, with the fields of its value', () => {
     const rows = part(/<!-- events[^\n]*\n+([^]*?)\n\n/)
       .split('\n')
       .slice(2)
@@ -33,13 +33,13 @@ describe('docs/authentication.md', () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
   });
 
-  it('names the routes that are public', () => {
+  it('names the public routes', () => {
     const routes = Object.values(deploymentRoutes as Routes);
     const open = routes.filter(({ access }) => access === 'public').map(({ path }) => path);
     expect(codes(part(/Public are (.*)\./)).toSorted()).toEqual(open.toSorted());
   });
 
-  it('begins with an example that works', async () => {
+  it('starts with an example that works', async () => {
     const code = part(/<!-- example -->\n+```ts\n([^]*?)```/);
     const folder = mkdtempSync(join(tmpdir(), 'svc-docs-'));
     writeFileSync(
@@ -61,7 +61,7 @@ describe('docs/authentication.md', () => {
       expect(await ben.threads.search()).toEqual([]);
       await expect(as('token-of-eve').threads.search()).rejects.toMatchObject({ status: 401 });
 
-      const input = { ask: 'who' };
+      const input = { action: 'user' };
       const values = await ann.runs.wait(thread_id, 'probe', { input });
       expect(values).toMatchObject({
         answer: { svc_auth_user_id: 'ann', svc_auth_permissions: ['assistants:write'] },
@@ -74,7 +74,7 @@ describe('docs/authentication.md', () => {
       expect(await ann.store.get(['notes'], 'tea')).toMatchObject({ namespace: ['ann', 'notes'] });
       expect(await ben.store.get(['notes'], 'tea')).toBeNull();
 
-      // It says nothing of crons.
+      // The example has no handler for crons.
       const cron = ann.crons.create(null, 'probe', { schedule: '0 0 1 1 *', input });
       await expect(cron).rejects.toThrow(/No auth handler covers crons:create/);
     } finally {

@@ -1,4 +1,4 @@
-// The examples of authentication, as their readers run them: real tokens, real executors, stock clients.
+// The authentication examples with real tokens, real executors and stock clients.
 import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -81,7 +81,7 @@ describe('examples/auth-jwt', () => {
     });
   });
 
-  it('lets nobody make a thread for somebody else, or give one away', async () => {
+  it('rejects creating a thread for another user, or giving one away', async () => {
     const alice = stock(await tokenOf('alice'));
     const { thread_id } = await alice.threads.create({ metadata: { owner: 'bob' } });
     await alice.threads.update(thread_id, { metadata: { owner: 'bob' } });
@@ -111,7 +111,7 @@ describe('examples/auth-jwt', () => {
     await expect(ours(await tokenOf('alice')).threads.get(thread_id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('answers 401 for every token that proves nothing', async () => {
+  it('answers 401 for every invalid token', async () => {
     const claims = { sub: 'alice', org: 'acme' };
     const good = await provider.sign(claims);
     const now = Math.floor(Date.now() / 1000);
@@ -140,7 +140,7 @@ describe('examples/auth-jwt', () => {
       'of another key': await stranger.sign(claims),
       'with a changed claim': `${head}.${encode({ ...claims, sub: 'bob', iss: issuer })}.${signature}`,
       'without a signature': `${head}.${body}.`,
-      'that is no JWT': 'alice',
+      'that is not a JWT': 'alice',
     };
     const statuses = await Promise.all(
       Object.entries(tokens).map(async ([name, token]) => {
@@ -157,7 +157,7 @@ describe('examples/auth-jwt', () => {
     );
   });
 
-  it('says that the provider is away, and does not call a good token bad', async () => {
+  it('reports that the provider is unavailable, and does not reject a valid token as invalid', async () => {
     const token = await tokenOf('alice');
     process.env['ISSUER'] = 'http://127.0.0.1:1';
     try {
@@ -176,7 +176,7 @@ describe('examples/auth-jwt', () => {
       [runId],
     );
 
-  /** Throws where a token of the user is, or anything else of them that no handler has put anywhere. */
+  /** Throws when the text contains a token of the user, or another property that no handler has returned. */
   const assertAbsent = (text: string, token: string): void => {
     const found = [calendarToken, token, 'assistants:write'].filter((secret) => text.includes(secret));
     expect(found).toEqual([]);
@@ -187,13 +187,13 @@ describe('examples/auth-jwt', () => {
     ...(['debug', 'checkpoints', 'events'] as const),
   ];
 
-  it('keeps the tokens of users out of the database and out of every answer', async () => {
+  it('keeps the tokens of users out of the database and out of every response', async () => {
     const token = await tokenOf('alice');
     const client = stock(token);
     const { thread_id } = await client.threads.create();
     const waiting = await client.runs.create(thread_id, 'planner', { input: question, afterSeconds: 3_600 });
     const answers: unknown[] = [waiting, await client.runs.get(thread_id, waiting.run_id)];
-    // While it waits its user is there, and cannot be read.
+    // While the run waits, its user is stored encrypted.
     expect(await sealedUsers(waiting.run_id)).toEqual([{ sealed: expect.stringMatching(/^v1\./) }]);
     assertAbsent(await databaseText(server.database), token);
     await client.runs.cancel(thread_id, waiting.run_id, true);
@@ -208,7 +208,7 @@ describe('examples/auth-jwt', () => {
     for await (const event of stream) {
       answers.push(event);
       if (event.event === 'metadata') runId = event.data.run_id;
-      // While it executes, too.
+      // While the run executes, the same holds.
       if (event.event === 'custom') assertAbsent(await databaseText(server.database), token);
     }
     const cron = await client.crons.createForThread(thread_id, 'planner', {
@@ -225,17 +225,17 @@ describe('examples/auth-jwt', () => {
       await client.threads.getHistory(thread_id),
       await client.crons.search(),
     );
-    const told = JSON.stringify(answers);
+    const text = JSON.stringify(answers);
     const stored = await databaseText(server.database);
-    // It would be found if it were there: so is what the calendar answered.
-    expect(told).toContain('tea with the hatter');
+    // The search would find it: the calendar's response is found.
+    expect(text).toContain('tea with the hatter');
     expect(stored).toContain('tea with the hatter');
-    assertAbsent(told, token);
+    assertAbsent(text, token);
     assertAbsent(stored, token);
     expect(await sealedUsers(runId)).toEqual([]);
   });
 
-  it('shows assistants to all of the organisation, and lets some of it make them', async () => {
+  it('shows assistants to the whole organization, and lets some of its members create them', async () => {
     const [alice, bob] = [stock(await tokenOf('alice')), stock(await tokenOf('bob'))];
     const carol = stock(
       await provider.sign({ sub: 'carol', org: 'other', permissions: ['assistants:write'] }),
@@ -261,7 +261,7 @@ describe('examples/auth-jwt', () => {
     await alice.store.putItem(['notes'], 'tea', { with: 'the hatter' });
     const { items } = await alice.store.searchItems([]);
     expect(items).toMatchObject([{ namespace: ['alice', 'notes'], key: 'tea' }]);
-    // As it was read, and as it was written.
+    // In the spelling of the reads and in that of the writes.
     expect(await alice.store.getItem(['alice', 'notes'], 'tea')).toMatchObject({
       value: { with: 'the hatter' },
     });

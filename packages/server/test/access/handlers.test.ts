@@ -1,4 +1,4 @@
-// Every event that a handler can be asked about, and everything that a handler can do.
+// Every event of a handler, and every kind of result.
 import { fileURLToPath } from 'node:url';
 import { authEvents, type AuthEvent } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,8 +9,8 @@ const project = fileURLToPath(new URL('./matrix/svc.json', import.meta.url));
 let server: TestServer;
 const ids = { thread_id: '', run_id: '', assistant_id: '', cron_id: '' };
 
-const call = (event: string, deed: string, [method, path, body]: Sent) =>
-  server.call(method, path, body, { authorization: `Bearer ${event}=${deed}` });
+const call = (event: string, action: string, [method, path, body]: Sent) =>
+  server.call(method, path, body, { authorization: `Bearer ${event}=${action}` });
 
 type Sent = [method: string, path: string, body?: unknown];
 
@@ -22,13 +22,13 @@ beforeAll(async () => {
   const schedule = { assistant_id: 'probe', schedule: '0 0 1 1 *' };
   ids.cron_id = (await make(['POST', '/runs/crons', schedule])).cron_id;
   await make(['PUT', '/store/items', { namespace: ['a'], key: 'k', value: { owner: 'matrix' } }]);
-  const run = { assistant_id: 'probe', input: { ask: 'who' } };
+  const run = { assistant_id: 'probe', input: { action: 'user' } };
   ids.run_id = (await make(['POST', `/threads/${ids.thread_id}/runs`, run])).run_id;
   await call('-', '-', ['GET', `/threads/${ids.thread_id}/runs/${ids.run_id}/join`]);
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A request that asks about each event; made anew, so that one that deletes finds something. */
+/** A request for each event; created for each use, so that a request that deletes finds an object. */
 const requests: Record<AuthEvent, () => Promise<Sent> | Sent> = {
   'threads:create': () => ['POST', '/threads', { metadata: { from: 'client' } }],
   'threads:read': () => ['GET', `/threads/${ids.thread_id}`],
@@ -38,7 +38,7 @@ const requests: Record<AuthEvent, () => Promise<Sent> | Sent> = {
     return ['DELETE', `/threads/${thread.thread_id}`];
   },
   'threads:search': () => ['POST', '/threads/search', {}],
-  'threads:create_run': () => ['POST', '/runs/wait', { assistant_id: 'probe', input: { ask: 'who' } }],
+  'threads:create_run': () => ['POST', '/runs/wait', { assistant_id: 'probe', input: { action: 'user' } }],
   'assistants:create': () => ['POST', '/assistants', { graph_id: 'probe' }],
   'assistants:read': () => ['GET', `/assistants/${ids.assistant_id}`],
   'assistants:update': () => ['PATCH', `/assistants/${ids.assistant_id}`, { name: 'changed' }],
@@ -64,7 +64,7 @@ const requests: Record<AuthEvent, () => Promise<Sent> | Sent> = {
 
 const events = Object.keys(authEvents) as AuthEvent[];
 
-/** What is answered for a filter that nothing passes. */
+/** The response for a filter that matches nothing. */
 const filtered = (event: AuthEvent, body: unknown): [status: number, body?: unknown] => {
   if (event.endsWith(':search')) return [200, event === 'store:search' ? { items: [] } : []];
   if (event === 'store:list_namespaces') return [200, { namespaces: [] }];
@@ -74,68 +74,71 @@ const filtered = (event: AuthEvent, body: unknown): [status: number, body?: unkn
 };
 
 describe.each(events)('a handler for %s', (event) => {
-  const send = async (deed: string) => call(event, deed, await requests[event]());
+  const send = async (action: string) => call(event, action, await requests[event]());
 
-  it.each(['true', 'everything', 'later'])('that says %s allows it', async (deed) => {
-    const answer = await send(deed);
+  it.each(['true', 'everything', 'later'])('that returns %s allows the request', async (action) => {
+    const answer = await send(action);
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   });
 
-  it('that says false forbids it', async () => {
+  it('that returns false forbids the request', async () => {
     expect(await send('false')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
 
-  it.each(['nothing', 'null'])('that says %s forbids it, and is told what to return', async (deed) => {
-    const answer = await send(deed);
-    expect(answer.status).toBe(403);
-    expect((answer.body as { message: string }).message).toContain(`for ${event} returned nothing`);
-  });
+  it.each(['nothing', 'null'])(
+    'that returns %s forbids the request with a message that lists valid results',
+    async (action) => {
+      const answer = await send(action);
+      expect(answer.status).toBe(403);
+      expect((answer.body as { message: string }).message).toContain(`for ${event} returned nothing`);
+    },
+  );
 
-  it('that returns a filter hides what does not pass', async () => {
+  it('that returns a filter hides objects that do not match', async () => {
     const answer = await send('filter');
     const [status, body] = filtered(event, answer.body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(status);
     if (body !== undefined) expect(answer.body).toEqual(body);
   });
 
-  it.each(['throw', 'reject'])('that fails (%s) forbids it and shows nothing', async (deed) => {
-    const answer = await send(deed);
+  it.each(['throw', 'reject'])('that fails (%s) forbids the request and exposes nothing', async (action) => {
+    const answer = await send(action);
     expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } });
     expect(JSON.stringify(answer.body)).not.toContain('secret');
   });
 
-  it('that throws an HTTPException answers as it says', async () => {
+  it('that throws an HTTPException determines the response', async () => {
     const answer = await send('refuse');
     expect(answer).toMatchObject({ status: 418, body: { detail: 'a teapot' } });
     expect(answer.headers.get('x-pot')).toBe('tea');
   });
 
-  it('that hangs is not waited for', async () => {
+  it('that hangs times out', async () => {
     expect(await send('hang')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });
 
   it.each(['number', 'text', 'list', 'undefined', 'operator', 'function'])(
-    'that returns garbage (%s) allows nothing',
-    async (deed) => {
-      expect(await send(deed)).toMatchObject({ status: 500, body: { code: 'internal' } });
+    'that returns an invalid result (%s) forbids the request',
+    async (action) => {
+      expect(await send(action)).toMatchObject({ status: 500, body: { code: 'internal' } });
     },
   );
 
-  it.each(['break', 'drop'])('that makes the payload invalid (%s) allows nothing', async (deed) => {
-    const answer = await send(deed);
-    // Where nothing of the payload is needed, an empty one is valid, and what came with the request counts.
-    const isHarmless = answer.status < 300 && deed === 'drop' && /threads:(read|delete)/.test(event);
+  it.each(['break', 'drop'])('that makes the payload invalid (%s) forbids the request', async (action) => {
+    const answer = await send(action);
+    // When the event needs nothing of the payload, an empty one is valid and the original request is used.
+    const isHarmless = answer.status < 300 && action === 'drop' && /threads:(read|delete)/.test(event);
     if (!isHarmless) expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 500 });
   });
 });
 
-describe('what a handler puts into the payload', () => {
-  it('is stored with what is created', async () => {
+describe('metadata that a handler adds to the payload', () => {
+  it('is stored with the created object', async () => {
     for (const event of ['threads:create', 'assistants:create', 'crons:create'] as const) {
       const answer = await call('-', '-', await requests[event]());
       expect(answer.body).toMatchObject({ metadata: { owner: 'matrix', svc_auth_user_id: 'matrix' } });
     }
-    const run = { assistant_id: 'probe', input: { ask: 'who' }, if_not_exists: 'create' };
+    const run = { assistant_id: 'probe', input: { action: 'user' }, if_not_exists: 'create' };
     const thread_id = crypto.randomUUID();
     const made = await call('-', '-', ['POST', `/threads/${thread_id}/runs`, run]);
     expect(made.body).toMatchObject({ metadata: { owner: 'matrix', svc_auth_user_id: 'matrix' } });
@@ -145,6 +148,6 @@ describe('what a handler puts into the payload', () => {
   });
 });
 
-it('asks about every event that there is', () => {
+it('is tested for every event', () => {
   expect(Object.keys(requests).toSorted()).toEqual(Object.keys(authEvents).toSorted());
 });

@@ -1,4 +1,4 @@
-// The log of a server at its most talkative: no credential and no user's secret gets into it.
+// The log of a server at level trace contains no credential and no secret of a user.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { testDatabase } from '../database.ts';
 
 const project = fileURLToPath(new URL('./project/svc.json', import.meta.url));
 
-it('holds no credential, whatever goes well or wrong', async () => {
+it('contains no credential, whatever succeeds or fails', async () => {
   await using database = await testDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-log-'));
   try {
@@ -26,9 +26,9 @@ it('holds no credential, whatever goes well or wrong', async () => {
         body: JSON.stringify(body),
       });
     const alice = { authorization: 'Bearer alice', 'x-canary': 'header-canary' };
-    const run = (ask: string) => ({ assistant_id: 'probe', input: { ask, note: 'input-canary' } });
-    for (const ask of ['who', 'crash', 'approve', 'no such question'])
-      await (await send(`/runs/wait?q=query-canary`, alice, run(ask))).text();
+    const run = (action: string) => ({ assistant_id: 'probe', input: { action, note: 'input-canary' } });
+    for (const action of ['user', 'crash', 'approve', 'unknown'])
+      await (await send(`/runs/wait?q=query-canary`, alice, run(action))).text();
     await send('/threads', { authorization: 'Bearer wrong-canary!' }, {});
     await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'guess-canary' }, {});
     await send(

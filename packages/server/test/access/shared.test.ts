@@ -1,4 +1,4 @@
-// What users share: assistants that everybody may use, crons that everybody may change.
+// Shared objects: assistants that all users may use, crons that all users may change.
 import { afterAll, expect, it } from 'vitest';
 import { authProjects } from './auth-projects.ts';
 
@@ -6,14 +6,14 @@ const projects = authProjects();
 afterAll(() => projects[Symbol.dispose]());
 
 const shared = `export const auth = new Auth()
-  .authenticate((request) => request.headers.get('x-user') ?? 'nobody')
+  .authenticate((request) => request.headers.get('x-user') ?? 'anonymous')
   .on('assistants', () => true)
   .on('*', ({ value, user }) => {
     value.metadata = { ...value.metadata, owner: user.identity };
     return { owner: user.identity };
   });`;
 
-it('an assistant that is deleted with its threads takes only those of who deletes it', async () => {
+it('the deletion of an assistant with its threads deletes only threads of the caller', async () => {
   await using server = await projects.serve(shared);
   const call = (user: string, method: string, path: string, body?: unknown) =>
     server.call(method, path, body, { 'x-user': user });
@@ -21,7 +21,7 @@ it('an assistant that is deleted with its threads takes only those of who delete
   const { assistant_id } = made.body as { assistant_id: string };
   const threadOf = async (user: string): Promise<string> => {
     const { thread_id } = (await call(user, 'POST', '/threads', {})).body as { thread_id: string };
-    const run = { assistant_id, input: { ask: 'who' } };
+    const run = { assistant_id, input: { action: 'user' } };
     expect((await call(user, 'POST', `/threads/${thread_id}/runs/wait`, run)).status).toBe(200);
     return thread_id;
   };
@@ -31,36 +31,36 @@ it('an assistant that is deleted with its threads takes only those of who delete
   expect((await call('bob', 'GET', `/threads/${his}`)).status).toBe(404);
 });
 
-it('a handler that refuses an assistant refuses its runs', async () => {
+it('a handler that rejects an assistant rejects its runs', async () => {
   await using server = await projects.serve(`export const auth = new Auth()
     .authenticate(() => 'ann').on('*', () => true).on('assistants:read', () => false);`);
-  const run = { assistant_id: 'probe', input: { ask: 'who' } };
+  const run = { assistant_id: 'probe', input: { action: 'user' } };
   expect((await server.call('POST', '/runs/wait', run)).status).toBe(403);
   expect((await server.call('POST', '/runs/crons', { ...run, schedule: '0 0 1 1 *' })).status).toBe(403);
 });
 
-it('a cron that others may change goes on doing what its maker wanted of it', async () => {
+it('a cron that other users may change keeps running as its owner configured it', async () => {
   await using server = await projects.serve(`export const auth = new Auth()
-    .authenticate((request) => request.headers.get('x-user') ?? 'nobody').on('*', () => true);`);
+    .authenticate((request) => request.headers.get('x-user') ?? 'anonymous').on('*', () => true);`);
   const call = (user: string, method: string, path: string, body: unknown) =>
     server.call(method, path, body, { 'x-user': user });
-  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { ask: 'who' } };
+  const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *', input: { action: 'user' } };
   const { cron_id } = (await call('ann', 'POST', '/runs/crons', cron)).body as { cron_id: string };
   const path = `/runs/crons/${cron_id}`;
-  expect((await call('ben', 'PATCH', path, { input: { ask: 'approve' } })).status).toBe(403);
+  expect((await call('ben', 'PATCH', path, { input: { action: 'approve' } })).status).toBe(403);
   expect((await call('ben', 'PATCH', path, { enabled: false, metadata: { why: 'holidays' } })).status).toBe(
     200,
   );
-  expect((await call('ann', 'PATCH', path, { input: { ask: 'approve' } })).body).toMatchObject({
-    payload: { input: { ask: 'approve' } },
+  expect((await call('ann', 'PATCH', path, { input: { action: 'approve' } })).body).toMatchObject({
+    payload: { input: { action: 'approve' } },
     enabled: false,
     metadata: { why: 'holidays', svc_auth_user_id: 'ann' },
   });
 });
 
-it('one user does not take the place of all crons', async () => {
+it('one user cannot use up the crons of all users', async () => {
   await using server = await projects.serve(`export const auth = new Auth()
-    .authenticate((request) => request.headers.get('x-user') ?? 'nobody').on('*', () => true);`);
+    .authenticate((request) => request.headers.get('x-user') ?? 'anonymous').on('*', () => true);`);
   const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *' };
   const made = await server.call('POST', '/runs/crons', cron, { 'x-user': 'ann' });
   await server.database.query(
@@ -77,7 +77,7 @@ it('one user does not take the place of all crons', async () => {
   expect((await server.call('POST', '/runs/crons', cron, { 'x-user': 'ben' })).status).toBe(200);
 });
 
-it('a handler finds metadata to write to, whether the client sent some or not', async () => {
+it('a handler gets metadata to write to, whether the client sent some or not', async () => {
   await using server = await projects.serve(`export const auth = new Auth()
     .authenticate(() => 'ann').on('threads', ({ value, user }) => {
       if ('metadata' in value) value.metadata.owner = user.identity;

@@ -29,10 +29,10 @@ beforeEach(async () => {
   assistants = new AssistantService(storage, graphs);
 });
 
-const anybodys = { creatable: Filter.everything, readable: everyRow };
+const unrestricted = { creatable: Filter.everything, readable: everyRow };
 
 const make = (fields: Partial<AssistantRow> = {}): Promise<AssistantRow> =>
-  assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, anybodys);
+  assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, unrestricted);
 
 const startRun = (assistant_id: string) =>
   storage.runs.create({ ...newRun(assistant_id, crypto.randomUUID()), keyed: false });
@@ -58,7 +58,7 @@ const names = async (name: string): Promise<string[]> =>
 const idOfVersions = (page: { rows: string[] }): number[] => parsed(page).map(({ version }) => version);
 
 describe('a new assistant', () => {
-  it('is version 1, with defaults for what was not said', async () => {
+  it('is version 1, with defaults for omitted fields', async () => {
     const made = await make();
     expect(made).toMatchObject({
       name: 'one',
@@ -72,7 +72,7 @@ describe('a new assistant', () => {
     expect(parsed(versions)).toMatchObject([{ assistant_id: made.assistant_id, version: 1, name: 'one' }]);
   });
 
-  it('is of a graph that is there', async () => {
+  it('needs a graph that exists', async () => {
     await expect(make({ graph_id: 'three' })).rejects.toMatchObject({ code: 'not_found' });
     const { assistant_id } = await make();
     await expect(assistants.update(assistant_id, { graph_id: 'three' }, everyRow)).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('a new assistant', () => {
     });
   });
 
-  it('conflicts with one of the same id, or gives way to it unchanged', async () => {
+  it('conflicts with an assistant of the same id, or returns that one unchanged', async () => {
     const { assistant_id } = await make({ name: 'first' });
     await expect(make({ assistant_id })).rejects.toMatchObject({ code: 'conflict' });
     const kept = await assistants.create(
@@ -90,14 +90,14 @@ describe('a new assistant', () => {
         name: 'second',
         if_exists: 'do_nothing',
       },
-      anybodys,
+      unrestricted,
     );
     expect(kept).toMatchObject({ name: 'first', graph_id: 'one', version: 1 });
   });
 });
 
 describe('versions', () => {
-  it('come with every update, even an empty one, and merge metadata key by key', async () => {
+  it('are created by every update, even an empty one, and merge metadata key by key', async () => {
     const { assistant_id } = await make({ metadata: { a: { deep: 1 }, b: 2 }, context: { kept: true } });
     const updated = await assistants.update(assistant_id, { metadata: { a: { other: 1 }, c: 3 } }, everyRow);
     expect(updated).toMatchObject({ version: 2, context: { kept: true } });
@@ -105,7 +105,7 @@ describe('versions', () => {
     expect(await assistants.update(assistant_id, {}, everyRow)).toMatchObject({ version: 3, name: 'one' });
   });
 
-  it('are numbered after the highest, not after the current one', async () => {
+  it('are numbered after the highest version, not after the current one', async () => {
     const { assistant_id } = await make({ name: 'first' });
     await assistants.update(assistant_id, { name: 'second' }, everyRow);
     expect(await assistants.setLatest(assistant_id, 1, everyRow)).toMatchObject({
@@ -115,7 +115,7 @@ describe('versions', () => {
     expect(await assistants.update(assistant_id, { name: 'third' }, everyRow)).toMatchObject({ version: 3 });
   });
 
-  it('are all made when updates come at once', async () => {
+  it('are all created by concurrent updates', async () => {
     const { assistant_id } = await make();
     const count = 8;
     const made = await Promise.all(
@@ -142,14 +142,14 @@ describe('versions', () => {
     expect(await list({ limit: 10, offset: 0, metadata: { stage: 'a' } })).toEqual([2, 1]);
   });
 
-  it('that are not there are not found', async () => {
+  it('of unknown assistants are not found', async () => {
     const { assistant_id } = await make();
     await expect(assistants.setLatest(assistant_id, 9, everyRow)).rejects.toMatchObject({
       code: 'not_found',
     });
-    const nobody = crypto.randomUUID();
-    await expect(assistants.update(nobody, {}, everyRow)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(assistants.versions(nobody, { limit: 1, offset: 0 }, everyRow)).rejects.toMatchObject({
+    const unknownId = crypto.randomUUID();
+    await expect(assistants.update(unknownId, {}, everyRow)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(assistants.versions(unknownId, { limit: 1, offset: 0 }, everyRow)).rejects.toMatchObject({
       code: 'not_found',
     });
   });
@@ -161,12 +161,12 @@ describe('a search', () => {
     ['a_b', ['a_b']],
     ['SURE', ['100% sure', '100 sure']],
     [String.raw`c\d`, [String.raw`c\d`]],
-  ])('takes %s in a name literally, in any case', async (part, expected) => {
+  ])('matches %s in a name literally and ignores case', async (part, expected) => {
     for (const name of ['100% sure', '100 sure', 'a_b', 'axb', String.raw`c\d`]) await make({ name });
     expect((await names(part)).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('filters, sorts, pages and counts all that match', async () => {
+  it('filters, sorts, pages and returns the total', async () => {
     for (const name of ['c', 'a', 'b']) await make({ name, metadata: { team: 'red', n: { of: [1, 2] } } });
     await make({ graph_id: 'two', name: 'other' });
     const filter = { graph_id: 'one', metadata: { n: { of: [2] } } };
@@ -178,7 +178,7 @@ describe('a search', () => {
 });
 
 describe('a deletion', () => {
-  it('takes the versions along', async () => {
+  it('deletes the versions too', async () => {
     const { assistant_id } = await make();
     await assistants.delete(assistant_id, everyRow, undefined);
     await expect(assistants.get(assistant_id, everyRow)).rejects.toMatchObject({ code: 'not_found' });
@@ -187,7 +187,7 @@ describe('a deletion', () => {
     ).toEqual([]);
   });
 
-  it('is refused while runs are in flight', async () => {
+  it('is rejected while runs are in flight', async () => {
     const { assistant_id } = await make();
     await startRun(assistant_id);
     await expect(assistants.delete(assistant_id, everyRow, everyRow)).rejects.toMatchObject({
@@ -196,7 +196,7 @@ describe('a deletion', () => {
     expect(await assistants.get(assistant_id, everyRow)).toMatchObject({ assistant_id });
   });
 
-  it('takes the threads along when asked to', async () => {
+  it('deletes the threads too with delete_threads', async () => {
     const { assistant_id } = await make();
     const thread_id = crypto.randomUUID();
     await storage.threads.create({ thread_id, metadata: { assistant_id }, config: {} });
@@ -204,13 +204,13 @@ describe('a deletion', () => {
     expect(await storage.threads.find(thread_id, everyRow)).toBeUndefined();
   });
 
-  it('of a default assistant is refused, whatever its metadata became', async () => {
+  it('of a default assistant is rejected, even after its metadata changed', async () => {
     await assistants.syncDefaults();
-    await assistants.update('one', { metadata: { created_by: 'somebody' } }, everyRow);
+    await assistants.update('one', { metadata: { created_by: 'another user' } }, everyRow);
     await expect(assistants.delete('one', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('of a copy of a default assistant is not', async () => {
+  it('of a copy of a default assistant is allowed', async () => {
     await assistants.syncDefaults();
     const { metadata } = await assistants.get('one', everyRow);
     const copy = await make({ metadata });
@@ -232,7 +232,7 @@ describe('default assistants', () => {
     });
   });
 
-  it('stay as they are when servers start again, or at once', async () => {
+  it('are unchanged when servers start again, or concurrently', async () => {
     await Promise.all(Array.from({ length: 4 }, () => new AssistantService(storage, graphs).syncDefaults()));
     const before = await assistants.search({}, firstPage, everyRow);
     await assistants.syncDefaults();
@@ -240,7 +240,7 @@ describe('default assistants', () => {
     expect(before.total).toBe(2);
   });
 
-  it('follow the description in the configuration, in one version for all servers', async () => {
+  it('follow the description in the configuration, with one new version for all servers', async () => {
     await assistants.syncDefaults();
     const described = new Map([
       ['one', { description: 'now described' }],
@@ -257,7 +257,7 @@ describe('default assistants', () => {
   const ids = async (service: AssistantService): Promise<string[]> =>
     parsed((await service.search({}, firstPage, everyRow)).page).map((row) => row.assistant_id);
 
-  it('stay when a server starts without their graph, with their crons and runs', async () => {
+  it('are kept when a server starts without their graph, with their crons and runs', async () => {
     await assistants.syncDefaults();
     const assistant_id = defaultAssistantId('two');
     const run = newRun(assistant_id, crypto.randomUUID());
@@ -272,7 +272,7 @@ describe('default assistants', () => {
     expect(await storage.runs.find(run.run_id, undefined, everyRow)).toMatchObject({ assistant_id });
   });
 
-  it('are not listed while no node executes their graph, and are again when one does', async () => {
+  it('are not listed while no node executes their graph, and are listed when one does again', async () => {
     await assistants.syncDefaults();
     const { metadata } = await assistants.get('two', everyRow);
     const copy = await make({ graph_id: 'two', metadata });
@@ -286,14 +286,14 @@ describe('default assistants', () => {
     expect(await ids(assistants)).toHaveLength(3);
   });
 
-  it('are kept from servers of an earlier release, which delete those of graphs that they do not have', async () => {
+  it('are hidden from servers of an earlier release, which would delete those of graphs that they do not have', async () => {
     await assistants.syncDefaults();
     const remove = { name: 'earlier', text: 'delete from assistants where assistant_id = $1' };
     await database.query(remove, [defaultAssistantId('two')]);
     expect(await assistants.get('two', everyRow)).toMatchObject({ graph_id: 'two' });
   });
 
-  it('that an earlier release made are marked, and copies of them are not', async () => {
+  it('of an earlier release are marked, and copies of them are not', async () => {
     await assistants.syncDefaults();
     const copy = await make({ graph_id: 'two', metadata: { created_by: 'system' } });
     await database.script('update assistants set is_default = false');
@@ -303,8 +303,8 @@ describe('default assistants', () => {
   });
 });
 
-describe('the deletion of default assistants that nothing executes', () => {
-  it('lists what goes with them first, and deletes only those', async () => {
+describe('the deletion of default assistants whose graph no worker executes', () => {
+  it('first lists what it will delete, and deletes only that', async () => {
     await assistants.syncDefaults();
     const assistant_id = defaultAssistantId('two');
     await startRun(assistant_id);
@@ -321,7 +321,7 @@ describe('the deletion of default assistants that nothing executes', () => {
     expect(await assistants.get('one', everyRow)).toMatchObject({ graph_id: 'one' });
   });
 
-  it('is refused while a worker executes the graph, and of one that only changed its graph', async () => {
+  it('is rejected while a worker executes the graph, and for an assistant that only changed its graph', async () => {
     await assistants.syncDefaults();
     await reportWorker(['one', 'two']);
     const pruner = new AssistantPruner(storage, []);
@@ -333,7 +333,7 @@ describe('the deletion of default assistants that nothing executes', () => {
     expect((await pruner.preview()).map((row) => row.assistant_id)).toEqual([defaultAssistantId('one')]);
   });
 
-  it('is refused over the API on a node without the graph', async () => {
+  it('is rejected by the API on a node without the graph', async () => {
     await assistants.syncDefaults();
     const other = new AssistantService(storage, new Map([['one', {}]]));
     await expect(other.delete('two', everyRow, undefined)).rejects.toMatchObject({ code: 'conflict' });

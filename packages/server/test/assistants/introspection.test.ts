@@ -23,24 +23,26 @@ type Properties = Record<string, unknown>;
 type Named = 'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema';
 type Schemas = Record<Named, { properties: Properties } | null>;
 
-const nothing = () => ({});
-const ask = (graph: unknown, command: Omit<IntrospectCommand, 'graph_id' | 'config'>): Promise<unknown> =>
-  introspect(graph as Graph, { graph_id: 'g', config: {}, ...command });
+const noop = () => ({});
+const introspectGraph = (
+  graph: unknown,
+  command: Omit<IntrospectCommand, 'graph_id' | 'config'>,
+): Promise<unknown> => introspect(graph as Graph, { graph_id: 'g', config: {}, ...command });
 const schemasOf = async (graph: unknown): Promise<Schemas> =>
-  (await ask(graph, { what: 'schemas' })) as Schemas;
+  (await introspectGraph(graph, { what: 'schemas' })) as Schemas;
 const namesOf = (schema: { properties: Properties } | null): string[] =>
   Object.keys(schema?.properties ?? {});
 
 const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };
 
 const leaf = new StateGraph(MessagesAnnotation)
-  .addNode('think', nothing)
-  .addNode('say', nothing)
+  .addNode('think', noop)
+  .addNode('reply', noop)
   .addEdge(START, 'think')
-  .addEdge('think', 'say')
+  .addEdge('think', 'reply')
   .compile();
 const middle = new StateGraph(MessagesAnnotation)
-  .addNode('prepare', nothing)
+  .addNode('prepare', noop)
   .addNode('leaf', leaf)
   .addEdge(START, 'prepare')
   .addEdge('prepare', 'leaf')
@@ -48,97 +50,97 @@ const middle = new StateGraph(MessagesAnnotation)
 const outer = new StateGraph(MessagesAnnotation).addNode('middle', middle).addEdge(START, 'middle').compile();
 
 describe('the schemas of a graph', () => {
-  it('name the channels of an annotation, and say which hold messages', async () => {
+  it('contain the channels of an annotation, and mark those that hold messages', async () => {
     const { input_schema, output_schema, state_schema, config_schema } = await schemasOf(leaf);
     for (const schema of [input_schema, output_schema, state_schema])
       expect(schema).toMatchObject({ type: 'object', properties: { messages } });
     expect(config_schema).toBeNull();
   });
 
-  it('know messages by their reducer, or by their name when they are a list', async () => {
+  it('recognize messages by their reducer, or by the name of a list channel', async () => {
     const concat = (before: BaseMessage[], after: BaseMessage[]) => before.concat(after);
     const Renamed = Annotation.Root({
       chat: Annotation({ reducer: messagesStateReducer, default: () => [] }),
       messages: Annotation<string>,
     });
     const Joined = Annotation.Root({ messages: Annotation({ reducer: concat, default: () => [] }) });
-    const renamed = new StateGraph(Renamed).addNode('a', nothing).addEdge(START, 'a').compile();
-    const joined = new StateGraph(Joined).addNode('a', nothing).addEdge(START, 'a').compile();
+    const renamed = new StateGraph(Renamed).addNode('a', noop).addEdge(START, 'a').compile();
+    const joined = new StateGraph(Joined).addNode('a', noop).addEdge(START, 'a').compile();
     expect((await schemasOf(renamed)).state_schema?.properties).toEqual({ chat: messages, messages: {} });
     expect((await schemasOf(joined)).state_schema?.properties).toEqual({ messages });
   });
 
-  it('keep apart what goes in, what comes out and what stays inside', async () => {
+  it('separate input, output and private state', async () => {
     const graph = new StateGraph({
       stateSchema: Annotation.Root({
-        asked: Annotation<string>,
-        said: Annotation<string>,
+        question: Annotation<string>,
+        reply: Annotation<string>,
         secret: Annotation<string>,
       }),
-      input: Annotation.Root({ asked: Annotation<string> }),
-      output: Annotation.Root({ said: Annotation<string> }),
+      input: Annotation.Root({ question: Annotation<string> }),
+      output: Annotation.Root({ reply: Annotation<string> }),
     })
-      .addNode('a', nothing)
+      .addNode('a', noop)
       .addEdge(START, 'a')
       .compile();
     const { input_schema, output_schema, state_schema } = await schemasOf(graph);
-    expect(namesOf(input_schema)).toEqual(['asked']);
-    expect(namesOf(output_schema)).toEqual(['said']);
-    expect(namesOf(state_schema).toSorted()).toEqual(['asked', 'said', 'secret']);
+    expect(namesOf(input_schema)).toEqual(['question']);
+    expect(namesOf(output_schema)).toEqual(['reply']);
+    expect(namesOf(state_schema).toSorted()).toEqual(['question', 'reply', 'secret']);
   });
 
-  it('are those of zod 4, with the context as configuration', async () => {
+  it('are derived from zod 4, with the context as configuration', async () => {
     const State = z.object({
       messages: MessagesZodState.shape.messages,
       count: z.number().describe('how many'),
     });
     const Plain = State.pick({ count: true });
     const Context = z.object({ model: z.string() });
-    const graph = new StateGraph(Plain, Context).addNode('a', nothing).addEdge(START, 'a').compile();
+    const graph = new StateGraph(Plain, Context).addNode('a', noop).addEdge(START, 'a').compile();
     const { state_schema, config_schema, context_schema } = await schemasOf(graph);
     expect(state_schema?.properties).toEqual({ count: { type: 'number', description: 'how many' } });
     expect(config_schema?.properties).toEqual({ model: { type: 'string' } });
     expect(context_schema).toEqual(config_schema);
-    const chat = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    const chat = new StateGraph(State).addNode('a', noop).addEdge(START, 'a').compile();
     expect((await schemasOf(chat)).state_schema?.properties['messages']).toMatchObject({
       langgraph_type: 'messages',
     });
   });
 
-  it('are those of zod 3', async () => {
-    // The library takes it at run time, whatever its types say.
+  it('are derived from zod 3', async () => {
+    // The library accepts zod 3 at run time, although its types do not.
     const State = z3.object({ count: z3.number() }) as unknown as z.ZodObject<{ count: z.ZodNumber }>;
-    const graph = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    const graph = new StateGraph(State).addNode('a', noop).addEdge(START, 'a').compile();
     expect((await schemasOf(graph)).state_schema?.properties).toEqual({ count: { type: 'number' } });
   });
 
-  it('are those of a StateSchema', async () => {
+  it('are derived from a StateSchema', async () => {
     const State = new StateSchema({ messages: MessagesValue, count: z.number().default(0) });
-    const graph = new StateGraph(State).addNode('a', nothing).addEdge(START, 'a').compile();
+    const graph = new StateGraph(State).addNode('a', noop).addEdge(START, 'a').compile();
     expect((await schemasOf(graph)).state_schema?.properties).toMatchObject({
       messages: { langgraph_type: 'messages' },
       count: { type: 'number' },
     });
   });
 
-  it('fall back to names when a part has no JSON Schema', async () => {
+  it('contain only names when a part has no JSON Schema', async () => {
     const graph = new StateGraph(z.object({ count: z.number(), since: z.date() }))
-      .addNode('a', nothing)
+      .addNode('a', noop)
       .addEdge(START, 'a')
       .compile();
     expect((await schemasOf(graph)).state_schema?.properties).toEqual({ count: {}, since: {} });
   });
 
-  it('are those of a prebuilt agent', async () => {
+  it('are derived for a prebuilt agent', async () => {
     const agent = createReactAgent({ llm: new FakeListChatModel({ responses: ['hi'] }), tools: [] });
     expect((await schemasOf(agent)).input_schema?.properties).toMatchObject({
       messages: { langgraph_type: 'messages' },
     });
   });
 
-  it('are null for a function, which has no channels to speak of', async () => {
+  it('are null for an entrypoint function, which has no channels', async () => {
     const graph = entrypoint({ name: 'add' }, async (n: number) => Promise.resolve(n + 1));
-    expect(await ask(graph, { what: 'schemas' })).toEqual({
+    expect(await introspectGraph(graph, { what: 'schemas' })).toEqual({
       graph_id: 'g',
       input_schema: null,
       output_schema: null,
@@ -151,27 +153,27 @@ describe('the schemas of a graph', () => {
 
 describe('the drawing of a graph', () => {
   const idsAt = async (xray?: boolean | number): Promise<string[]> => {
-    const drawing = await ask(outer, { what: 'graph', ...(xray === undefined ? {} : { xray }) });
+    const drawing = await introspectGraph(outer, { what: 'graph', ...(xray === undefined ? {} : { xray }) });
     return (drawing as { nodes: { id: string }[] }).nodes.map(({ id }) => id);
   };
 
   it('has nodes and edges that survive JSON', async () => {
-    const drawing = await ask(leaf, { what: 'graph' });
+    const drawing = await introspectGraph(leaf, { what: 'graph' });
     expect(JSON.parse(JSON.stringify(drawing))).toEqual(drawing);
     expect(drawing).toMatchObject({
       nodes: [
         { id: '__start__', type: 'schema' },
         { id: 'think', type: 'runnable', data: { name: 'think' } },
-        { id: 'say', type: 'runnable' },
+        { id: 'reply', type: 'runnable' },
         { id: '__end__', type: 'schema' },
       ],
     });
     const { edges } = drawing as { edges: unknown[] };
-    expect(edges).toContainEqual(expect.objectContaining({ source: 'think', target: 'say' }));
+    expect(edges).toContainEqual(expect.objectContaining({ source: 'think', target: 'reply' }));
   });
 
-  it('names its nodes in texts, even those of a function', async () => {
-    const drawing = await ask(
+  it('has text names for its nodes, also for a function', async () => {
+    const drawing = await introspectGraph(
       entrypoint({ name: 'add' }, (n: number) => Promise.resolve(n + 1)),
       { what: 'graph' },
     );
@@ -183,26 +185,26 @@ describe('the drawing of a graph', () => {
     ]);
   });
 
-  it('looks into subgraphs as deep as asked', async () => {
+  it('contains subgraphs to the requested depth', async () => {
     expect(await idsAt()).toEqual(['__start__', 'middle', '__end__']);
     expect(await idsAt(1)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf']));
-    expect(await idsAt(true)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf:say']));
+    expect(await idsAt(true)).toEqual(expect.arrayContaining(['middle:prepare', 'middle:leaf:reply']));
   });
 });
 
 describe('the subgraphs of a graph', () => {
   const names = async (command: { namespace?: string; recurse?: boolean }): Promise<string[]> =>
-    Object.keys((await ask(outer, { what: 'subgraphs', ...command })) as object);
+    Object.keys((await introspectGraph(outer, { what: 'subgraphs', ...command })) as object);
 
-  it('are named by their path of nodes', async () => {
+  it('are listed by their path of nodes', async () => {
     expect(await names({})).toEqual(['middle']);
     expect((await names({ recurse: true })).toSorted()).toEqual(['middle', 'middle|leaf']);
     expect(await names({ namespace: 'middle|leaf', recurse: true })).toEqual(['middle|leaf']);
-    expect(await names({ namespace: 'nobody' })).toEqual([]);
+    expect(await names({ namespace: 'unknown' })).toEqual([]);
     expect(await names({ namespace: 'mid', recurse: true })).toEqual([]);
   });
 
-  it('are found at any depth by their namespace, with what lies below when asked for', async () => {
+  it('are found at any depth by their namespace, with their own subgraphs when requested', async () => {
     expect(await names({ namespace: 'middle|leaf' })).toEqual(['middle|leaf']);
     expect(await names({ namespace: 'middle' })).toEqual(['middle']);
     expect((await names({ namespace: 'middle', recurse: true })).toSorted()).toEqual([
@@ -212,7 +214,7 @@ describe('the subgraphs of a graph', () => {
   });
 
   it('have their schemas under long and short names', async () => {
-    const { middle: found } = (await ask(outer, { what: 'subgraphs' })) as Record<
+    const { middle: found } = (await introspectGraph(outer, { what: 'subgraphs' })) as Record<
       string,
       Record<string, unknown>
     >;

@@ -1,4 +1,4 @@
-// Assistants that several callers change, delete and use at once.
+// Concurrent changes, deletions and uses of assistants.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Filter } from '../../src/auth/authorization/access-filter.ts';
@@ -23,16 +23,16 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const anybodys = { creatable: Filter.everything, readable: everyRow };
+const unrestricted = { creatable: Filter.everything, readable: everyRow };
 const make = async (): Promise<string> =>
-  (await assistants.create({ graph_id: 'one', if_exists: 'raise' }, anybodys)).assistant_id;
+  (await assistants.create({ graph_id: 'one', if_exists: 'raise' }, unrestricted)).assistant_id;
 
-/** What becomes of a deletion: nothing, or the code of its problem. */
+/** Deletes an assistant; returns undefined, or the code of the problem. */
 const deletion = (assistant_id: string): Promise<unknown> =>
   assistants.delete(assistant_id, everyRow, undefined).catch((error: { code?: unknown }) => error.code);
 
 describe('the deletion of an assistant', () => {
-  it('is refused when a run of it was being made', async () => {
+  it('is rejected when a run of the assistant was being created', async () => {
     const assistant_id = await make();
     let deleted: Promise<unknown> | undefined;
     await db.transact(async (tx) => {
@@ -45,7 +45,7 @@ describe('the deletion of an assistant', () => {
     expect(await assistants.get(assistant_id, everyRow)).toMatchObject({ assistant_id });
   });
 
-  it('finds nothing when another was deleting it', async () => {
+  it('returns not_found when another transaction deletes it first', async () => {
     const assistant_id = await make();
     let deleted: Promise<unknown> | undefined;
     await db.transact(async (tx) => {
@@ -57,32 +57,32 @@ describe('the deletion of an assistant', () => {
   });
 });
 
-/** A service on a storage in which others do something just before an assistant is looked for, the first time. */
-const beforeFirstFind = (deed: () => Promise<unknown>): AssistantService => {
+/** A service whose storage executes `action` just before the first lookup of an assistant. */
+const beforeFirstFind = (action: () => Promise<unknown>): AssistantService => {
   let isFirst = true;
-  const find: Storage['assistants']['find'] = async (...asked) => {
-    if (isFirst) await deed();
+  const find: Storage['assistants']['find'] = async (...args) => {
+    if (isFirst) await action();
     isFirst = false;
-    return storage.assistants.find(...asked);
+    return storage.assistants.find(...args);
   };
   return new AssistantService({ ...storage, assistants: { ...storage.assistants, find } }, graphs);
 };
 
-describe('an assistant that was not there for a write', () => {
-  it('is changed when another makes it before it is looked for', async () => {
+describe('an assistant whose write matched no row', () => {
+  it('is updated when another caller creates it before the lookup', async () => {
     const assistant_id = randomUUID();
-    const asked = { assistant_id, graph_id: 'one', if_exists: 'raise' } as const;
-    const late = beforeFirstFind(() => assistants.create(asked, anybodys));
-    expect(await late.update(assistant_id, { name: 'changed' }, everyRow)).toMatchObject({
+    const fields = { assistant_id, graph_id: 'one', if_exists: 'raise' } as const;
+    const service = beforeFirstFind(() => assistants.create(fields, unrestricted));
+    expect(await service.update(assistant_id, { name: 'changed' }, everyRow)).toMatchObject({
       name: 'changed',
       version: 2,
     });
   });
 
-  it('is made when the one that was in its place goes before it is looked for', async () => {
+  it('is created when the existing one is deleted before the lookup', async () => {
     const assistant_id = await make();
-    const late = beforeFirstFind(() => storage.assistants.delete(assistant_id, everyRow));
-    const asked = { assistant_id, graph_id: 'one', name: 'new', if_exists: 'do_nothing' } as const;
-    expect(await late.create(asked, anybodys)).toMatchObject({ name: 'new' });
+    const service = beforeFirstFind(() => storage.assistants.delete(assistant_id, everyRow));
+    const fields = { assistant_id, graph_id: 'one', name: 'new', if_exists: 'do_nothing' } as const;
+    expect(await service.create(fields, unrestricted)).toMatchObject({ name: 'new' });
   });
 });

@@ -1,4 +1,4 @@
-// A run that loses an attempt gives its answers and its input once: to the questions that it found.
+// A run that loses an attempt applies its answers and its input once, to the questions that it found.
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
-/** Runs until a node waits at the gate and `isStored` holds, loses the attempt, and lets the next one pass. */
+/** Runs until a node waits at the barrier and `isStored` holds, ends the attempt, and lets the next attempt pass. */
 const runLosingAnAttempt = async (
   thread_id: string,
   body: object,
@@ -24,7 +24,7 @@ const runLosingAnAttempt = async (
   const { run_id } = await client.runs.create(thread_id, 'survey', body);
   await eventually(async () => expect(await client.store.get(['waiting'], run_id)).toBeTruthy());
   await eventually(isStored);
-  await client.store.put(['gates'], run_id, { exit: 1 });
+  await client.store.put(['barriers'], run_id, { exit: 1 });
   await client.runs.join(thread_id, run_id);
   expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 2 });
   return run_id;
@@ -35,48 +35,48 @@ const questionsOf = async (thread_id: string): Promise<unknown[]> =>
     .flat()
     .map(({ value }) => value);
 
-const hasAsked =
+const hasInterrupt =
   (thread_id: string, question: string): (() => Promise<void>) =>
   async () => {
     const state = await client.threads.getState(thread_id, { subgraphs: true });
     expect(JSON.stringify(state.tasks)).toContain(question);
   };
 
-describe('the answer of a run whose attempt is lost', () => {
-  it('is not taken for the next question of the node', async () => {
+describe('the answer of a run that lost an attempt', () => {
+  it('does not answer the next question of the node', async () => {
     const thread_id = await newThread();
     const input = { plan: { left: 2, right: 1, hold: 'right' } };
     await client.runs.wait(thread_id, 'survey', { input });
     const body = { command: { resume: 'a' } };
-    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'left 1?'));
+    await runLosingAnAttempt(thread_id, body, hasInterrupt(thread_id, 'left 1?'));
     expect(await questionsOf(thread_id)).toEqual(['left 1?']);
     await client.runs.wait(thread_id, 'survey', { command: { resume: 'b' } });
     const { log } = (await client.threads.getState(thread_id)).values as { log: string[] };
     expect(log).toEqual(['open', 'ask', 'again', 'left a b', 'right a', 'close']);
   });
 
-  it('is not taken for the next question inside a subgraph', async () => {
+  it('does not answer the next question inside a subgraph', async () => {
     const thread_id = await newThread();
     const input = { plan: { ask: 1, again: 1, right: 1, hold: 'right' } };
     await client.runs.wait(thread_id, 'survey', { input });
     const body = { command: { resume: 'a' } };
-    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'again 0?'));
+    await runLosingAnAttempt(thread_id, body, hasInterrupt(thread_id, 'again 0?'));
     expect(await questionsOf(thread_id)).toEqual(['again 0?']);
     await client.runs.wait(thread_id, 'survey', { command: { resume: 'b' } });
     const { log } = (await client.threads.getState(thread_id)).values as { log: string[] };
     expect(log).toEqual(['open', 'ask a', 'again b', 'left', 'right a', 'close']);
   });
 
-  it('is not taken for a question of a later step', async () => {
+  it('does not answer a question of a later step', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'survey', { input: { plan: { open: 1, right: 1, hold: 'left' } } });
     const body = { command: { resume: 'a' }, durability: 'sync' };
-    await runLosingAnAttempt(thread_id, body, hasAsked(thread_id, 'right 0?'));
+    await runLosingAnAttempt(thread_id, body, hasInterrupt(thread_id, 'right 0?'));
     expect(await questionsOf(thread_id)).toEqual(['right 0?']);
   });
 });
 
-describe('the update of a run whose attempt is lost', () => {
+describe('the update of a run that lost an attempt', () => {
   it('is applied once', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'survey', {
@@ -90,8 +90,8 @@ describe('the update of a run whose attempt is lost', () => {
   });
 });
 
-describe('a run from an earlier checkpoint whose attempt is lost', () => {
-  it('goes on where it was', async () => {
+describe('a run from an earlier checkpoint that lost an attempt', () => {
+  it('resumes without repeating a step', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'survey', {
       input: { plan: { hold: 'left' } },

@@ -22,7 +22,7 @@ interface Case {
   isLater?: boolean;
 }
 
-/** How a run ends, and what it leaves. */
+/** Executes a run; returns its outcome and what it has stored. */
 const outcomeOf = async ({ limit, goal, exits, isLater = false }: Case) => {
   const { thread_id } = await client.threads.create();
   if (isLater) await client.runs.wait(thread_id, 'steps', { input: { goal: 2, exits: [], done: 0 } });
@@ -38,7 +38,7 @@ const outcomeOf = async ({ limit, goal, exits, isLater = false }: Case) => {
   return { attempt, left: { status, error, values: history[0]?.values, checkpoints: history.length } };
 };
 
-describe('a run that is lost and resumed', () => {
+describe('a run that loses attempts', () => {
   it.each<Case>([
     { limit: 4, goal: 3, exits: [1] },
     { limit: 4, goal: 4, exits: [1] },
@@ -50,7 +50,7 @@ describe('a run that is lost and resumed', () => {
     { limit: 6, goal: 9, exits: [2, 4] },
     { limit: 4, goal: 9, exits: [2], isLater: true },
     { limit: 4, goal: 4, exits: [2], isLater: true },
-  ])('takes as many steps as one that is not: %j', async (one) => {
+  ])('ends as the same run without lost attempts: limit $limit, goal $goal, exits $exits', async (one) => {
     const undisturbed = await outcomeOf({ ...one, exits: [] });
     const { attempt, left } = await outcomeOf(one);
     expect(attempt).toBe(one.exits.length + 1);
@@ -59,7 +59,7 @@ describe('a run that is lost and resumed', () => {
     expect({ ...left, values }).toEqual({ ...undisturbed.left, values: expected });
   });
 
-  it('takes no step more when the lost attempt has taken the last one', async () => {
+  it('does not take another step when the lost attempt took the last one', async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'survey', {
       input: { plan: { hold: 'close' } },
@@ -71,7 +71,7 @@ describe('a run that is lost and resumed', () => {
     // As if the attempt had been lost between its last step and its end.
     const text = `update runs set kwargs = replace(kwargs, '"recursion_limit":10', '"recursion_limit":1') where run_id = $1`;
     await server.database.query({ name: 'lower', text }, [run_id]);
-    await client.store.put(['gates'], run_id, { exit: 1 });
+    await client.store.put(['barriers'], run_id, { exit: 1 });
     await client.runs.join(thread_id, run_id).catch(() => undefined);
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({
       status: 'error',

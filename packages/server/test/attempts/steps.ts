@@ -1,4 +1,4 @@
-// Counts to its goal, a superstep each; the process exits in the steps that the input names, one for each attempt.
+// Counts to its goal, one superstep each; the process exits in the steps that the input lists, one per attempt.
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({

@@ -1,4 +1,4 @@
-// LangGraph's own suite for checkpointers.
+// LangGraph's own test suite for checkpointers.
 import {
   getTupleTests,
   listTests,
@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { ThreadSavers } from './thread-savers.ts';
 
-/** Cases that do not apply to us, and why. */
+/** Cases that do not apply to this saver, with the reason. */
 const inapplicable = new Map([
   ['should migrate pending sends', 'our storage never held checkpoints of the formats before 4'],
   [
     'should only store channel_values that have changed (based on newVersions)',
-    'values are stored by the hash of their content: all of them are kept, and those that did not change cost nothing',
+    'values are stored by the hash of their content: all of them are kept, and unchanged ones take no space',
   ],
 ]);
 
@@ -24,7 +24,7 @@ const only = new Proxy(it, {
     Reflect.apply(inapplicable.has(name) ? target.skip : target, self, [name, ...rest]) as unknown,
 });
 
-// The suite expects the test runner's functions to be global.
+// The suite expects the test functions as globals.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it: only });
 
 const databases = new Map<ThreadSavers, TestDatabase>();

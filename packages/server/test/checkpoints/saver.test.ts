@@ -1,4 +1,4 @@
-// What is put comes back, whatever it is, and at the cost that structural sharing promises.
+// The saver returns the values that were put, of any type, and shares unchanged parts between checkpoints.
 import { HumanMessage } from '@langchain/core/messages';
 import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const checkpointOf = (channel_values: Record<string, unknown>, version: number):
 const metadata = (step: number) => ({ source: 'loop' as const, step, parents: {} });
 
 describe('the saver', () => {
-  it('gives back exactly what was put, over random sequences of checkpoints and values', async () => {
+  it('returns exactly what was put, over random sequences of checkpoints and values', async () => {
     const state = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), anyValue, {
       maxKeys: 4,
       noNullPrototype: true,
@@ -67,7 +67,7 @@ describe('the saver', () => {
     );
   });
 
-  it('stores the answers of a task that asked several times and has finished', async () => {
+  it('stores the answers of a finished task that interrupted several times', async () => {
     const savers = new ThreadSavers(database);
     const thread_id = randomUUID();
     const config = await savers.put(
@@ -132,7 +132,7 @@ describe('the saver', () => {
     expect(row?.bytes).toBeLessThan(3 * 100 * 500);
   });
 
-  it('sees what it has put itself before it is durable', async () => {
+  it('reads its own writes before they are durable', async () => {
     const savers = new ThreadSavers(database, { sync: false });
     const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: '' } };
     const saved = await savers.put(config, checkpointOf({ a: [{ b: 1 }] }, 1), metadata(0));
@@ -144,14 +144,14 @@ describe('the saver', () => {
     });
   });
 
-  it('refuses a writer that has lost its right, and stores nothing of it', async () => {
+  it('rejects a writer without a valid lease, and stores nothing of it', async () => {
     const savers = new ThreadSavers(database);
     const other = new ThreadSavers(database);
     const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: '' } };
     await savers.put(config, checkpointOf({ a: 1 }, 1), metadata(0));
     const seen = await other.getTuple(config);
     const first = await savers.put(seen?.config ?? config, checkpointOf({ a: 2 }, 2), metadata(1));
-    // The other one still believes that the first checkpoint is the newest.
+    // The other writer still has the first checkpoint as its head.
     await expect(other.put(seen?.config ?? config, checkpointOf({ a: 3 }, 2), metadata(1))).rejects.toThrow(
       LeaseLost,
     );
@@ -161,7 +161,7 @@ describe('the saver', () => {
     expect(head?.checkpoint.channel_values).toEqual({ a: 2 });
   });
 
-  it('gives a child an id after its parent’s, also when the clock went back', () => {
+  it("gives a child an id after its parent's, also when the clock was set back", () => {
     fc.assert(
       fc.property(fc.uuid({ version: 6 }), fc.uuid({ version: 6 }), (parent, id) => {
         fc.pre(!parent.startsWith('ffffffff-ffff-6fff'));

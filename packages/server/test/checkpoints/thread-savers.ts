@@ -1,4 +1,4 @@
-// Our saver serves one run on one thread. This opens one for every thread that a test speaks of.
+// A saver for many threads: opens one SvcCheckpointer, which serves one run on one thread, for each thread that a test uses.
 import { randomUUID } from 'node:crypto';
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
@@ -44,7 +44,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
     return (await this.#of(config)).saver.getTuple(config);
   }
 
-  /** Over all threads when the config names none, newest first. */
+  /** Lists the checkpoints of all threads when the config names none, newest first. */
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const thread_id = config.configurable?.['thread_id'] as string | undefined;
     const { limit, ...filters } = options;
@@ -70,7 +70,7 @@ export class ThreadSavers extends BaseCheckpointSaver {
     this.forget();
   }
 
-  /** The next use reads everything from storage, as a new run would. */
+  /** Forgets all sessions: the next use reads everything from storage, as a new run would. */
   forget(): void {
     this.#sessions.clear();
   }

@@ -1,8 +1,8 @@
-// svc assistants prune, after a graph has left the configuration.
+// svc assistants prune, after a graph was removed from the configuration.
 import { expect, it } from 'vitest';
 import { createProject, runCli } from './cli-process.ts';
 
-it('lists default assistants of graphs that are gone, and deletes them only with --delete', async () => {
+it('lists default assistants of removed graphs, and deletes them only with --delete', async () => {
   const agent = './agent.ts:graph';
   using project = createProject({ graphs: { agent, old: agent } });
   const svc = (...args: string[]) => runCli(args, { cwd: project.dir }).exit;

@@ -20,7 +20,7 @@ export interface Project extends Disposable {
   write(name: string, content: unknown): void;
 }
 
-/** A folder with a graph and a svc.json, which can import what the repository can. */
+/** A folder with a graph and a svc.json, which can import the packages of the repository. */
 export function createProject(config: unknown = { graphs: { agent: './agent.ts:graph' } }): Project {
   const dir = mkdtempSync(join(tmpdir(), 'svc-cli-'));
   const write = (name: string, content: unknown): void =>
@@ -35,12 +35,12 @@ export interface CliProcess extends AsyncDisposable {
   pid: number;
   /** Everything printed so far, both streams. */
   output(): string;
-  /** Resolves with what the pattern matched first in the output after `from`. */
+  /** Resolves with the first match of the pattern in the output after `from`. */
   prints(pattern: RegExp, from?: number): Promise<RegExpExecArray>;
   exit: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-/** The real CLI, with nothing of this process's environment but what a shell has. */
+/** The real CLI, with a minimal environment instead of this process's. */
 export function runCli(args: string[], options: { cwd: string; env?: Record<string, string> }): CliProcess {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,

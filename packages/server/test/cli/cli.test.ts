@@ -25,7 +25,7 @@ describe('svc', () => {
     ],
     [['help', 'start'], ['--host']],
     [['--version'], ['0.1.0']],
-  ])('%j prints what it should, and exits 0', async (args, words) => {
+  ])('%j prints the expected text and exits 0', async (args, words) => {
     const { code, stdout } = await svc(...args);
     expect(code).toBe(0);
     for (const word of words) expect(stdout).toContain(word);
@@ -38,14 +38,14 @@ describe('svc', () => {
     [['start', 'extra'], 'too many arguments'],
     [['config', '--xml'], 'unknown option'],
     [[], 'Usage: svc'],
-  ])('%j is wrong usage: a message and exit 2', async (args, message) => {
+  ])('%j is a usage error: it prints a message and exits 2', async (args, message) => {
     const { code, stdout, stderr } = await svc(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
   });
 
   it.each(['start', 'dev', 'config', 'migrate'])(
-    '%s prints every mistake of the configuration, no stack, and exits 1',
+    '%s prints all mistakes of the configuration, no stack, and exits 1',
     async (command) => {
       using project = createProject({ graphs: { agent: './nope.ts:graph' }, env: '.env' });
       const { code, stderr } = await runCli([command, '--data-dir', './data'], {
@@ -66,7 +66,7 @@ describe('svc', () => {
     },
   );
 
-  it('start without a config file says how to write one', async () => {
+  it('start without a config file prints how to write one', async () => {
     using project = createProject();
     const { code, stderr } = await runCli(['start', '--config', 'none'], { cwd: project.dir }).exit;
     expect(code).toBe(1);
@@ -76,7 +76,7 @@ describe('svc', () => {
 });
 
 describe('svc config', () => {
-  it('prints what is in force and where from, without passwords', async () => {
+  it('prints the values in force and their sources, without passwords', async () => {
     using project = createProject({
       graphs: { agent: './agent.ts:graph' },
       grahps: {},
@@ -95,13 +95,13 @@ describe('svc config', () => {
     expect(stderr).toContain('did you mean "graphs"?');
   });
 
-  it('takes a flag without a value for true', async () => {
+  it('treats a flag without a value as true', async () => {
     using project = createProject();
     const { stdout } = await runCli(['config', '--allow-anonymous'], { cwd: project.dir }).exit;
     expect(stdout).toMatch(/SVC_ALLOW_ANONYMOUS +true +flag --allow-anonymous/);
   });
 
-  it('--json is JSON and nothing else', async () => {
+  it('--json prints only JSON', async () => {
     using project = createProject();
     const { stdout } = await runCli(['config', '--json'], { cwd: project.dir }).exit;
     expect(JSON.parse(stdout)).toMatchObject({

@@ -23,7 +23,7 @@ const svc = (...args: string[]) =>
   runCli(args, { cwd: tmpdir(), env: { SVC_API_URL: platform.server.url, SVC_API_KEY: platform.key } }).exit;
 const secret = 'hunter2hunter2hunter2';
 
-it('makes, lists, shows, tests and deletes a destination', async () => {
+it('creates, lists, shows, tests and deletes a destination', async () => {
   const made = await svc('destinations', 'create', '--name', 'disk', '--folder', './shop/');
   expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('could be written') as string });
   const id = made.stdout.trim();
@@ -43,7 +43,7 @@ it('makes, lists, shows, tests and deletes a destination', async () => {
   });
 }, 60_000);
 
-it('says why a destination was not made, and shows no secret', async () => {
+it('prints why a destination was not created, and no secret', async () => {
   const outside = await svc('destinations', 'create', '--name', 'x', '--folder', '/etc');
   expect(outside).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/4\d\d: /) as string });
   const args = [
@@ -64,7 +64,7 @@ it('says why a destination was not made, and shows no secret', async () => {
   expect(refused.stderr).not.toContain(secret);
 }, 60_000);
 
-it('exports to a folder, with the one destination that is it', async () => {
+it('exports to a folder with the one destination that has it', async () => {
   const project = await newProject(platform);
   const args = [
     'exports',

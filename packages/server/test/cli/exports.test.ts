@@ -1,4 +1,4 @@
-// svc exports, against a server. Nothing is executed: what happens to an export is told to the database by hand.
+// svc exports, against a server. No export is executed: the test sets the state of exports in the database.
 import { createPlatformClient } from '@svc/sdk';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ const end = (id: string, status: string, error: string | null = null): Promise<u
 const make = (): Promise<BulkExport> => newExport(platform, sample(destination, project));
 
 describe('svc exports', () => {
-  it('makes an export of a project that is named, lists, shows and cancels it', async () => {
+  it('creates an export of a named project, lists, shows and cancels it', async () => {
     const { body } = await platform.call('POST', '/sessions', { json: { name: 'shop' } });
     const args = [
       '--project',
@@ -112,7 +112,7 @@ describe('svc exports', () => {
     });
   }, 60_000);
 
-  it('makes a schedule', async () => {
+  it('creates a schedule', async () => {
     const args = [
       '--project',
       project,
@@ -134,7 +134,7 @@ describe('svc exports', () => {
     });
   }, 60_000);
 
-  it('finds the server and its key by the configuration, when nothing else is said', async () => {
+  it('finds the server and its key from the configuration when no option is given', async () => {
     mkdirSync(join(folder.dir, 'data'));
     writeFileSync(join(folder.dir, 'data', 'admin-key'), `${platform.key}\n`);
     const env = { SVC_PORT: new URL(platform.server.url).port };
@@ -147,7 +147,7 @@ describe('svc exports', () => {
     });
   }, 60_000);
 
-  it('finds the server wherever it listens, as long as it does', async () => {
+  it('finds the server at the address that it wrote to its data folder', async () => {
     const dataDir = join(folder.dir, 'elsewhere');
     const list = () => runCli(['exports', 'list', '--data-dir', dataDir, '--json'], { cwd: folder.dir }).exit;
     {
@@ -160,7 +160,7 @@ describe('svc exports', () => {
     expect(await list()).toMatchObject({ code: 3, stderr: expect.stringMatching(stderr) as string });
   }, 60_000);
 
-  it('says so when what listens there closes the connection before it was asked', async () => {
+  it('prints that the server cannot be reached when the connection is closed before a request', async () => {
     const closing = createServer((socket) => socket.on('error', () => undefined).end());
     await once(closing.listen(0, '127.0.0.1'), 'listening');
     const { port } = closing.address() as AddressInfo;
@@ -210,14 +210,14 @@ describe('svc exports', () => {
       /--upload-options/,
     ],
     [['destinations', 'rotate', 'x'], 2, /--credentials: is missing/],
-  ])('%j is a mistake that is explained', async (args, code, message) => {
+  ])('%j is rejected with an explanation', async (args, code, message) => {
     const exit = await svc(...args);
     expect(exit.stderr).toMatch(message);
     expect(exit.stderr).not.toContain('node_modules');
     expect(exit).toMatchObject({ code, stdout: '' });
   });
 
-  it('shows how an export has ended in which a great deal has happened', async () => {
+  it('shows the end of an export with many events', async () => {
     const { id } = await make();
     await sql(
       platform,
@@ -232,7 +232,7 @@ describe('svc exports', () => {
   });
 
   it.each([[['--help']], [['exports', '--help']], [['destinations', '--help']]])(
-    'svc %j has the table of exit codes',
+    'svc %j prints the table of exit codes',
     async (args) => {
       const { code, stdout } = await svc(...args);
       expect(code).toBe(0);
@@ -249,7 +249,7 @@ describe('svc exports', () => {
     away.close();
   }, 60_000);
 
-  it('watch does not wait for a server that cannot be reached at the start', async () => {
+  it('watch exits at once when the server cannot be reached at the start', async () => {
     const unreachable = ['exports', 'watch', crypto.randomUUID(), '--url', 'http://127.0.0.1:1'];
     expect(await svc(...unreachable)).toMatchObject({ code: 3 });
   }, 60_000);
@@ -262,7 +262,7 @@ describe('svc exports', () => {
 });
 
 describe('the first characters of an id', () => {
-  it('name an export for show, watch, cancel and --schedule when no other id begins with them', async () => {
+  it('select an export for show, watch, cancel and --schedule when only one id begins with them', async () => {
     const [first, second] = [await make(), await make()];
     const rename = async (id: string, to: string): Promise<void> => {
       for (const statement of [
@@ -294,7 +294,7 @@ describe('the first characters of an id', () => {
     expect(await svc('exports', 'show', '5eed1')).toMatchObject({ code: 1 });
   }, 120_000);
 
-  it('name a destination, unless another one has it as its name', async () => {
+  it('select a destination, unless another one has them as its name', async () => {
     const short = destination.slice(0, 8);
     expect((await svc('destinations', 'show', short)).stdout).toContain(destination);
     const namesake = await newDestination(platform);
@@ -308,7 +308,7 @@ describe('the first characters of an id', () => {
 });
 
 describe('watching', () => {
-  it('prints lines where there is no terminal, then where the files are, and exits 0', async () => {
+  it('prints lines without a terminal, then the location of the files, and exits 0', async () => {
     const { id } = await make();
     await using watch = start(['exports', 'watch', id]);
     await watch.prints(/CREATED 0 %, 0 of 3 runs/);
@@ -333,7 +333,7 @@ describe('watching', () => {
     expect(code).toBe(0);
   }, 60_000);
 
-  it('exits 4 when an export has failed, was cancelled or timed out, and says why', async () => {
+  it('exits 4 when an export has failed, was cancelled or timed out, and prints why', async () => {
     const { id } = await make();
     await end(id, 'FAILED', 'AccessDenied: the key may not write');
     expect(await svc('exports', 'watch', id)).toMatchObject({
@@ -349,7 +349,7 @@ describe('watching', () => {
     }
   }, 60_000);
 
-  it('leaves the export running when it is interrupted, and says so', async () => {
+  it('leaves the export running when it is interrupted, and prints that', async () => {
     const args = [
       '--project',
       project,
@@ -370,7 +370,7 @@ describe('watching', () => {
     expect(await platform.call('GET', `/bulk-exports/${id}`)).toMatchObject({ body: { status: 'CREATED' } });
   }, 60_000);
 
-  it('draws a bar for each export on a terminal, and goes on while the server is away', async () => {
+  it('draws a bar for each export on a terminal, and continues while the server is unavailable', async () => {
     const [first, second] = [await make(), await make()];
     const [run] = await runsOf(platform, first.id);
     await claimed(platform, run?.id ?? '');

@@ -1,4 +1,4 @@
-// Starts that cannot succeed: they end, with a sentence, and leave nothing behind.
+// Starts that fail: they end with an error message and leave nothing behind.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -34,7 +34,7 @@ const start = (dataDir: string, env: Record<string, string> = {}) =>
   runCli(['start', '--port', '0', '--data-dir', dataDir], { cwd: project.dir, env });
 
 describe('a start that fails half way', () => {
-  it('on a port that is taken has created neither a database nor a key', async () => {
+  it('on a port in use creates neither a database nor a key', async () => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const dataDir = join(folder, 'port-taken');
@@ -55,7 +55,7 @@ describe('a start that fails half way', () => {
   it('closes what it had opened', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');
-    // The first key cannot be written down: by then executors run.
+    // The first key cannot be written to its file; by then executors run.
     const settings = testSettings({ dataDir: join(file, 'data'), databaseUri: db.uri });
     const starting = startServer({
       settings,
@@ -77,7 +77,7 @@ describe('a start that fails half way', () => {
   });
 });
 
-describe('a start that is told to stop', () => {
+describe('a start that gets a stop signal', () => {
   it('stops while it waits for the data folder', async () => {
     const dataDir = join(folder, 'locked');
     await mkdir(dataDir);
@@ -90,7 +90,7 @@ describe('a start that is told to stop', () => {
     holder.kill('SIGKILL');
   });
 
-  it('ends when it is told twice, whatever it waits for', async () => {
+  it('ends at the second signal, whatever it waits for', async () => {
     const sockets = new Set<net.Socket>();
     const silent = net.createServer((socket) => sockets.add(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -101,7 +101,7 @@ describe('a start that is told to stop', () => {
     await eventually(() => expect(sockets.size).toBe(1));
     let code: number | null | undefined;
     void svc.exit.then((ended) => (code = ended.code));
-    // Signals that come together are one.
+    // Signals that arrive together count as one.
     await eventually(() => {
       if (code === undefined) process.kill(svc.pid, 'SIGTERM');
       expect(code).toBe(1);
@@ -122,7 +122,7 @@ describe.runIf(isRoot)('a data folder', () => {
     return { dir, [Symbol.dispose]: () => void execFileSync('umount', ['-l', dir]) };
   };
 
-  it('that is read-only ends the start with a sentence, and is no matter once there is a key', async () => {
+  it('that is read-only ends the start with an error message, and is accepted when a key is given', async () => {
     using disk = await mounted('read-only', 'size=1m,ro');
     const env = { SVC_DATABASE_URI: db.uri };
     {
@@ -144,7 +144,7 @@ describe.runIf(isRoot)('a data folder', () => {
   it.each([
     ['before there is a database', 0],
     ['with a database', 1],
-  ])('on a full disk, %s, ends the start with a sentence that names it', async (_, starts) => {
+  ])('on a full disk, %s, ends the start with a message that names it', async (_, starts) => {
     using disk = await mounted(`full-${starts}`, 'size=100m');
     for (let at = 0; at < starts; at++) {
       await using svc = start(disk.dir);

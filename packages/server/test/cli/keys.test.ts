@@ -7,18 +7,18 @@ import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bin, createProject, runCli } from './cli-process.ts';
 
-it('makes, lists and revokes keys while the server runs', async () => {
+it('creates, lists and revokes keys while the server runs', async () => {
   using project = createProject();
   const svc = (...args: string[]) => runCli(args, { cwd: project.dir }).exit;
   await using server = runCli(['start', '--port', '0'], { cwd: project.dir });
   const [, url = ''] = await server.prints(/(http:\/\/127\.0\.0\.1:\d+)/);
-  // Output that is no terminal may end in a log.
+  // Output that is not a terminal may end up in a log.
   const [, file = ''] = await server.prints(/first API key.* is in (.*)\./);
   expect(file).toBe(join(project.dir, '.svc', 'admin-key'));
   const first = readFileSync(file, 'utf8').trim();
   expect(server.output()).not.toContain('svc_sk_');
 
-  const ask = async (key: string, workspace?: string): Promise<number> => {
+  const request = async (key: string, workspace?: string): Promise<number> => {
     const headers = { 'x-api-key': key, ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }) };
     return (await fetch(`${url}/api/v1/sessions`, { headers })).status;
   };
@@ -26,7 +26,7 @@ it('makes, lists and revokes keys while the server runs', async () => {
     await svc('keys', 'create', '--role', 'viewer', '--description', 'for \u001b[31mreading')
   ).stdout.trim();
   expect(key).toMatch(/^svc_sk_\w{58}$/);
-  expect([await ask(first), await ask(key), await ask('wrong')]).toEqual([200, 200, 401]);
+  expect([await request(first), await request(key), await request('wrong')]).toEqual([200, 200, 401]);
 
   const listed = (await svc('keys', 'list')).stdout;
   expect(listed).not.toContain(key);
@@ -34,12 +34,12 @@ it('makes, lists and revokes keys while the server runs', async () => {
   const line = listed.split('\n').find((one) => one.includes(key.slice(0, 15))) ?? '';
   expect(line).toMatch(/viewer .*used 20.*for \?\[31mreading/);
   expect((await svc('keys', 'revoke', line.slice(0, 8))).stdout).toContain('is revoked');
-  await eventually(async () => expect(await ask(key)).toBe(401));
+  await eventually(async () => expect(await request(key)).toBe(401));
 
   const workspace = (await svc('workspaces', 'create', 'Second')).stdout.trim();
   expect((await svc('workspaces', 'list')).stdout).toContain(`${workspace}  20`);
   const other = (await svc('keys', 'create', '--workspace', workspace)).stdout.trim();
-  expect([await ask(other), await ask(other, workspace)]).toEqual([200, 200]);
+  expect([await request(other), await request(other, workspace)]).toEqual([200, 200]);
 
   expect(await svc('keys', 'create')).toMatchObject({
     code: 2,
@@ -65,7 +65,7 @@ it.each([
   expect(existsSync(join(project.dir, '.svc'))).toBe(false);
 });
 
-it('svc config ends quietly when nobody reads the rest of its output', async () => {
+it('svc config exits quietly when the reader of its output closes the pipe', async () => {
   using project = createProject();
   const command = `${process.execPath} ${bin} config --json | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: project.dir });

@@ -54,7 +54,7 @@ describe('svc start', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it('stops with its executors and its PostgreSQL when npm, which started it, is ended', async () => {
+  it('stops with its executors and its PostgreSQL when npm, which started it, is killed', async () => {
     using project = createProject();
     const { npm, url } = await npmStart(project);
     const started = descendantsOf(npm.pid ?? 0);
@@ -64,7 +64,7 @@ describe('svc start', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it('lets runs finish after one Ctrl-C in the terminal of npm', async () => {
+  it('finishes its runs after one Ctrl-C in the terminal of npm', async () => {
     using project = createProject();
     project.write(
       'agent.ts',
@@ -85,13 +85,13 @@ describe('svc start', () => {
     });
     await eventually(() => expect(existsSync(join(project.dir, 'started'))).toBe(true));
     const started = descendantsOf(npm.pid ?? 0);
-    // What a terminal does: the signal goes to every process of the group.
+    // As a terminal does: the signal goes to every process of the group.
     process.kill(-(npm.pid ?? 0), 'SIGINT');
     expect(await (await answer).text()).toContain('done');
     await eventually(() => expect(started.filter(isAlive)).toEqual([]));
   });
 
-  it('logs a run that fails once, with the message and stack of its error', async () => {
+  it('logs a failed run once, with the message and stack of its error', async () => {
     using project = createProject();
     project.write(
       'agent.ts',
@@ -122,7 +122,7 @@ describe('svc start', () => {
     });
   });
 
-  it('prints a banner with the graphs, the data and a request that works', async () => {
+  it('prints a banner with the graphs, the data folder and a request that works', async () => {
     using project = createProject();
     await using svc = runCli(['start', '--port', '0'], { cwd: project.dir });
     const [command] = await svc.prints(/curl .*'\n/);
@@ -137,7 +137,7 @@ describe('svc start', () => {
     expect(svc.output()).toMatch(/Graphs +agent\n/);
   });
 
-  it('says who may use it, and what is risky about that', async () => {
+  it('prints who may use it and the risk of that', async () => {
     using project = createProject();
     const args = ['start', '--port', '0'];
     {
@@ -153,7 +153,7 @@ describe('svc start', () => {
     expect(svc.output()).not.toMatch(/hunter2|CORS/);
   });
 
-  it('a port in use is a sentence that names the port and the flag', async () => {
+  it('exits with a message that names the port and the flag when the port is in use', async () => {
     using project = createProject();
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => {
@@ -170,7 +170,7 @@ describe('svc start', () => {
 });
 
 describe('svc dev', () => {
-  it('serves what svc.json says now, survives a broken one, and goes on with the mended one', async () => {
+  it('serves the current svc.json, survives an invalid one, and continues with the corrected one', async () => {
     using project = createProject();
     await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
     const [, first = ''] = await svc.prints(address);

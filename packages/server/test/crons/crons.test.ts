@@ -1,4 +1,4 @@
-// Crons: through stock clients and ours, and what makes them fire, once each.
+// Crons through the stock client and @svc/sdk, and how they fire exactly once.
 import { randomUUID } from 'node:crypto';
 import { Client as Stock } from '@langchain/langgraph-sdk';
 import { createClient, type Client } from '@svc/sdk';
@@ -34,7 +34,7 @@ const ticksOf = (cron_id: string) =>
   rows<{ run_id: string | null }>(`select run_id from cron_ticks where cron_id = '${cron_id}'`);
 
 describe('a cron', () => {
-  it('is made, read, found, changed and deleted by the stock client', async () => {
+  it('is created, read, searched, updated and deleted by the stock client', async () => {
     const thread = await stock.threads.create();
     const made = (await stock.crons.createForThread(thread.thread_id, 'chat', {
       schedule: '0 9 * * 1',
@@ -62,13 +62,13 @@ describe('a cron', () => {
     await expect(client.crons.get(made.cron_id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('without a thread is made by the stock client too', async () => {
+  it('without a thread is created by the stock client too', async () => {
     const made = (await stock.crons.create('chat', { ...nightly, onRunCompleted: 'keep' })) as unknown;
     expect(made).toMatchObject({ thread_id: null, on_run_completed: 'keep', timezone: null });
     await stock.crons.delete((made as { cron_id: string }).cron_id);
   });
 
-  it('that makes no sense is refused', async () => {
+  it('with invalid fields is rejected', async () => {
     const bad: [object, number][] = [
       [{ schedule: '0 0 30 2 *' }, 422],
       [{ schedule: '* * * * * *' }, 422],
@@ -76,7 +76,7 @@ describe('a cron', () => {
       [{ schedule: '0 * * * *', end_time: '2020-01-01T00:00:00Z' }, 422],
       [{ schedule: '0 * * * *', end_time: 'tomorrow' }, 422],
       [{ schedule: '0 * * * *', stream_mode: 'nothing' }, 422],
-      [{ schedule: '0 * * * *', assistant_id: 'nobody' }, 404],
+      [{ schedule: '0 * * * *', assistant_id: 'unknown' }, 404],
     ];
     for (const [body, status] of bad) {
       const answer = await servers[0]?.call('POST', '/runs/crons', { assistant_id: 'chat', ...body });
@@ -88,7 +88,7 @@ describe('a cron', () => {
 });
 
 describe('a tick', () => {
-  it('makes a run on the thread of its cron, which says so', async () => {
+  it("creates a run on the thread of its cron, with the cron's id in its metadata", async () => {
     const { thread_id } = await client.threads.create();
     const { cron_id } = await client.crons.create(thread_id, 'chat', { ...nightly, metadata: { team: 'b' } });
     await makeDue(`cron_id = '${cron_id}'`);
@@ -105,18 +105,20 @@ describe('a tick', () => {
     expect(await ticksOf(cron_id)).toHaveLength(1);
   });
 
-  it('without a thread makes one of its own, which is kept or not', async () => {
+  it('without a thread creates a thread, which is kept or deleted as configured', async () => {
     const kept = await client.crons.create(null, 'chat', { ...nightly, on_run_completed: 'keep' });
-    const gone = await client.crons.create(null, 'chat', nightly);
-    await makeDue(`cron_id in ('${kept.cron_id}', '${gone.cron_id}')`);
+    const deleted = await client.crons.create(null, 'chat', nightly);
+    await makeDue(`cron_id in ('${kept.cron_id}', '${deleted.cron_id}')`);
     await eventually(async () => {
       expect(await client.threads.search({ metadata: { cron_id: kept.cron_id } })).toMatchObject([
         { status: 'idle' },
       ]);
-      expect(await ticksOf(gone.cron_id)).toHaveLength(1);
-      expect(await rows(`select 1 from runs where metadata @> '{"cron_id": "${gone.cron_id}"}'`)).toEqual([]);
+      expect(await ticksOf(deleted.cron_id)).toHaveLength(1);
+      expect(await rows(`select 1 from runs where metadata @> '{"cron_id": "${deleted.cron_id}"}'`)).toEqual(
+        [],
+      );
     });
-    expect(await client.threads.search({ metadata: { cron_id: gone.cron_id } })).toEqual([]);
+    expect(await client.threads.search({ metadata: { cron_id: deleted.cron_id } })).toEqual([]);
   });
 
   it('is fired once by three nodes, for each of fifty crons', async () => {
@@ -133,7 +135,7 @@ describe('a tick', () => {
     expect(again).toEqual([{ count: 0 }]);
   });
 
-  it('does not come for a cron that is disabled, past its end, or whose assistant is gone', async () => {
+  it('does not happen for a disabled cron, an ended cron, or a cron without an assistant', async () => {
     const off = await client.crons.create(null, 'chat', { ...nightly, enabled: false });
     const { assistant_id } = await client.assistants.create({ graph_id: 'chat' });
     const orphan = await client.crons.create(null, assistant_id, nightly);
@@ -147,8 +149,8 @@ describe('a tick', () => {
     expect(await ticksOf(off.cron_id)).toEqual([]);
   });
 
-  it('waits while the database refuses it, and comes when there is room', async () => {
-    // A sequence counts what is rolled back, too.
+  it('waits while the database rejects it, and fires when there is room', async () => {
+    // A sequence also counts rolled back transactions.
     await database.script(`
       create sequence refusals;
       create function refuse_runs() returns trigger language plpgsql as $$
@@ -179,7 +181,7 @@ describe('a tick', () => {
     await client.crons.delete(cron.cron_id);
   });
 
-  it('that cannot make a run disables its cron and says why; others fire', async () => {
+  it('that cannot create a run disables its cron and records why; others fire', async () => {
     const bad = await client.crons.create(null, 'chat', nightly);
     const good = await client.crons.create(null, 'chat', nightly);
     await database.script(
@@ -195,7 +197,7 @@ describe('a tick', () => {
     );
   });
 
-  it('and a change of its cron do not mix: the run is as before it or as after it', async () => {
+  it('concurrent with a change of its cron creates a run of the old or the new version, never a mixture', async () => {
     for (let round = 0; round < 20; round++) {
       const { thread_id } = await client.threads.create();
       const old = { schedule: '0 3 * * *', input: { messages: [{ role: 'user', content: 'old' }] } };
@@ -208,8 +210,8 @@ describe('a tick', () => {
       await eventually(async () => expect(await client.runs.list(thread_id)).toHaveLength(1));
       const [run] = await client.runs.list(thread_id);
       const kwargs = run?.kwargs as { input: typeof input } | undefined;
-      const said = kwargs?.input.messages[0]?.content;
-      expect(said).toBe(run?.metadata['is']);
+      const content = kwargs?.input.messages[0]?.content;
+      expect(content).toBe(run?.metadata['is']);
     }
   });
 });

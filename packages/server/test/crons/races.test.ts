@@ -1,4 +1,4 @@
-// Crons that are made while their thread or their assistant goes.
+// Crons that are created while their thread or assistant is deleted.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CronService } from '../../src/deployment/crons/cron-service.ts';
@@ -27,7 +27,7 @@ const makeParts = async () => {
 };
 type Parts = Awaited<ReturnType<typeof makeParts>>;
 
-/** Makes a cron that has to wait for what others do to its parts: the thread of the cron, or the code of the problem. */
+/** Creates a cron that waits for a concurrent transaction; returns its thread, or the code of the problem. */
 const createDuring = async (
   parts: Parts,
   deeds: { before?: (tx: Database) => Promise<unknown>; after?: (tx: Database) => Promise<unknown> },
@@ -55,25 +55,25 @@ const deleteAssistant =
   ({ assistant_id }: Parts) =>
   (tx: Database) =>
     createStorage(tx).assistants.delete(assistant_id, everyRow);
-/** Where a cron is when its thread and assistant have been looked at. */
+/** Holds the creation of a cron after its thread and assistant have been checked. */
 const holdCrons = (tx: Database) => tx.script('lock table crons in access exclusive mode');
 
 describe('a cron', () => {
-  it('is not found a thread or an assistant that another is deleting', async () => {
+  it('is rejected with not_found while its thread or assistant is being deleted', async () => {
     for (const deletion of [deleteThread, deleteAssistant]) {
       const parts = await makeParts();
       expect(await createDuring(parts, { before: deletion(parts) })).toBe('not_found');
     }
   });
 
-  it('is not found a thread or an assistant that went after it was looked at', async () => {
+  it('is rejected with not_found when its thread or assistant is deleted after it was checked', async () => {
     for (const deletion of [deleteThread, deleteAssistant]) {
       const parts = await makeParts();
       expect(await createDuring(parts, { before: holdCrons, after: deletion(parts) })).toBe('not_found');
     }
   });
 
-  it('is on the thread that another deletes and makes again meanwhile', async () => {
+  it('is on the thread that another transaction deletes and creates again meanwhile', async () => {
     const parts = await makeParts();
     const { thread_id } = parts;
     const replace = async (tx: Database) => {

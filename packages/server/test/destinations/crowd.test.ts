@@ -1,4 +1,4 @@
-// Many destinations at once, at places that never answer.
+// Many destinations at once, at addresses that never answer.
 import type { NewApiKey, Workspace } from '@svc/contract';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -7,7 +7,7 @@ import { recordingServer } from './recording-server.ts';
 
 const path = '/bulk-exports/destinations';
 
-it('keeps no other workspace from making one', async () => {
+it('pending tests of destinations do not prevent another workspace from creating one', async () => {
   const silent = await recordingServer(() => undefined);
   await using platform = await startPlatform({ egressAllow: '127.0.0.1' });
   const made = await platform.call('POST', '/workspaces', { json: { display_name: 'theirs' } });
@@ -20,7 +20,7 @@ it('keeps no other workspace from making one', async () => {
     credentials: { access_key_id: 'a', secret_access_key: 'b' },
   };
   const statuses: number[] = [];
-  const asked = Array.from({ length: 20 }, async () => {
+  const tests = Array.from({ length: 20 }, async () => {
     statuses.push((await platform.call('POST', path, { key, json })).status);
   });
   await eventually(() => expect(statuses.length + silent.requests.length).toBe(20));
@@ -29,7 +29,7 @@ it('keeps no other workspace from making one', async () => {
   expect(await platform.call('POST', path, { json: folder, headers })).toMatchObject({ status: 200 });
   expect(statuses).toEqual(Array(16).fill(429));
   await silent[Symbol.asyncDispose]();
-  await Promise.all(asked);
-  // What is over takes no place.
+  await Promise.all(tests);
+  // A finished test takes no slot.
   expect(await platform.call('POST', path, { json: folder, key })).toMatchObject({ status: 200 });
 });

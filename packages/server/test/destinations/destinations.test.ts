@@ -1,4 +1,4 @@
-// Destinations as a workspace sees them, in a real S3 and in folders.
+// Destinations of a workspace, in a real S3 and in folders.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,8 +30,8 @@ describeS3('a destination in a bucket', () => {
     await gateway[Symbol.asyncDispose]();
   });
 
-  /** A key that reaches several workspaces has to say which one it means. */
-  const ask: PlatformServer['call'] = (method, where, options = {}) =>
+  /** A key that reaches several workspaces has to name one. */
+  const send: PlatformServer['call'] = (method, where, options = {}) =>
     platform.call(method, where, { headers: { 'x-tenant-id': platform.workspace_id }, ...options });
   const body = (config: object = {}, keys: Keys = gateway.keys) => ({
     display_name: "Somebody's bucket",
@@ -39,17 +39,17 @@ describeS3('a destination in a bucket', () => {
     credentials: credentialsOf(keys),
   });
   const create = async (json: object = body()): Promise<Destination> => {
-    const made = await ask('POST', path, { json });
+    const made = await send('POST', path, { json });
     expect(made).toMatchObject({ status: 200 });
     return made.body as Destination;
   };
   const refusal = async (json: object): Promise<string> => {
-    const { status, body } = await ask('POST', path, { json });
+    const { status, body } = await send('POST', path, { json });
     expect(status).toBe(400);
     return (body as { detail: string }).detail;
   };
 
-  it('is made when a file could be written, and leaves no trace of that', async () => {
+  it('is created when a file could be written, and that file is deleted', async () => {
     const made = await create();
     expect(made).toEqual({
       id: expect.any(String),
@@ -61,15 +61,15 @@ describeS3('a destination in a bucket', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    expect(await ask('GET', `${path}/${made.id}`)).toMatchObject({ status: 200, body: made });
-    const { body } = await ask('GET', path);
+    expect(await send('GET', `${path}/${made.id}`)).toMatchObject({ status: 200, body: made });
+    const { body } = await send('GET', path);
     expect((body as Destination[])[0]).toEqual(made);
     expect(await gateway.objects(bucket)).toEqual([]);
   });
 
-  it('says what it can when it is tested', async () => {
+  it('reports the result of each step when it is tested', async () => {
     const { id } = await create();
-    const { status, body } = await ask('POST', `${path}/${id}/test`);
+    const { status, body } = await send('POST', `${path}/${id}/test`);
     const step = (name: string, required: boolean) => ({
       name,
       ok: true,
@@ -93,12 +93,12 @@ describeS3('a destination in a bucket', () => {
     });
   });
 
-  it('is good enough when files may be written and nothing else', async () => {
+  it('is accepted when files may be written and nothing else', async () => {
     const user = await gateway.createUser();
     const own = await gateway.createBucket();
     await gateway.allowOnly(user, own, ['s3:PutObject'], { prefix: 'exports/' });
     const { id } = await create(body({ bucket_name: own }, user.keys));
-    const { body: probe } = await ask('POST', `${path}/${id}/test`);
+    const { body: probe } = await send('POST', `${path}/${id}/test`);
     const { ok, steps, notes } = probe as Probe;
     expect(ok).toBe(true);
     const can = Object.fromEntries(steps.map((step) => [step.name, step.ok]));
@@ -120,21 +120,21 @@ describeS3('a destination in a bucket', () => {
       /InvalidAccessKeyId: .*access key id/,
       () => body({}, { ...gateway.keys, accessKeyId: 'UNKNOWN' }),
     ],
-    ['a bucket that is not there', /NoSuchBucket: .*bucket_name/, () => body({ bucket_name: 'not-there' })],
+    ['a bucket that does not exist', /NoSuchBucket: .*bucket_name/, () => body({ bucket_name: 'not-there' })],
     [
       'a storage class that is not there',
       /InvalidArgument: .*s3_additional_kwargs/,
       () => body({ s3_additional_kwargs: { StorageClass: 'NO_SUCH' } }),
     ],
-  ])('is refused with %s', async (_, message, json) => {
-    const before = await ask('GET', path);
+  ])('is rejected with %s', async (_, message, json) => {
+    const before = await send('GET', path);
     const detail = await refusal(json());
     expect(detail).toMatch(/^Failed to validate S3 destination: /);
     expect(detail).toMatch(message);
-    expect((await ask('GET', path)).body).toEqual(before.body);
+    expect((await send('GET', path)).body).toEqual(before.body);
   });
 
-  it('sends with every upload what it is told to', async () => {
+  it('sends its configured options with every upload', async () => {
     const kwargs = {
       Metadata: { team: 'blue' },
       Tagging: 'a=b',
@@ -144,23 +144,23 @@ describeS3('a destination in a bucket', () => {
     await create(body({ s3_additional_kwargs: kwargs, config_kwargs_s3: { addressing_style: 'path' } }));
   });
 
-  it('gets new credentials when they work, and keeps the old ones when not', async () => {
+  it('accepts new credentials when they work, and keeps the old ones when not', async () => {
     const user = await gateway.createUser();
     const own = await gateway.createBucket();
     await gateway.allowOnly(user, own, ['s3:PutObject', 's3:GetObject', 's3:DeleteObject']);
     const { id } = await create(body({ bucket_name: own }, user.keys));
-    const change = (json: object) => ask('PATCH', `${path}/${id}`, { json });
+    const change = (json: object) => send('PATCH', `${path}/${id}`, { json });
     const second = await gateway.addKeys(user);
     const wrong = { ...credentialsOf(second.keys), secret_access_key: 'wrong' };
     const refused = await change({ credentials: wrong });
     expect(refused).toMatchObject({ status: 400 });
     expect((refused.body as { detail: string }).detail).toMatch(/SignatureDoesNotMatch/);
-    expect((await ask('POST', `${path}/${id}/test`)).body).toMatchObject({ ok: true });
+    expect((await send('POST', `${path}/${id}/test`)).body).toMatchObject({ ok: true });
     expect(await change({ credentials: credentialsOf(second.keys) })).toMatchObject({ status: 200 });
     await gateway.revokeKeys(user);
-    expect((await ask('POST', `${path}/${id}/test`)).body).toMatchObject({ ok: true });
+    expect((await send('POST', `${path}/${id}/test`)).body).toMatchObject({ ok: true });
     await gateway.revokeKeys(second);
-    const { body: probe } = await ask('POST', `${path}/${id}/test`);
+    const { body: probe } = await send('POST', `${path}/${id}/test`);
     expect(probe).toMatchObject({
       ok: false,
       steps: [{ ok: true }, { name: 'put', ok: false, code: 'InvalidAccessKeyId' }],
@@ -178,15 +178,15 @@ describeS3('a destination in a bucket', () => {
     ],
     ['a config', { config: { bucket_name: 'other' } }],
     ['a name', { display_name: 'other' }],
-    ['a role, which this server lends nobody', { aws_role_arn: 'arn:aws:iam::123456789012:role/x' }],
+    ['a role, which this server does not allow', { aws_role_arn: 'arn:aws:iam::123456789012:role/x' }],
   ])('cannot be changed with %s', async (_, json) => {
     const { id } = await create();
-    expect(await ask('PATCH', `${path}/${id}`, { json })).toMatchObject({ status: 422 });
+    expect(await send('PATCH', `${path}/${id}`, { json })).toMatchObject({ status: 422 });
   });
 
-  it('goes when no export refers to it', async () => {
+  it('is deleted when no export refers to it', async () => {
     const { id } = await create();
-    const { id: project } = (await ask('POST', '/sessions', { json: { name: randomUUID() } })).body as {
+    const { id: project } = (await send('POST', '/sessions', { json: { name: randomUUID() } })).body as {
       id: string;
     };
     await platform.server.database.query(
@@ -197,24 +197,24 @@ describeS3('a destination in a bucket', () => {
       },
       [platform.workspace_id, randomUUID(), id, project],
     );
-    expect(await ask('DELETE', `${path}/${id}`)).toMatchObject({
+    expect(await send('DELETE', `${path}/${id}`)).toMatchObject({
       status: 409,
       body: { code: 'conflict' },
     });
-    expect(await ask('GET', `${path}/${id}`)).toMatchObject({ status: 200 });
+    expect(await send('GET', `${path}/${id}`)).toMatchObject({ status: 200 });
     await platform.server.database.query({ name: 'test_no_export', text: 'delete from exports' }, []);
-    expect(await ask('DELETE', `${path}/${id}`)).toMatchObject({ status: 200, body: { id } });
+    expect(await send('DELETE', `${path}/${id}`)).toMatchObject({ status: 200, body: { id } });
     for (const method of ['GET', 'DELETE'])
-      expect(await ask(method, `${path}/${id}`)).toMatchObject({ status: 404 });
+      expect(await send(method, `${path}/${id}`)).toMatchObject({ status: 404 });
   });
 
-  it('is nothing to another workspace', async () => {
+  it('is not found by another workspace', async () => {
     const { id } = await create();
-    const { body: workspace } = await ask('POST', '/workspaces', {
+    const { body: workspace } = await send('POST', '/workspaces', {
       json: { display_name: 'theirs' },
     });
     const headers = { 'x-tenant-id': (workspace as Workspace).id };
-    const theirs = ((await ask('POST', '/api-key', { json: { role: 'admin' }, headers })).body as NewApiKey)
+    const theirs = ((await send('POST', '/api-key', { json: { role: 'admin' }, headers })).body as NewApiKey)
       .key;
     const credentials = credentialsOf(gateway.keys);
     const calls: [string, string, unknown?][] = [
@@ -225,7 +225,7 @@ describeS3('a destination in a bucket', () => {
     ];
     for (const [method, rest, json] of calls) {
       const answer = async (of: string) => {
-        const { status, body } = await ask(method, `${path}/${of}${rest}`, {
+        const { status, body } = await send(method, `${path}/${of}${rest}`, {
           json,
           key: theirs,
           headers: {},
@@ -236,11 +236,11 @@ describeS3('a destination in a bucket', () => {
       expect(await answer(id)).toEqual(await answer(randomUUID()));
       expect(await answer(id)).toMatchObject({ status: 404 });
     }
-    expect((await ask('GET', path, { key: theirs, headers: {} })).body).toEqual([]);
-    expect(await ask('GET', `${path}/${id}`)).toMatchObject({ status: 200 });
+    expect((await send('GET', path, { key: theirs, headers: {} })).body).toEqual([]);
+    expect(await send('GET', `${path}/${id}`)).toMatchObject({ status: 200 });
   });
 
-  it('is hidden from statements that forget the workspace', async () => {
+  it('is hidden from statements that omit the workspace', async () => {
     await create();
     const count = { name: 'test_count', text: 'select count(*) from export_destinations' };
     const seen = (tenant: string) =>
@@ -249,7 +249,7 @@ describeS3('a destination in a bucket', () => {
     expect((await seen(randomUUID()))[0]?.count).toBe(0);
   });
 
-  it('does not open with the credentials of another one', async () => {
+  it('cannot be opened with the sealed credentials of another destination', async () => {
     const [{ id: first }, { id: second }] = await Promise.all([create(), create()]);
     await platform.server.database.query(
       {
@@ -258,20 +258,20 @@ describeS3('a destination in a bucket', () => {
       },
       [first, second],
     );
-    expect(await ask('POST', `${path}/${second}/test`)).toMatchObject({
+    expect(await send('POST', `${path}/${second}/test`)).toMatchObject({
       status: 503,
       body: { code: 'unavailable' },
     });
-    expect(await ask('POST', `${path}/${first}/test`)).toMatchObject({ status: 200 });
+    expect(await send('POST', `${path}/${first}/test`)).toMatchObject({ status: 200 });
   });
 
-  it('is seen by who reads, and made and changed by who administers', async () => {
+  it('is readable with read permission, and created and changed with admin permission', async () => {
     const { id } = await create();
     const keyOf = async (role: string) =>
-      ((await ask('POST', '/api-key', { json: { role } })).body as NewApiKey).key;
+      ((await send('POST', '/api-key', { json: { role } })).body as NewApiKey).key;
     for (const role of ['viewer', 'editor']) {
       const key = await keyOf(role);
-      expect(await ask('GET', `${path}/${id}`, { key })).toMatchObject({ status: 200 });
+      expect(await send('GET', `${path}/${id}`, { key })).toMatchObject({ status: 200 });
       const json = body();
       for (const [method, rest] of [
         ['POST', ''],
@@ -279,10 +279,10 @@ describeS3('a destination in a bucket', () => {
         ['DELETE', `/${id}`],
         ['POST', `/${id}/test`],
       ] as const)
-        expect(await ask(method, path + rest, { key, json })).toMatchObject({ status: 403 });
+        expect(await send(method, path + rest, { key, json })).toMatchObject({ status: 403 });
     }
-    expect(await ask('GET', path, { key: await keyOf('ingest') })).toMatchObject({ status: 403 });
-    expect(await ask('GET', path, { key: null })).toMatchObject({ status: 401 });
+    expect(await send('GET', path, { key: await keyOf('ingest') })).toMatchObject({ status: 403 });
+    expect(await send('GET', path, { key: null })).toMatchObject({ status: 401 });
   });
 });
 
@@ -303,7 +303,7 @@ describe('a destination in a folder', () => {
     config: { path: where },
   });
 
-  it('is made below a root, tested, and deleted', async () => {
+  it('is created below a root, tested, and deleted', async () => {
     const { status, body } = await platform.call('POST', path, { json: json('a/b') });
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -327,14 +327,14 @@ describe('a destination in a folder', () => {
   });
 
   it.each(['../a', 'a/../../b', '/etc', '/', 'a//b', 'a\0b', 'a\nb', '', './a'])(
-    'is refused at %j',
+    'is rejected at %j',
     async (where) => {
       const refused = await platform.call('POST', path, { json: json(where) });
       expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'config', 'path'] }] } });
     },
   );
 
-  it('may be named by its whole path', async () => {
+  it('may be given by its absolute path', async () => {
     expect(await platform.call('POST', path, { json: json(join(root, 'c')) })).toMatchObject({ status: 200 });
   });
 });

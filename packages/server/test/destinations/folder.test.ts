@@ -1,4 +1,4 @@
-// A folder of the server: nothing is written outside of its root, whatever lies in the way.
+// A folder of the server: nothing is written outside of its root, whatever symbolic links exist.
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('a folder', () => {
     );
   });
 
-  it('replaces a symbolic link of the name of a file, and leaves alone where it led', async () => {
+  it("replaces a symbolic link with the name of a file, and does not change the link's target", async () => {
     await writeFile(join(outside, 'theirs'), 'theirs');
     await symlink(join(outside, 'theirs'), join(root, 'key'));
     await expect(new FolderStore(root, [root]).head('key', never)).rejects.toMatchObject({ code: 'ELOOP' });
@@ -57,7 +57,7 @@ describe('a folder', () => {
     expect(await readdir(join(outside, 'a'))).toEqual(['key']);
   });
 
-  it('that is exchanged for a link while it is written to is not left', async () => {
+  it('that is replaced by a symbolic link during a write is not followed', async () => {
     const store = new FolderStore(root, [root]);
     let isDone = false;
     const exchange = async (): Promise<void> => {
@@ -78,7 +78,7 @@ describe('a folder', () => {
     expect(await readdir(outside, { recursive: true })).toEqual([]);
   });
 
-  it('with a file in its way says so', async () => {
+  it('with a file in place of a directory fails with a message', async () => {
     await writeFile(join(root, 'a'), '');
     await expect(write(root, 'a/key')).rejects.toMatchObject({ code: 'ENOTDIR', isFinal: true });
     await mkdir(join(root, 'folder'));
@@ -87,7 +87,7 @@ describe('a folder', () => {
     await expect(write(root, 'x'.repeat(300))).rejects.toMatchObject({ code: 'ENAMETOOLONG', isFinal: true });
   });
 
-  it('is cleared of what writers of a key have left, and of nothing else', async () => {
+  it('removes unfinished files of a key, and nothing else', async () => {
     await write(root, 'file');
     const left = ['.file.0123456789ab.svc-part', '.file-2.0123456789ab.svc-part', '.file.txt'];
     for (const name of left) await writeFile(join(root, name), '');
@@ -95,11 +95,11 @@ describe('a folder', () => {
     expect((await readdir(root)).toSorted()).toEqual(['.file-2.0123456789ab.svc-part', '.file.txt', 'file']);
   });
 
-  it.each(['..', '../x', '/etc', 'a/../../x'])('cannot be %s', (path) => {
+  it.each(['..', '../x', '/etc', 'a/../../x'])('cannot have the path %s', (path) => {
     expect(() => new FolderStore(path, [root])).toThrow(/SVC_EXPORT_FILE_ROOTS/);
   });
 
-  it('is below the first root when it is named by half of its path, else below any', () => {
+  it('is below the first root for a relative path, else below any root', () => {
     expect(new FolderStore('a', [root, outside]).root).toBe(join(root, 'a'));
     expect(new FolderStore(join(outside, 'a'), [root, outside]).root).toBe(join(outside, 'a'));
     expect(() => new FolderStore(`${outside}-more`, [root, outside])).toThrow(DestinationError);
@@ -114,7 +114,7 @@ it.each([
   ['EROFS', true],
   ['ENOTDIR', true],
   ['ESTALE', false],
-])('the error %s of the system is final: %s', (code, isFinal) => {
+])('treats the system error %s as final: %s', (code, isFinal) => {
   const cause = Object.assign(new Error(`${code}: something, open '/secret/path'`), { code });
   const error = folderError(cause) as DestinationError;
   expect(error).toMatchObject({ code, isFinal });

@@ -1,10 +1,10 @@
-// Files that are ready to go, as the writer of an export leaves them.
+// Files that are ready to be uploaded, as the writer of an export leaves them.
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LocalFile } from '../../src/exports/destinations/file-store.ts';
 
-/** Random bytes, so that no part of it is like another. */
+/** A file of random bytes, so that no two parts are equal. */
 export const localFile = async (folder: string, bytes: number): Promise<LocalFile & { content: Buffer }> => {
   const content = randomBytes(bytes);
   const path = join(folder, `file-${randomBytes(4).toString('hex')}`);

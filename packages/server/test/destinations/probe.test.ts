@@ -1,4 +1,4 @@
-// What a probe says of places that do not do as they should, and the way to credentials that are lent.
+// Results of a probe for stores that misbehave, and credentials of an assumed role.
 import { afterEach, expect, it, vi } from 'vitest';
 import { probe, probeFailure } from '../../src/exports/destinations/probe.ts';
 import { usualS3Limits } from '../../src/exports/destinations/s3-limits.ts';
@@ -13,7 +13,7 @@ const role = 'arn:aws:iam::123456789012:role/exports';
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('ends in its time at a place that never answers', async () => {
+it('times out at a store that never answers', async () => {
   await using silent = await recordingServer(() => undefined);
   await using store = openS3(
     s3Target({ endpoint: `http://127.0.0.1:${silent.port}`, keys, bucket: 'bucket' }),
@@ -29,7 +29,7 @@ it('ends in its time at a place that never answers', async () => {
   expect(probeFailure(result)).toMatchObject({ code: 'Timeout' });
 });
 
-it('does not believe a place that says yes to everything', async () => {
+it('fails at a store that accepts every request', async () => {
   await using agreeing = await recordingServer();
   await using store = openS3(
     s3Target({ endpoint: `http://127.0.0.1:${agreeing.port}`, keys, bucket: 'bucket' }),
@@ -42,15 +42,15 @@ it('does not believe a place that says yes to everything', async () => {
   expect(steps.find(({ name }) => name === 'put_if_none_match')?.message).toMatch(/replaces a file/);
 });
 
-it('says that nobody is there', async () => {
-  const gone = await recordingServer();
-  const target = s3Target({ endpoint: `http://127.0.0.1:${gone.port}`, keys, bucket: 'bucket' });
-  await gone[Symbol.asyncDispose]();
+it('reports that nothing listens', async () => {
+  const closed = await recordingServer();
+  const target = s3Target({ endpoint: `http://127.0.0.1:${closed.port}`, keys, bucket: 'bucket' });
+  await closed[Symbol.asyncDispose]();
   await using store = openS3(target, { tries: 1 });
   expect(probeFailure(await probe(store, { signal: never }))).toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-it('says that a place does not speak TLS', async () => {
+it('reports that a store does not speak TLS', async () => {
   await using plain = await recordingServer();
   await using store = openS3(
     s3Target({ endpoint: `https://127.0.0.1:${plain.port}`, keys, bucket: 'bucket' }),
@@ -59,41 +59,41 @@ it('says that a place does not speak TLS', async () => {
   expect(probeFailure(await probe(store, { signal: never })).message).toMatch(/TLS/);
 });
 
-const lending = (body: string, status = 200) =>
+const stsServer = (body: string, status = 200) =>
   recordingServer((request, response) => {
     response.writeHead(status, { 'content-type': 'text/xml' });
     request.once('end', () => response.end(body));
   });
 
-const withRole = (bucketPort: number, lenderPort: number): S3Store => {
+const withRole = (bucketPort: number, stsPort: number): S3Store => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'SERVERKEY');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'server-secret');
-  vi.stubEnv('AWS_ENDPOINT_URL_STS', `http://127.0.0.1:${lenderPort}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_STS', `http://127.0.0.1:${stsPort}`);
   const endpoint = `http://127.0.0.1:${bucketPort}`;
   const target: S3Target = {
     ...s3Target({ endpoint, keys, bucket: 'bucket' }),
     credentials: null,
     aws_role_arn: role,
   };
-  const guard = guardFor(endpoint, `http://127.0.0.1:${lenderPort}`);
+  const guard = guardFor(endpoint, `http://127.0.0.1:${stsPort}`);
   return new S3Store(target, { guard, lendsCredentials: true, limits: { ...usualS3Limits, tries: 1 } });
 };
 
 it('assumes a role with the credentials of the server, and writes with those of the role', async () => {
   await using bucket = await recordingServer();
-  await using lender = await lending(
+  await using sts = await stsServer(
     `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
       <AccessKeyId>LENTKEY</AccessKeyId><SecretAccessKey>lent-secret</SecretAccessKey><SessionToken>lent-token</SessionToken>
       <Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
   );
-  await using store = withRole(bucket.port, lender.port);
+  await using store = withRole(bucket.port, sts.port);
   const { ok, steps } = await probe(store, { signal: never });
   expect({ ok, names: steps.slice(0, 3).map(({ name }) => name) }).toEqual({
     ok: true,
     names: ['address', 'assume_role', 'put'],
   });
-  expect(lender.requests).toHaveLength(1);
-  expect(lender.requests[0]?.headers.authorization).toContain('SERVERKEY/');
+  expect(sts.requests).toHaveLength(1);
+  expect(sts.requests[0]?.headers.authorization).toContain('SERVERKEY/');
   for (const { headers } of bucket.requests)
     expect(headers).toMatchObject({
       authorization: expect.stringContaining('LENTKEY/'),
@@ -101,13 +101,13 @@ it('assumes a role with the credentials of the server, and writes with those of 
     });
 });
 
-it('says that a role is not lent', async () => {
+it('reports that a role cannot be assumed', async () => {
   await using bucket = await recordingServer();
-  await using lender = await lending(
+  await using sts = await stsServer(
     '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>a sentence</Message></Error></ErrorResponse>',
     403,
   );
-  await using store = withRole(bucket.port, lender.port);
+  await using store = withRole(bucket.port, sts.port);
   const result = await probe(store, { signal: never });
   expect(result.steps.map(({ name, ok, code }) => [name, ok, code])).toEqual([
     ['address', true, null],

@@ -1,4 +1,4 @@
-// Credentials that may put files, and nothing else.
+// Credentials that may only put files.
 import { expect, it } from 'vitest';
 import { recordingServer } from './recording-server.ts';
 import { openS3, s3Target } from './s3-target.ts';
@@ -10,7 +10,7 @@ it.each([
   [403, 'AccessDenied'],
   [405, 'MethodNotAllowed'],
   [501, 'NotImplemented'],
-])('are no hindrance to going on after a crash: %i %s', async (status, code) => {
+])('can continue after a crash: %i %s', async (status, code) => {
   await using bucket = await recordingServer((request, response) => {
     request.once('end', () => {
       if (request.method === 'PUT') response.writeHead(200, { etag: '"x"' }).end();
@@ -28,7 +28,7 @@ it.each([
   expect(bucket.requests.map(({ method }) => method)).toEqual(['GET', 'HEAD', 'PUT']);
 });
 
-it('do not hide that there is no bucket', async () => {
+it('report a missing bucket', async () => {
   await using bucket = await recordingServer((request, response) => {
     request.once('end', () =>
       response.writeHead(404, { 'content-type': 'text/xml' }).end('<Error><Code>NoSuchBucket</Code></Error>'),

@@ -1,4 +1,4 @@
-// A stranger's server: says what it is told to, and keeps what it was asked.
+// A third party's server: answers as the test decides, and records its requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export interface RecordingServer extends AsyncDisposable {
   readonly port: number;
   readonly requests: { method: string; host: string; url: string; headers: IncomingMessage['headers'] }[];
-  /** How many connections there were. */
+  /** The number of connections so far. */
   connections(): number;
 }
 

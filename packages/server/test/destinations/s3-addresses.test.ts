@@ -1,4 +1,4 @@
-// Where requests for a bucket go, as a server sees them that answers everything with yes.
+// The addresses of requests for a bucket, as a server sees them that accepts everything.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('a bucket', () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  /** Every name leads to our server; the guard has to be asked for each. */
+  /** Every name resolves to the test's server; the guard is called for each. */
   const open = (host: string, config: Partial<S3Config>): S3Store => {
     const here = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
     const allowed = [host, `bucket.${host}`].map((each) => ({ host: each, port: server.port }));
@@ -58,7 +58,7 @@ describe('a bucket', () => {
       'bucket/some/prefix',
     ],
     [
-      'nowhere, when the host begins with it',
+      'in neither place, when the host begins with it',
       'bucket.s3.test',
       {},
       'bucket.s3.test',
@@ -66,7 +66,7 @@ describe('a bucket', () => {
       'bucket/some/prefix',
     ],
     [
-      'nowhere, when that is said',
+      'in neither place, when the prefix must not include it',
       'other.test',
       { include_bucket_in_prefix: false },
       'other.test',
@@ -74,7 +74,7 @@ describe('a bucket', () => {
       'bucket/some/prefix',
     ],
     [
-      'in the path, when that is said',
+      'in the path, when the prefix must include it',
       'bucket.s3.test',
       { include_bucket_in_prefix: true },
       'bucket.s3.test',
@@ -103,7 +103,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  it('of an endpoint with a path is below it', async () => {
+  it('of an endpoint with a path is below that path', async () => {
     await using store = open('s3.test', { endpoint_url: `http://s3.test:${server.port}/storage/v1/s3` });
     await store.putText('key', 'x', 'text/plain', never);
     expect(server.requests[0]?.url).toMatch(/^\/storage\/v1\/s3\/bucket\/some\/prefix\/key/);
@@ -115,7 +115,7 @@ describe('a bucket', () => {
     expect(server.requests[1]?.url).toMatch(/^\/bucket\/some\/prefix\/key/);
   });
 
-  it('is not followed to where it is said to have moved', async () => {
+  it('does not follow redirects', async () => {
     await using elsewhere = await recordingServer();
     await using moved = await recordingServer((_, response) => {
       response.writeHead(307, {
@@ -130,21 +130,21 @@ describe('a bucket', () => {
     expect(elsewhere.connections()).toBe(0);
   });
 
-  it('that answers without an end is not listened to for ever', async () => {
+  it('that sends an endless response is disconnected', async () => {
     await using endless = await recordingServer((_, response) => {
       response.writeHead(400);
-      const say = (): void => {
+      const writeMore = (): void => {
         while (response.write('x'.repeat(65_536)));
-        response.once('drain', say);
+        response.once('drain', writeMore);
       };
-      say();
+      writeMore();
     });
     const target = s3Target({ endpoint: `http://127.0.0.1:${endless.port}`, keys, bucket: 'bucket' });
     await using store = openS3(target, { tries: 1 });
     await expect(store.putText('key', 'x', 'text/plain', never)).rejects.toThrow(/more than S3 ever says/);
   });
 
-  it('whose name leads into this network when it is called is not called', async () => {
+  it('whose name resolves to the internal network at connection time is not connected', async () => {
     const turns = ['1.1.1.1', '127.0.0.1'];
     const flips = () => Promise.resolve([{ address: turns.shift() ?? '127.0.0.1', family: 4 }]);
     const target = s3Target({ endpoint: `https://flip.test`, keys, bucket: 'bucket' });
@@ -161,7 +161,7 @@ describe('a bucket', () => {
   });
 
   it.each(['169.254.169.254', '169.254.170.2', 'fd00:ec2::254', '::ffff:169.254.169.254'])(
-    'is not looked for at %s, whatever the operator allows',
+    'is not connected at %s, whatever the operator allows',
     async (address) => {
       const guard = new EgressGuard([{ host: 'allowed.test', port: undefined }], () =>
         Promise.resolve([{ address, family: address.includes(':') ? 6 : 4 }]),
@@ -174,7 +174,7 @@ describe('a bucket', () => {
     },
   );
 
-  it('without credentials is not opened with those of the server, unless they are lent', () => {
+  it('without credentials does not use those of the server, unless that is configured', () => {
     const target = {
       ...s3Target({ endpoint: 'https://s3.test', keys, bucket: 'bucket' }),
       credentials: null,
@@ -189,7 +189,7 @@ describe('a bucket', () => {
     ['https://s3.eu-west-1.amazonaws.com', '', undefined],
     ['https://minio.corp.test:9000', 'minio.corp.test:9000', undefined],
   ])(
-    'gets the lent credentials of the server only where the operator wants: %s',
+    'uses the credentials of the server only where the operator allows it: %s',
     async (endpoint, allow, refusal) => {
       const guard = new EgressGuard(allow === '' ? [] : parseHostList(allow));
       const target = { ...s3Target({ endpoint, keys, bucket: 'bucket' }), credentials: null };
@@ -200,9 +200,9 @@ describe('a bucket', () => {
   );
 });
 
-describeS3('a bucket that is told how', () => {
+describeS3('a bucket with options', () => {
   it.each(['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const)(
-    'gets files with %s, and all options',
+    'stores files with %s and all options',
     async (sum) => {
       await using gateway = await openGateway();
       const bucket = await gateway.createBucket();
@@ -231,7 +231,7 @@ describeS3('a bucket that is told how', () => {
           Metadata: { team: 'blue', sha256: file.sha256 },
           ContentType: 'application/vnd.apache.parquet',
           ContentLength: bytes,
-          // This gateway forgets the tags of uploads in parts.
+          // This gateway drops the tags of multipart uploads.
           ...(bytes === 1_000 ? { TagCount: 2 } : {}),
         });
       }

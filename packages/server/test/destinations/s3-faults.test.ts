@@ -1,4 +1,4 @@
-// A bucket that fails on demand: what is tried again, what is not, and that nothing is left behind.
+// A bucket that fails on demand: what is retried, what is not, and that nothing is left behind.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ describeS3('a bucket that fails', () => {
     const stored = await gateway.read(bucket, 'some/prefix/file');
     expect(file.content.equals(stored)).toBe(true);
   };
-  const nothingIsLeft = async (): Promise<void> => {
+  const expectNothingLeft = async (): Promise<void> => {
     expect(await gateway.objects(bucket)).toEqual([]);
     expect(await gateway.uploads(bucket)).toEqual([]);
   };
@@ -74,7 +74,7 @@ describeS3('a bucket that fails', () => {
   };
 
   it.each(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'] as const)(
-    'that is busy, reset or faulty for a while at %s gets the file all the same',
+    'that is busy, reset or failing for a while at %s gets the file',
     async (operation) => {
       const bytes = operation === 'PutObject' ? small : large;
       faults.on({ operation, nth: 1 }).answer(503, 'SlowDown');
@@ -86,7 +86,7 @@ describeS3('a bucket that fails', () => {
   );
 
   it.each(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'] as const)(
-    'whose answer to %s was lost has the file, and no upload stays open',
+    'whose response to %s was lost has the file, and no upload stays open',
     async (operation) => {
       const rule = faults.on({ operation, nth: 1 }).resetAfterCommit();
       await put(operation === 'PutObject' ? small : large);
@@ -96,22 +96,22 @@ describeS3('a bucket that fails', () => {
     },
   );
 
-  it('that is cut off in the middle of a part gets the part again', async () => {
+  it('that is disconnected in the middle of a part gets the part again', async () => {
     faults.on({ operation: 'UploadPart', nth: 2 }).reset({ afterBytes: 3 * mb });
     await put(large);
   });
 
-  it('that answers 200 and means an error is asked again', async () => {
+  it('that answers 200 with an error in the body gets the request again', async () => {
     const rule = faults.on({ operation: 'CompleteMultipartUpload', nth: 1 }).errorBody200();
     await put(large);
     expect(rule.hits).toBe(1);
   });
 
-  it('that always answers 200 and means an error has failed, for now', async () => {
+  it('that always answers 200 with an error in the body fails, not for good', async () => {
     faults.on({ operation: 'CompleteMultipartUpload' }).errorBody200();
     const error = await failure(put(large));
     expect(error).toMatchObject({ code: 'InternalError', isFinal: false });
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
   it.each([
@@ -123,28 +123,28 @@ describeS3('a bucket that fails', () => {
     const error = await failure(put(bytes));
     expect(error).toMatchObject({ code: 'SlowDown', isFinal: false });
     expect(faults.requestsOf(operation).length).toBeGreaterThanOrEqual(5);
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
   it.each([
     ['PutObject', small],
     ['UploadPart', large],
     ['CompleteMultipartUpload', large],
-  ] as const)('that is silent at %s is given up', async (operation, bytes) => {
-    faults.on({ operation }).gate();
+  ] as const)('that is silent at %s times out', async (operation, bytes) => {
+    faults.on({ operation }).hold();
     const error = await failure(put(bytes, { store: open({ idleMs: 2_000, tries: 2 }) }));
     expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
-  it('that goes on for ever is given up all the same', async () => {
+  it('that is slow without end times out', async () => {
     faults.on({ operation: 'PutObject' }).slow(1_000);
     const error = await failure(put(600_000, { store: open({ callMs: 500 }) }));
     expect(error).toMatchObject({ code: 'Timeout', isFinal: false });
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
-  it('that keeps less than it was given is found out', async () => {
+  it('that stores fewer bytes than were sent is detected', async () => {
     faults.on({ operation: 'PutObject' }).truncate(10);
     const store = open();
     const file = await localFile(scratch, small);
@@ -158,7 +158,7 @@ describeS3('a bucket that fails', () => {
     ['UploadPart', 4],
     ['CompleteMultipartUpload', 1],
   ] as const)('keeps nothing of a file that is cancelled at %s number %i', async (operation, nth) => {
-    const rule = faults.on({ operation, nth }).gate();
+    const rule = faults.on({ operation, nth }).hold();
     const controller = new AbortController();
     const reason = new Error('cancelled');
     const cancelled = put(large, { signal: controller.signal });
@@ -166,7 +166,7 @@ describeS3('a bucket that fails', () => {
     controller.abort(reason);
     if (operation === 'CreateMultipartUpload') rule.release();
     await expect(cancelled).rejects.toBe(reason);
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
   it('keeps no part that arrives after the cancel', async () => {
@@ -176,11 +176,11 @@ describeS3('a bucket that fails', () => {
     await rule.untilHit();
     controller.abort(new Error('cancelled'));
     await expect(cancelled).rejects.toThrow('cancelled');
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
   it.each([small, large])(
-    'refuses to replace with a file of %i bytes, and keeps no part of it',
+    'rejects replacing an existing file by one of %i bytes, and keeps no part of it',
     async (bytes) => {
       const store = open();
       await store.putText('file', 'first', 'text/plain', never);
@@ -190,13 +190,13 @@ describeS3('a bucket that fails', () => {
     },
   );
 
-  it('may say only at the end that there is something', async () => {
+  it('may report an existing file only at the end of the upload', async () => {
     faults.on({ operation: 'CompleteMultipartUpload' }).answer(412, 'PreconditionFailed');
     await expect(put(large, { ifAbsent: true })).rejects.toThrow(StoreConflict);
-    await nothingIsLeft();
+    await expectNothingLeft();
   });
 
-  it('is cleared of what writers of a key have left, and of nothing else', async () => {
+  it('removes open uploads of a key, and nothing else', async () => {
     const client = gateway.client();
     for (const name of ['file', 'file', 'file-2']) {
       const target = { client, bucket, key: `some/prefix/${name}` };
@@ -206,7 +206,7 @@ describeS3('a bucket that fails', () => {
     expect((await gateway.uploads(bucket)).map(({ key }) => key)).toEqual(['some/prefix/file-2']);
   });
 
-  it('need not let everybody look for what writers have left, unless it only has too much to do', async () => {
+  it('may deny listing uploads, but a busy response is an error', async () => {
     const store = open({ tries: 1 });
     faults.on({ operation: 'ListMultipartUploads' }).answer(403, 'AccessDenied');
     await store.removeUnfinished('file', never);
@@ -215,8 +215,8 @@ describeS3('a bucket that fails', () => {
     expect(await failure(store.removeUnfinished('file', never))).toMatchObject({ isFinal: false });
   });
 
-  it('that is deleted in the middle is told from one that is busy', async () => {
-    const rule = faults.on({ operation: 'UploadPart', nth: 2 }).gate();
+  it('that is deleted meanwhile is distinguished from a busy one', async () => {
+    const rule = faults.on({ operation: 'UploadPart', nth: 2 }).hold();
     const failed = failure(put(large));
     await rule.untilHit();
     await gateway.deleteBucket(bucket);
@@ -236,14 +236,14 @@ describeS3('a bucket that fails', () => {
     [400, 'SomethingNew', false],
     [507, 'SomethingNew', false],
     [400, 'RequestTimeout', false],
-  ])('that says %i %s: final is %s', async (status, code, isFinal) => {
+  ])('that answers %i %s: final is %s', async (status, code, isFinal) => {
     faults.on({ operation: 'PutObject' }).answer(status, code, 'a sentence of the service');
     const error = await failure(put(small, { store: open({ tries: 1 }) }));
     expect(error).toMatchObject({ code, isFinal });
     expect(error.message).toContain(`The service answered ${code}: "a sentence of the service"`);
   });
 
-  it('cannot make others read what it answers', async () => {
+  it('cannot expose its response body to users', async () => {
     faults.on({ operation: 'PutObject' }).answer(400, 'Evil code: x', 'canary');
     const error = await failure(put(small, { store: open({ tries: 1 }) }));
     expect(error.code).toBe('Http400');

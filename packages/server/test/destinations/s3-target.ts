@@ -37,7 +37,7 @@ export const s3Target = ({ endpoint, keys, bucket }: S3Parts, config: Partial<S3
   abilities: { can_head: true, can_delete: true, can_put_if_none_match: true },
 });
 
-/** As an operator would allow it, and no more. */
+/** A guard that allows these endpoints only. */
 export const guardFor = (...endpoints: string[]): EgressGuard =>
   new EgressGuard(parseHostList(endpoints.map((endpoint) => new URL(endpoint).host).join(',')) ?? []);
 

@@ -1,4 +1,4 @@
-// Credentials go in and never come out: not in an answer, not in the log, not in the database, whatever the other side does.
+// Credentials are in no response, no log and not in the database as plain text, whatever the store answers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ const secrets = [
   'secret-canary-2',
   'token-canary-2',
 ];
-/** As themselves, and as they would be in something else. */
+/** The secrets as they are, and in encodings. */
 const forms = secrets.flatMap((secret) => [
   secret,
   Buffer.from(secret).toString('hex'),
-  // What of its base64 does not depend on what is around it.
+  // The part of the base64 text that does not depend on neighbouring bytes.
   ...[0, 1, 2].map((shift) =>
     Buffer.from(' '.repeat(shift) + secret)
       .toString('base64')
@@ -35,18 +35,18 @@ const [first, second] = [0, 3].map((at) => ({
   session_token: secrets[at + 2],
 }));
 
-it('keeps credentials to itself', async () => {
+it('credentials of destinations do not leak', async () => {
   await using database = await testDatabase();
-  /** Accepts everything for a while; then refuses, and repeats the credentials of the request. */
+  /** Accepts everything for a while; then rejects, and repeats the credentials of the request. */
   let refuses = false;
   await using bucket = await recordingServer((request, response) => {
     if (!refuses) {
       response.writeHead(200, { etag: '"x"' }).end();
       return;
     }
-    const told = JSON.stringify(request.headers);
-    const used = (told.includes('ACCESSKEYCANARY2/') ? secrets.slice(3) : secrets.slice(0, 3)).join(' ');
-    response.writeHead(403, { 'x-amz-request-id': told.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '') });
+    const headers = JSON.stringify(request.headers);
+    const used = (headers.includes('ACCESSKEYCANARY2/') ? secrets.slice(3) : secrets.slice(0, 3)).join(' ');
+    response.writeHead(403, { 'x-amz-request-id': headers.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '') });
     response.end(
       `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>${used}</Message>` +
         `<AWSAccessKeyId>${used}</AWSAccessKeyId><StringToSign>${used}</StringToSign></Error>`,

@@ -1,4 +1,4 @@
-// What holds of every kind of store.
+// Behaviour of every kind of store.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const text = 'text/plain';
 
 interface Place extends AsyncDisposable {
   open(): ProbedStore;
-  /** Below the prefix; sorted. What is there but is no file of anybody, too. */
+  /** All objects below the prefix, sorted; also temporary ones. */
   list(): Promise<string[]>;
   read(key: string): Promise<Buffer>;
 }
@@ -70,7 +70,7 @@ const behaves = (open: () => Promise<Place>): void => {
     await rm(scratch, { recursive: true });
   });
 
-  it('leads somewhere', async () => {
+  it('has an address', async () => {
     await store.findAddress(never);
     expect(store.root).toMatch(/some\/prefix$/);
   });
@@ -82,7 +82,7 @@ const behaves = (open: () => Promise<Place>): void => {
     ['as many as one request takes', 16 * mb],
     ['one more', 16 * mb + 1],
     ['many', 30 * mb + 7],
-  ])('keeps a file of %s bytes, and knows its size and hash', async (name, bytes) => {
+  ])('keeps a file of %s bytes, and returns its size and hash', async (name, bytes) => {
     const file = await localFile(scratch, bytes);
     const key = `sizes/${name}.parquet`;
     await store.put(key, file, { ifAbsent: false, signal: never });
@@ -99,14 +99,14 @@ const behaves = (open: () => Promise<Place>): void => {
     });
   });
 
-  it('has names as they are given', async () => {
+  it('keeps names unchanged', async () => {
     const key = 'year=2026/ä b+c%20d&e=é/日本.parquet';
     await store.putText(key, 'x', text, never);
     expect(await place.list()).toContain(key);
     expect(await store.head(key, never)).toMatchObject({ bytes: 1 });
   });
 
-  it('replaces what is there', async () => {
+  it('replaces an existing file', async () => {
     for (const bytes of [10, 17 * mb, 5]) {
       const file = await localFile(scratch, bytes);
       await store.put('replaced', file, { ifAbsent: false, signal: never });
@@ -114,7 +114,7 @@ const behaves = (open: () => Promise<Place>): void => {
     }
   });
 
-  it('refuses to replace when asked to', async () => {
+  it('rejects replacing an existing file with ifAbsent', async () => {
     const first = await localFile(scratch, 10);
     await store.put('once', first, { ifAbsent: true, signal: never });
     const second = await localFile(scratch, 20);
@@ -123,28 +123,31 @@ const behaves = (open: () => Promise<Place>): void => {
     expect(await store.head('once', never)).toEqual({ bytes: 10, sha256: first.sha256 });
   });
 
-  it('knows of nothing where nothing is', async () => {
+  it('returns undefined for an unknown key, and deletes it without an error', async () => {
     expect(await store.head('nothing/here', never)).toBeUndefined();
     await store.remove('nothing/here', never);
     await store.removeUnfinished('nothing/here', never);
   });
 
-  it('removes', async () => {
-    await store.putText('gone', 'x', text, never);
-    await store.remove('gone', never);
-    expect(await place.list()).not.toContain('gone');
+  it('deletes a file', async () => {
+    await store.putText('removed', 'x', text, never);
+    await store.remove('removed', never);
+    expect(await place.list()).not.toContain('removed');
   });
 
-  it.each([1_000, 40 * mb])('leaves nothing of a file of %i bytes when aborted before', async (bytes) => {
-    const before = await place.list();
-    const file = await localFile(scratch, bytes);
-    const reason = new Error('cancelled');
-    const put = store.put('aborted', file, { ifAbsent: false, signal: AbortSignal.abort(reason) });
-    await expect(put).rejects.toBe(reason);
-    expect(await place.list()).toEqual(before);
-  });
+  it.each([1_000, 40 * mb])(
+    'leaves nothing of a file of %i bytes when aborted before the upload',
+    async (bytes) => {
+      const before = await place.list();
+      const file = await localFile(scratch, bytes);
+      const reason = new Error('cancelled');
+      const put = store.put('aborted', file, { ifAbsent: false, signal: AbortSignal.abort(reason) });
+      await expect(put).rejects.toBe(reason);
+      expect(await place.list()).toEqual(before);
+    },
+  );
 
-  it('leaves nothing of a file when aborted on the way', async () => {
+  it('leaves nothing of a file when aborted during the upload', async () => {
     const before = await place.list();
     const file = await localFile(scratch, 60 * mb);
     const controller = new AbortController();
@@ -155,7 +158,7 @@ const behaves = (open: () => Promise<Place>): void => {
     expect(await place.list()).toEqual(before);
   });
 
-  it('leaves nothing of a file that is shorter than it was said to be', async () => {
+  it('leaves nothing of a file that is shorter than declared', async () => {
     const before = await place.list();
     for (const bytes of [10, 20 * mb]) {
       const file = await localFile(scratch, bytes);
@@ -166,7 +169,7 @@ const behaves = (open: () => Promise<Place>): void => {
   });
 
   it.each(['../out', 'a/../../out', '/abs', 'a//b', '', 'a/', './a', 'a\nb', 'a\0b', 'a\ud800'])(
-    'takes no key like %j',
+    'rejects a key like %j',
     async (key) => {
       await expect(store.putText(key, 'x', text, never)).rejects.toThrow(/^A key of a store/);
       await expect(store.head(key, never)).rejects.toThrow(/^A key of a store/);

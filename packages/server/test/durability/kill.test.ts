@@ -1,5 +1,5 @@
-// What was acknowledged is there after kill -9 of every process, one millisecond after the 2xx. A few rounds
-// with the suite; as many as SVC_KILL_ROUNDS says otherwise (npm run test:durability: 50).
+// Acknowledged data survives kill -9 of every process one millisecond after the 2xx. Runs a few rounds by default; SVC_KILL_ROUNDS sets the
+// number (npm run test:durability: 50).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** Threads, runs, updates, assistants and items, each acknowledged before the next. */
+/** Creates threads, runs, updates, assistants and items, each acknowledged before the next. */
 const work = async (url: string, round: number): Promise<Acknowledged> => {
   const client = createClient({ apiUrl: url });
   const assistant = await client.assistants.create({ graph_id: 'chat', name: `round ${round}` });
@@ -64,7 +64,7 @@ const check = async (
 };
 
 describe('kill -9 of every process', () => {
-  it(`loses nothing that was acknowledged, ${rounds} times`, async () => {
+  it(`loses nothing that was acknowledged, in ${rounds} rounds`, async () => {
     let before: { round: number; acknowledged: Acknowledged } | undefined;
     for (let round = 0; round < rounds; round++) {
       last = await startSvc(dataDir, testProject);
@@ -78,7 +78,7 @@ describe('kill -9 of every process', () => {
     if (before) await check(last.url, before.round, before.acknowledged);
   }, 1_200_000);
 
-  it('leaves no thread busy for ever: a run that was lost is run again', async () => {
+  it('leaves no thread busy forever: a lost run is executed again', async () => {
     if (!last) throw new Error('the rounds have not left a server');
     const client = createClient({ apiUrl: last.url });
     const { thread_id } = await client.threads.create();

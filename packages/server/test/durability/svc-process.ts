@@ -1,4 +1,4 @@
-// The real command in a process of its own, and the end of everything it started.
+// The real command in a process of its own, and a way to kill everything that it started.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,15 +25,15 @@ export const startSvc = async (dataDir: string, project: string, port = '0'): Pr
       env: { ...process.env, SVC_LOG_LEVEL: 'error', SVC_LEASE: '1s' },
     },
   );
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const deadline = performance.now() + 60_000;
   for (;;) {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
     if (url) return { url, child, killAll: () => killAll(child, dataDir) };
     if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error(`svc did not start: ${said}`);
+      throw new Error(`svc did not start: ${output}`);
     await sleep(5);
   }
 };

@@ -16,7 +16,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 describe('a server without authentication', () => {
   it.each(['0.0.0.0', '::', '192.0.2.1', 'svc.example.com'])('does not start on %s', async (host) => {
-    // Were it to start after all, it would find no database and leave nothing behind.
+    // If it started nevertheless, it would find no database and leave nothing behind.
     const databaseUri = 'postgres://nobody@127.0.0.1:1/none';
     const settings = testSettings({ dataDir: '/nowhere', databaseUri, host });
     const start = startServer({
@@ -30,7 +30,7 @@ describe('a server without authentication', () => {
     );
   });
 
-  it('and svc start says so, and what to do', async () => {
+  it('does not start with svc start either, which prints what to do', async () => {
     using project = createProject();
     const { code, stdout, stderr } = await runCli(['start', '--host', '0.0.0.0'], { cwd: project.dir }).exit;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -41,7 +41,7 @@ describe('a server without authentication', () => {
     { allowAnonymous: 'true' },
     { apiKeys: 'a-key-of-thirty-two-letters-at-least' },
     { role: 'worker' },
-  ])('starts there with %j', async (settings) => {
+  ])('starts on 0.0.0.0 with %j', async (settings) => {
     await using open = await startTestServer({ settings: { host: '0.0.0.0', ...settings } });
     const request = { headers: [['host', 'svc.example.com']] as const };
     expect((await send({ url: open.url.replace('0.0.0.0', '127.0.0.1') }, request)).status).toBe(200);
@@ -62,7 +62,7 @@ describe('a server without authentication', () => {
     ['[::2]', 421],
     ['::1', 421],
     ['', 421],
-  ])('called %j answers with %i', async (host, status) => {
+  ])('answers Host %j with %i', async (host, status) => {
     const answer = await send(server, { path: '/info', headers: [['host', host]] });
     expect(answer.status).toBe(status);
     if (status === 200) return;
@@ -72,7 +72,7 @@ describe('a server without authentication', () => {
     });
   });
 
-  it('does not tell by another name even what is there', async () => {
+  it('returns 421 under another name even for unknown paths', async () => {
     const headers = [['host', 'evil.example']] as const;
     expect((await send(server, { path: '/nothing', headers })).status).toBe(421);
     expect((await send(server, { method: 'OPTIONS', path: '/threads', headers })).status).toBe(421);
@@ -98,7 +98,7 @@ describe('a web page', () => {
     ],
   ] as const)('%s cannot change anything', async (_, headers) => {
     const before = await server.call('POST', '/threads/count', {});
-    // A POST without a body is one that browsers send without asking.
+    // A POST without a body is sent by browsers without a preflight.
     const refused = await send(server, { method: 'POST', path: '/threads', headers });
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([403, { code: 'forbidden' }]);
     const typed = await send(server, {
@@ -112,7 +112,7 @@ describe('a web page', () => {
     expect(await server.call('POST', '/threads/count', {})).toMatchObject({ body: before.body });
   });
 
-  it('of another site may read no more than any other would let it', async () => {
+  it('of another site may read no more than CORS allows', async () => {
     const read = await send(server, { path: '/info', headers: [['origin', 'https://evil.example']] });
     expect([read.status, read.headers['access-control-allow-origin']]).toEqual([200, undefined]);
   });
@@ -120,19 +120,19 @@ describe('a web page', () => {
   it.each<[string, () => NonNullable<WireRequest['headers']>]>([
     ['its own', () => [['origin', `http://${own()}`]]],
     [
-      'its own, as its browser says',
+      'its own, as its browser reports',
       () => [
         ['origin', 'https://front.example'],
         ['sec-fetch-site', 'same-origin'],
       ],
     ],
     ['none, being no page', () => []],
-  ])('of an origin that is %s may', async (_, headers) => {
+  ])('of an origin that is %s may change things', async (_, headers) => {
     const request = { method: 'POST', path: '/threads', headers: [...headers(), json], body: '{}' };
     expect((await send(server, request)).status).toBe(200);
   });
 
-  it('is kept from changing anything with --allow-anonymous too', async () => {
+  it('cannot change anything with --allow-anonymous either', async () => {
     await using open = await startTestServer({ settings: { allowAnonymous: 'true' } });
     const headers = [['origin', 'https://evil.example']] as const;
     expect((await send(open, { method: 'POST', path: '/threads', headers })).status).toBe(403);

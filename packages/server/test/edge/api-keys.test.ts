@@ -27,7 +27,7 @@ const search = (headers: readonly (readonly [string, string])[], path = '/thread
 
 describe('a server with API keys', () => {
   it.each(routes.filter(([, { access }]) => access !== 'public'))(
-    'answers %s only to who shows one',
+    'answers %s only with a key',
     async (_, route) => {
       const request = { method: route.method.toUpperCase(), path: pathOf(route) };
       const refused = await send(server, request);
@@ -40,14 +40,14 @@ describe('a server with API keys', () => {
   );
 
   it.each(routes.filter(([, { access }]) => access === 'public'))(
-    'answers %s to everybody',
+    'answers %s without a key',
     async (_, route) => {
-      // Ready once an executor has loaded the graphs.
+      // The server is ready once an executor has loaded the graphs.
       await eventually(async () => expect((await send(server, { path: pathOf(route) })).status).toBe(200));
     },
   );
 
-  it.each([first, second])('takes any of its keys: %s', async (key) => {
+  it.each([first, second])('accepts each of its keys: %s', async (key) => {
     expect((await search([['X-Api-Key', key]])).status).toBe(200);
   });
 
@@ -59,25 +59,25 @@ describe('a server with API keys', () => {
     ['all of them at once', `${first}, ${second}`],
     ['none', ''],
     ['a very long one', 'k'.repeat(10_000)],
-  ])('refuses %s', async (_, key) => {
+  ])('rejects %s', async (_, key) => {
     const refused = await search([['x-api-key', key]]);
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([401, { code: 'unauthenticated' }]);
     expect(refused.body).not.toContain(first);
   });
 
-  it('takes a key from its header and from nowhere else', async () => {
+  it('reads a key only from its header', async () => {
     expect((await search([['authorization', `Bearer ${first}`]])).status).toBe(401);
     expect((await search([['cookie', `x-api-key=${first}`]])).status).toBe(401);
     expect((await search([], `/threads/search?x-api-key=${first}`)).status).toBe(401);
     expect((await search([['x-auth-scheme', 'langsmith']])).status).toBe(401);
   });
 
-  it('asks before it reads the body', async () => {
+  it('authenticates before it reads the body', async () => {
     const refused = await send(server, { method: 'POST', path: '/threads', body: '{"broken' });
     expect(refused.status).toBe(401);
   });
 
-  it('may be called by any name, since a page that was made to reach it has no key', async () => {
+  it('accepts any Host, since a page that calls it has no key', async () => {
     const named = await search([
       ['host', 'svc.example.com'],
       ['x-api-key', first],

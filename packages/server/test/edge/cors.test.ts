@@ -23,14 +23,19 @@ const corsOf = ({ headers }: Pick<WireResponse, 'headers'>): Record<string, stri
     Object.entries(headers).filter(([name]) => name.startsWith('access-control-') || name === 'vary'),
   );
 
-const preflight = (server: TestServer, origin: string, path = '/threads', asked = 'content-type,x-api-key') =>
+const preflight = (
+  server: TestServer,
+  origin: string,
+  path = '/threads',
+  requestedHeaders = 'content-type,x-api-key',
+) =>
   send(server, {
     method: 'OPTIONS',
     path,
     headers: [
       ['origin', origin],
       ['access-control-request-method', 'POST'],
-      ['access-control-request-headers', asked],
+      ['access-control-request-headers', requestedHeaders],
     ],
   });
 
@@ -53,38 +58,35 @@ afterAll(async () => {
 });
 
 describe('without CORS', () => {
-  it('nothing says so, to no origin', async () => {
+  it('no origin gets CORS headers', async () => {
     expect(corsOf(await send(off, { path: '/info', headers: [['origin', app]] }))).toEqual({});
     expect(corsOf(await preflight(off, app))).toEqual({});
   });
 
-  it('OPTIONS still tells the methods', async () => {
+  it('OPTIONS still returns the methods', async () => {
     const answer = await preflight(off, app);
     expect([answer.status, answer.headers['allow']]).toEqual([204, 'POST, OPTIONS']);
   });
 });
 
 describe('with CORS', () => {
-  it.each(routes)(
-    'a page of an origin that is listed may ask for $method $path, with no key yet',
-    async (route) => {
-      const path = route.path.replaceAll(/:\w+/g, 'x');
-      const answer = await preflight(listed, app, path);
-      expect([answer.status, answer.body, corsOf(answer)]).toEqual([
-        204,
-        '',
-        {
-          'access-control-allow-origin': app,
-          'access-control-allow-credentials': 'true',
-          'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
-          'access-control-allow-headers': 'content-type,x-api-key',
-          'access-control-expose-headers': expect.any(String) as string,
-          'access-control-max-age': '600',
-          vary: 'Origin, Access-Control-Request-Headers',
-        },
-      ]);
-    },
-  );
+  it.each(routes)('a page of a listed origin may request $method $path, with no key yet', async (route) => {
+    const path = route.path.replaceAll(/:\w+/g, 'x');
+    const answer = await preflight(listed, app, path);
+    expect([answer.status, answer.body, corsOf(answer)]).toEqual([
+      204,
+      '',
+      {
+        'access-control-allow-origin': app,
+        'access-control-allow-credentials': 'true',
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+        'access-control-allow-headers': 'content-type,x-api-key',
+        'access-control-expose-headers': expect.any(String) as string,
+        'access-control-max-age': '600',
+        vary: 'Origin, Access-Control-Request-Headers',
+      },
+    ]);
+  });
 
   const headers = {
     'access-control-allow-origin': app,
@@ -99,7 +101,7 @@ describe('with CORS', () => {
     ['content-type', 'application/json'],
   ] as const;
 
-  it('may read answers, refusals and what is not there', async () => {
+  it('may read responses, rejections and 404s', async () => {
     const answers = [
       await send(listed, { path: '/info', headers: shown }),
       await send(listed, { method: 'POST', path: '/threads', headers: [['origin', app]] }),
@@ -112,8 +114,8 @@ describe('with CORS', () => {
     for (const answer of answers) expect(corsOf(answer)).toEqual(headers);
   });
 
-  it('may read a stream, and what comes late', async () => {
-    const body = JSON.stringify({ assistant_id: 'gate', input: {} });
+  it('may read a stream and a deferred response', async () => {
+    const body = JSON.stringify({ assistant_id: 'barrier', input: {} });
     for (const path of ['/runs/stream', '/runs/wait']) {
       const stream = await openStream(listed, { method: 'POST', path, headers: shown, body });
       stream.socket.destroy();
@@ -135,7 +137,7 @@ describe('with CORS', () => {
     ['https://teamXexample.org', false],
     [`https://${'a'.repeat(600)}.example.org`, false],
     ['', false],
-  ])('a page of %j may: %j', async (origin, isAllowed) => {
+  ])('a page of %j is allowed: %j', async (origin, isAllowed) => {
     for (const answer of [
       await send(listed, { path: '/info', headers: [['origin', origin]] }),
       await preflight(listed, origin),
@@ -154,7 +156,7 @@ describe('with CORS', () => {
     expect([await isAllowed('null'), await isAllowed('https://any.example')]).toEqual([false, true]);
   });
 
-  it('for every origin names none', async () => {
+  it('for every origin does not return the origin', async () => {
     const server = await start({
       allow_origins: ['*'],
       allow_methods: ['get'],
@@ -172,7 +174,7 @@ describe('with CORS', () => {
     );
   });
 
-  it('opens a server without authentication to the pages that are listed, and to no others', async () => {
+  it('allows listed pages to use a server without authentication, and no others', async () => {
     const server = await start(undefined, { corsOrigins: app });
     const create = (origin: string) =>
       send(server, {
@@ -190,7 +192,7 @@ describe('with CORS', () => {
     expect([refused.status, corsOf(refused)]).toEqual([403, { vary: 'Origin' }]);
   });
 
-  it('answers no preflight by a name that is not its own', async () => {
+  it('answers no preflight for a Host that is not its own', async () => {
     const server = await start(undefined, { corsOrigins: app });
     const headers = [
       ['host', 'evil.example'],

@@ -1,4 +1,4 @@
-// A browser adds the cookie of this server to requests of every page. What such a request may change by GET is nothing.
+// Browsers send this server's cookie with requests of any page. A GET with a cookie must therefore change nothing.
 import { randomUUID } from 'node:crypto';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ beforeAll(async () => {
       return { identity: 'alice' };
     })
     .on('*', () => ({}));`,
-    // Renewals change rows.
+    // Lease renewals change rows.
     { settings: { lease: '1h' } },
   );
   anonymous = await startTestServer();
@@ -72,7 +72,7 @@ const cancel = async (server: TestServer, run: { thread_id: string; run_id: stri
   await server.call('POST', `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=true`, undefined, own);
 };
 
-/** The status of the answer; whatever follows it is not waited for. */
+/** Returns the status of the response, and does not wait for the rest. */
 const visit = async (server: TestServer, request: WireRequest): Promise<number> => {
   const { status, socket } = await openStream(server, request);
   socket.destroy();
@@ -83,7 +83,7 @@ const joins = ['stream', 'join'].map((what) => [what] as const);
 
 describe('a page', () => {
   it.each(foreign.flatMap(([page, headers]) => joins.map(([what]) => [page, what, headers] as const)))(
-    '%s cannot cancel a run by leaving: GET …/%s',
+    '%s cannot cancel a run by disconnecting: GET …/%s',
     async (_, what, headers) => {
       for (const server of [withCookies, anonymous]) {
         const run = await startRun(server);
@@ -100,9 +100,9 @@ describe('a page', () => {
     ['of this server', [cookie, ['sec-fetch-site', 'same-origin']]],
     ['of this server, over plain http', [cookie, ['referer', 'own']]],
     ['that a user typed', [cookie, ['sec-fetch-site', 'none']]],
-    ['that is none, with a header that pages cannot send', [cookie, ['x-requested-with', 'script']]],
-    ['that is none, with a token', [['authorization', 'Bearer alice']]],
-  ])('%s cancels a run by leaving', async (_, headers) => {
+    ['that is not a page, with a header that pages cannot send', [cookie, ['x-requested-with', 'script']]],
+    ['that is not a page, with a token', [['authorization', 'Bearer alice']]],
+  ])('%s cancels a run by disconnecting', async (_, headers) => {
     const run = await startRun(withCookies);
     const path = `/threads/${run.thread_id}/runs/${run.run_id}/stream?cancel_on_disconnect=true`;
     const sent = headers.map(([name, value]): Header => [
@@ -115,7 +115,7 @@ describe('a page', () => {
     await eventually(async () => expect(await statusOf(withCookies, run)).toBe('interrupted'));
   });
 
-  it('needs to say where it is when a login that browsers remember is all it has', async () => {
+  it('with cookies or basic authentication needs an origin header to cancel by disconnecting', async () => {
     const run = await startRun(withCookies);
     const path = `/threads/${run.thread_id}/runs/${run.run_id}/stream?cancel_on_disconnect=true`;
     const basic: Header = ['authorization', 'Basic YWxpY2U6eA=='];
@@ -153,7 +153,7 @@ describe('every GET', () => {
     return found;
   };
 
-  it.each(foreign)('by a page %s changes nothing, with all of its options on', async (_, headers) => {
+  it.each(foreign)('of a page %s changes nothing, with any query parameters', async (_, headers) => {
     const server = withCookies;
     const make = async (path: string, body: unknown, method = 'POST') =>
       (await server.call(method, path, body, own)).body as Record<string, string>;

@@ -9,8 +9,8 @@ const apiKeys = `${key},${other}`;
 
 const showing = (shown: string) => [['x-api-key', shown]] as const;
 
-/** So many at once: faster than any limit refills. */
-const volley = (server: TestServer, count: number, request: WireRequest): Promise<WireResponse[]> =>
+/** More concurrent requests than the limit refills meanwhile. */
+const sendMany = (server: TestServer, count: number, request: WireRequest): Promise<WireResponse[]> =>
   Promise.all(Array.from({ length: count }, () => send(server, request)));
 
 const statuses = (answers: WireResponse[]): Record<string, number> => {
@@ -28,9 +28,9 @@ describe('requests', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('over the limit of a caller are refused, and told when to come again', async () => {
+  it('over the limit of a caller are rejected with Retry-After', async () => {
     const startedMs = performance.now();
-    const answers = await volley(server, 60, { ...info, headers: showing(key) });
+    const answers = await sendMany(server, 60, { ...info, headers: showing(key) });
     const refilled = Math.ceil((performance.now() - startedMs) / 1000);
     const { 422: taken = 0, 429: refused = 0 } = statuses(answers);
     expect(taken + refused).toBe(60);
@@ -41,38 +41,40 @@ describe('requests', () => {
     expect(JSON.parse(last?.body ?? '')).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('of another caller, and to public routes, are not counted with them', async () => {
+  it('of another caller, and to public routes, are counted separately', async () => {
     expect((await send(server, { ...info, headers: showing(other) })).status).toBe(422);
-    expect(statuses(await volley(server, 30, { path: '/info', headers: showing(key) }))).toEqual({ 200: 30 });
+    expect(statuses(await sendMany(server, 30, { path: '/info', headers: showing(key) }))).toEqual({
+      200: 30,
+    });
   });
 });
 
 describe('requests without authentication', () => {
-  it('are not counted on this machine', async () => {
+  it('from this machine are not counted', async () => {
     await using server = await startTestServer({ settings: { rateLimit: '1' } });
-    expect(statuses(await volley(server, 40, info))).toEqual({ 422: 40 });
+    expect(statuses(await sendMany(server, 40, info))).toEqual({ 422: 40 });
   });
 
   const from = (address: string): WireRequest => ({ ...info, headers: [['x-forwarded-for', address]] });
 
-  it('are counted by address from elsewhere', async () => {
+  it('from other machines are counted by address', async () => {
     await using server = await startTestServer({
       settings: { rateLimit: '1', allowAnonymous: 'true', trustedProxies: '127.0.0.1' },
     });
-    expect(statuses(await volley(server, 40, from('203.0.113.5')))).toHaveProperty('429');
+    expect(statuses(await sendMany(server, 40, from('203.0.113.5')))).toHaveProperty('429');
     expect((await send(server, from('203.0.113.6'))).status).toBe(422);
-    // What the client itself wrote before its address changes nothing.
-    expect(statuses(await volley(server, 20, from('198.51.100.1, 203.0.113.5')))).toHaveProperty('429');
+    // Addresses that the client itself has added to the header are ignored.
+    expect(statuses(await sendMany(server, 20, from('198.51.100.1, 203.0.113.5')))).toHaveProperty('429');
   });
 
-  it('come from this machine when the proxy is not known, whatever it says', async () => {
+  it('through an unknown proxy count as from this machine, whatever the headers contain', async () => {
     await using server = await startTestServer({ settings: { rateLimit: '1', allowAnonymous: 'true' } });
-    expect(statuses(await volley(server, 40, from('203.0.113.5')))).toEqual({ 422: 40 });
+    expect(statuses(await sendMany(server, 40, from('203.0.113.5')))).toEqual({ 422: 40 });
   });
 });
 
 describe('failed authentications', () => {
-  it('of one address are refused before they are looked at, by whatever addresses it calls itself', async () => {
+  it('of one address are rejected before the key is checked, whatever address the headers name', async () => {
     await using server = await startTestServer({ settings: { apiKeys } });
     const startedMs = performance.now();
     const answers = await Promise.all(
@@ -94,7 +96,7 @@ describe('failed authentications', () => {
 });
 
 describe('streams', () => {
-  const waiting = { assistant_id: 'gate', input: {} };
+  const waiting = { assistant_id: 'barrier', input: {} };
   const post = (path: string, shown: string, body: unknown = waiting): WireRequest => ({
     method: 'POST',
     path,
@@ -102,7 +104,7 @@ describe('streams', () => {
     body: JSON.stringify(body),
   });
 
-  it('over the limit of a caller are refused and make no run; one that closes makes room', async () => {
+  it('over the limit of a caller are rejected and create no run; closing one frees its slot', async () => {
     await using server = await startTestServer({ settings: { apiKeys, streamsPerCaller: '2' } });
     const { body } = await send(server, post('/threads', key, {}));
     const { thread_id } = JSON.parse(body) as { thread_id: string };
@@ -132,11 +134,11 @@ describe('streams', () => {
     for (const { socket } of [stream, others]) socket.destroy();
   });
 
-  it('that failed, or ended at once, are not open any more', async () => {
+  it('that failed or ended at once do not count', async () => {
     await using server = await startTestServer({ settings: { apiKeys, streamsPerCaller: '1' } });
     const chat = { assistant_id: 'chat', input: { messages: [] } };
     for (let round = 0; round < 3; round++) {
-      expect((await send(server, post('/runs/stream', key, { assistant_id: 'nobody' }))).status).toBe(404);
+      expect((await send(server, post('/runs/stream', key, { assistant_id: 'unknown' }))).status).toBe(404);
       expect((await send(server, post('/runs/stream', key, {}))).status).toBe(422);
       expect((await send(server, post('/runs/wait', key, chat))).status).toBe(200);
       await eventually(async () =>
@@ -145,7 +147,7 @@ describe('streams', () => {
     }
   });
 
-  it('over the limit of the server are refused to everybody', async () => {
+  it('over the limit of the server are rejected for every caller', async () => {
     await using server = await startTestServer({ settings: { streamsMax: '1' } });
     const open = await openStream(server, post('/runs/stream', ''));
     const refused = await send(server, post('/runs/stream', ''));

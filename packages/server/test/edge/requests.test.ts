@@ -1,4 +1,4 @@
-// Requests that two programs may understand in two ways.
+// Requests that two programs may parse in different ways.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
 import { exchange, send } from './wire.ts';
@@ -46,17 +46,17 @@ describe('a path', () => {
     ['/docs/../threads/:id', 400],
     ['/docsx', 404],
     ['/threads/:id%00', 422],
-  ])('%s reaches no data, and skips no authentication', async (template, status) => {
+  ])('%s returns no data and does not skip authentication', async (template, status) => {
     const path = template.replace(':id', thread_id);
     const answer = await send(open, { path });
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('tweet');
-    // What has no route has nobody to ask for a key either.
+    // A path without a route needs no key.
     expect((await send(guarded, { path })).status).toBe(status === 422 ? 401 : status);
   });
 
   it.each(['http://127.0.0.1/threads/:id', 'HTTPS://127.0.0.1/threads/:id', '*'])(
-    'that is %s is none',
+    '%s is rejected',
     async (template) => {
       const answer = await send(open, { path: template.replace(':id', thread_id) });
       expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
@@ -66,7 +66,7 @@ describe('a path', () => {
     },
   );
 
-  it('that is plain is found, whatever its query holds', async () => {
+  it('in normal form is found with any query', async () => {
     const answer = await send(open, { path: `/threads/${thread_id}?next=/../x;y//z%2F#` });
     expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('tweet')]);
   });
@@ -82,7 +82,7 @@ describe('a header', () => {
     ['content-type', 'application/json', 'text/plain'],
     ['origin', 'http://127.0.0.1', 'https://evil.example'],
     ['sec-fetch-site', 'same-origin', 'cross-site'],
-  ])('%s that comes twice is refused, on every route', async (name, one, other) => {
+  ])('%s is rejected on every route when it is repeated', async (name, one, other) => {
     const headers = [
       [name, one],
       [name.toUpperCase(), other],
@@ -100,7 +100,7 @@ describe('a header', () => {
 });
 
 describe('a method', () => {
-  it('TRACE is refused and echoes nothing', async () => {
+  it('TRACE is rejected and returns nothing of the request', async () => {
     const headers = [['x-api-key', 'not-to-be-echoed']] as const;
     for (const [path, status] of [
       [`/threads/${thread_id}`, 405],
@@ -120,7 +120,7 @@ describe('a method', () => {
     );
   });
 
-  it('in a header that some frameworks heed is not heeded', async () => {
+  it('in a header that some frameworks support is ignored', async () => {
     const headers = [['x-http-method-override', 'DELETE']] as const;
     await send(open, { method: 'POST', path: `/threads/${thread_id}`, headers });
     await send(open, { path: `/threads/${thread_id}?_method=DELETE`, headers });
@@ -134,10 +134,10 @@ describe('a body', () => {
     ['a length and chunks', 'content-length: 5\r\ntransfer-encoding: chunked'],
     ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 5'],
     ['two lengths', 'content-length: 5\r\ncontent-length: 6'],
-    ['a length that is none', 'content-length: +5'],
+    ['an invalid length', 'content-length: +5'],
     ['a coding that hides another', 'transfer-encoding: chunked, identity'],
     ['a coding with a blank before the colon', 'transfer-encoding : chunked'],
-  ])('with %s is refused, and what follows it is no request', async (_, length) => {
+  ])('with %s is rejected, and the bytes after it are ignored', async (_, length) => {
     const answer = await exchange(
       open,
       `POST /threads HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${length}\r\n\r\n0\r\n\r\n${smuggled}`,
@@ -147,7 +147,7 @@ describe('a body', () => {
   });
 });
 
-describe('what is refused before it is a request', () => {
+describe('an invalid HTTP request', () => {
   const expectProblem = (answer: string, status: number, code: string): void => {
     expect(answer, answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, unknown>;
@@ -163,14 +163,9 @@ describe('what is refused before it is a request', () => {
     ['no Host header', 'GET /ok HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
     ['a header without a colon', 'GET /ok HTTP/1.1\r\nhost: localhost\r\nx\r\n\r\n', 400, 'bad_request'],
     ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['an unsupported expectation', post('expect: a-miracle\r\ncontent-length: 2', '{}'), 417, 'bad_request'],
     [
-      'an expectation that nobody meets',
-      post('expect: a-miracle\r\ncontent-length: 2', '{}'),
-      417,
-      'bad_request',
-    ],
-    [
-      'a body that is compressed on its way',
+      'a body with a transfer compression',
       post('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
       501,
       'not_supported',
@@ -181,7 +176,7 @@ describe('what is refused before it is a request', () => {
       501,
       'not_supported',
     ],
-    ['a chunk that is none', post('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'), 400, 'bad_request'],
+    ['an invalid chunk', post('transfer-encoding: chunked', 'zz\r\n{}\r\n0\r\n\r\n'), 400, 'bad_request'],
     [
       'too long a head',
       `GET /ok HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
@@ -194,18 +189,18 @@ describe('what is refused before it is a request', () => {
       200,
       '',
     ],
-  ])('says so with the documented body: %s', async (_, bytes, status, code) => {
+  ])('gets the documented error body: %s', async (_, bytes, status, code) => {
     const answer = await exchange(open, bytes);
     if (status === 200) expect(answer).toMatch(/^HTTP\/1.1 200 /);
     else expectProblem(answer, status, code);
   });
 
-  it('has the documented body on a connection that has had an answer, too', async () => {
+  it('gets the documented error body also after an earlier response on the connection', async () => {
     const answer = await exchange(open, `GET /ok HTTP/1.1\r\nhost: localhost\r\n\r\nnonsense\r\n\r\n`);
     expectProblem(answer.slice(answer.lastIndexOf('HTTP/1.1')), 400, 'bad_request');
   });
 
-  it('drops no header, however many come before it', async () => {
+  it('with many headers is rejected, or all of them are read', async () => {
     const many = Array.from({ length: 3_000 }, () => 'a:\r\n').join('');
     const answer = await exchange(
       guarded,

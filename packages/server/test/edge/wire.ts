@@ -1,4 +1,4 @@
-// Requests as they are on the wire: `fetch` tidies up what these tests are about.
+// Sends requests byte by byte, because `fetch` normalizes what these tests are about.
 import { connect, type Socket } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 export interface WireRequest {
   method?: string;
   path?: string;
-  /** `Host` is the server's own when it is not among them. */
+  /** The server's own `Host` is added when it is not among them. */
   headers?: readonly (readonly [name: string, value: string])[];
   body?: string;
 }
@@ -20,18 +20,18 @@ export interface WireResponse {
   body: string;
 }
 
-/** Exactly these headers, and what comes back until the server closes. */
+/** Sends exactly these headers; returns the response when the server closes the connection. */
 export const send = async (server: { url: string }, request: WireRequest): Promise<WireResponse> =>
   parse(await exchange(server, format(server, request, [['connection', 'close']])));
 
-/** Exactly these bytes, and everything that comes back. */
+/** Sends exactly these bytes; returns all bytes of the response. */
 export const exchange = async (server: { url: string }, bytes: string): Promise<string> => {
   const socket = open(server);
   socket.write(bytes, 'latin1');
   return text(socket);
 };
 
-/** A response that goes on, and its head. */
+/** Opens a streaming response; returns its head and its socket. */
 export const openStream = async (
   server: { url: string },
   request: WireRequest,
@@ -79,14 +79,14 @@ const parse = (answer: string): WireResponse => {
   };
 };
 
-/** A svc.json with these sections beside the graphs of the tests. */
+/** A svc.json with these sections and some of the tests' graphs. */
 export const projectWith = async (
   sections: Record<string, unknown>,
 ): Promise<AsyncDisposable & { file: string }> => {
   const dir = await mkdtemp(join(tmpdir(), 'svc-edge-'));
   const file = join(dir, 'svc.json');
   const graph = (name: string): string => fileURLToPath(new URL(`../graphs/${name}`, import.meta.url));
-  const graphs = { chat: graph('chat.ts:chat'), gate: graph('gate.ts:gate') };
+  const graphs = { chat: graph('chat.ts:chat'), barrier: graph('barrier.ts:barrier') };
   await writeFile(file, JSON.stringify({ graphs, ...sections }));
   return { file, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 };

@@ -1,5 +1,5 @@
-// A process that holds the embedded PostgreSQL open in namespaces of its own, as a container has them: other pids, another host
-// name, another /tmp, no memory shared with others. Of the outside it sees the data folder, as a volume.
+// A process that holds the embedded PostgreSQL open in its own namespaces, like a container: other pids, host name and /tmp, and no shared
+// memory. It shares only the data folder, like a volume.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -17,10 +17,10 @@ const namespaces = [
   '--uts',
 ];
 
-/** Whether this machine lets us make namespaces. */
+/** True when this machine allows creating namespaces. */
 export const canContain = (): boolean => spawnSync('unshare', [...namespaces, 'true']).status === 0;
 
-/** Longer than the address of a socket may be, so that the socket is in the /tmp of the container. */
+/** Longer than the maximum length of a socket path, so that the socket is in the /tmp of the container. */
 const folder = `/mnt/${'a-volume-with-a-long-name-'.repeat(4)}`;
 const setUp = `hostname "$1"
 mount -t tmpfs tmpfs /mnt && mkdir "${folder}" && mount --bind "$2" "${folder}" && mount -t tmpfs tmpfs /tmp
@@ -28,18 +28,18 @@ shift 2
 exec "$@"`;
 
 export interface Container extends AsyncDisposable {
-  /** Ids of rows that were acknowledged. */
+  /** Ids of acknowledged rows. */
   rows: number[];
-  said(): string;
-  /** `up` when it has a server, or how the process in it ended before. */
+  output(): string;
+  /** `up` when it has a server, or the exit code of the process when it ended before. */
   outcome: Promise<'up' | number | null>;
-  /** Lets it end in good order. */
+  /** Stops it regularly. */
   leave(): Promise<void>;
-  /** Ends every process in it at once. */
+  /** Kills every process in it at once. */
   kill(): Promise<void>;
 }
 
-/** `path`: where it finds programs, to leave some out. */
+/** `path`: the PATH of its processes, to hide programs. */
 export const startContainer = (
   host: string,
   dataDir: string,
@@ -56,7 +56,7 @@ export const startContainer = (
   const rows: number[] = [];
   let comeUp!: (up: 'up') => void;
   const up = new Promise<'up'>((resolve) => (comeUp = resolve));
-  let said = '';
+  let output = '';
   let rest = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split('\n');
@@ -67,11 +67,11 @@ export const startContainer = (
       else rows.push(Number(number));
     }
   });
-  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   return {
     rows,
-    said: () => said,
+    output: () => output,
     outcome: Promise.race([up, exit]),
     async leave() {
       child.stdin?.end('\n');
@@ -88,8 +88,8 @@ export const startContainer = (
   };
 };
 
-/** Resolves when the container has its server, and has written rows. */
+/** Resolves when the container has its server and has written rows. */
 export const untilWriting = (container: Container): Promise<void> =>
   eventually(() => {
-    if (container.rows.length < 5) throw new Error(`not up: ${container.said()}`);
+    if (container.rows.length < 5) throw new Error(`not up: ${container.output()}`);
   }, 60_000);

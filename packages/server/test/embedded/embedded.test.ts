@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isRunning } from '../../src/storage/embedded/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { withLock } from '../../src/storage/embedded/lock-file.ts';
+import { until } from '../eventually.ts';
 
 let dataDir: string;
 const children: ChildProcess[] = [];
@@ -39,18 +40,10 @@ const postmasterPid = async (): Promise<number | undefined> => {
   return Number(file.split('\n')[0]) || undefined;
 };
 
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true');
-    await sleep(10);
-  }
-};
-
 interface Owner {
   child: ChildProcess;
   pid: number;
-  /** Ids that were acknowledged. */
+  /** Ids of acknowledged rows. */
   rows: number[];
 }
 
@@ -91,7 +84,7 @@ const ended = (child: ChildProcess): Promise<void> =>
   until(() => child.exitCode !== null || child.signalCode !== null);
 
 describe('the embedded PostgreSQL', () => {
-  it('starts, is shared, and stops with the last one out', async () => {
+  it('starts, is shared, and stops when its last user closes it', async () => {
     const first = await startOwner();
     const second = await openEmbedded({ dataDir });
     expect(second.pid).toBe(first.pid);
@@ -111,7 +104,7 @@ describe('the embedded PostgreSQL', () => {
     expect(isRunning(second.pid)).toBe(false);
   });
 
-  it('goes on when its owner is killed, and the next one adopts it', async () => {
+  it('keeps running when its owner is killed, and the next process adopts it', async () => {
     const owner = await startOwner(true);
     await until(() => owner.rows.length > 20);
     owner.child.kill('SIGKILL');
@@ -124,7 +117,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(join(dataDir, 'attached'))).toEqual([]);
   });
 
-  it('loses no acknowledged row when everything is killed at once, five times', async () => {
+  it('loses no acknowledged row when all processes are killed at once, five times', async () => {
     const acknowledged: number[] = [];
     for (let round = 0; round < 5; round++) {
       const owner = await startOwner(true);
@@ -164,7 +157,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir('/tmp')).not.toContain(host.slice('/tmp/'.length));
   });
 
-  it('takes no directory for its socket that others may write to', async () => {
+  it('does not use a directory for its socket that others may write to', async () => {
     const long = join(dataDir, 'long'.repeat(30));
     const first = await openEmbedded({ dataDir: long });
     const host = first.connection.host ?? '';
@@ -177,7 +170,7 @@ describe('the embedded PostgreSQL', () => {
     await rm(host, { recursive: true });
   });
 
-  it('breaks the lock of a process that has died, for one at a time', async () => {
+  it('breaks the lock of a dead process, for one waiter at a time', async () => {
     const dead = spawn(process.execPath, ['-e', '']);
     await ended(dead);
     const lock = join(dataDir, 'postgres.lock');
@@ -199,7 +192,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('stops nothing but its own server, when that has died and its pid is another process', async () => {
+  it('stops only its own server, when that has died and its pid belongs to another process', async () => {
     const embedded = await openEmbedded({ dataDir });
     process.kill(embedded.pid, 'SIGKILL');
     await until(() => !isRunning(embedded.pid));
@@ -212,14 +205,14 @@ describe('the embedded PostgreSQL', () => {
     expect(bystander.pid && isRunning(bystander.pid) && bystander.signalCode).toBe(null);
   });
 
-  it('says at once, with the words of PostgreSQL, why it cannot start', async () => {
+  it("reports PostgreSQL's own error at once when it cannot start", async () => {
     await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
     await expect(openEmbedded({ dataDir })).rejects.toThrow(/did not start.*not compatible/s);
     expect(await readdir(join(dataDir, 'attached'))).toEqual([]);
   });
 
-  it('takes an interrupted initdb for nothing', async () => {
+  it('starts over after an interrupted initdb', async () => {
     await mkdir(join(dataDir, 'postgres.init'));
     await writeFile(join(dataDir, 'postgres.init', 'PG_VERSION'), '18\n');
     const embedded = await openEmbedded({ dataDir });
@@ -227,7 +220,7 @@ describe('the embedded PostgreSQL', () => {
     await embedded[Symbol.asyncDispose]();
   });
 
-  it('gives PostgreSQL no secrets of the environment', async () => {
+  it('passes no secrets of the environment to PostgreSQL', async () => {
     const owner = await startOwner(false, { ...process.env, SVC_SECRET_OF_TEST: 'x', PGSSLMODE: 'require' });
     const environment = await readFile(`/proc/${owner.pid}/environ`, 'utf8');
     expect(environment).toContain('PATH=');
@@ -244,51 +237,48 @@ describe('the embedded PostgreSQL', () => {
   });
 });
 
-describe.runIf(process.getuid?.() === 0)(
-  'the embedded PostgreSQL of root, where namespaces are forbidden',
-  () => {
-    /** A PATH on which there is no unshare. */
-    const forbidden = async (): Promise<NodeJS.ProcessEnv> => {
-      const bin = join(dataDir, 'bin');
-      await mkdir(bin);
-      return { ...process.env, PATH: bin };
-    };
+describe.runIf(process.getuid?.() === 0)('the embedded PostgreSQL of root without namespaces', () => {
+  /** A PATH without unshare. */
+  const forbidden = async (): Promise<NodeJS.ProcessEnv> => {
+    const bin = join(dataDir, 'bin');
+    await mkdir(bin);
+    return { ...process.env, PATH: bin };
+  };
 
-    it('runs as nobody, with data and binaries where nobody reaches them, even below a private directory', async () => {
-      const env = await forbidden();
-      await chmod(dataDir, 0o700);
-      const owner = await startOwner(true, env);
-      const shared = dirname(await readlink(join(dataDir, 'postgres')));
-      try {
-        expect((await stat(`/proc/${owner.pid}`)).uid).toBe(65_534);
-        expect(await readlink(`/proc/${owner.pid}/exe`)).toMatch(/^\/var\/lib\/svc\/postgres-bin-/);
-        await until(() => owner.rows.length > 20);
-        process.kill(owner.pid, 'SIGKILL');
-        owner.child.kill('SIGKILL');
-        await ended(owner.child);
-        // Data that is there is found again where namespaces are allowed as well.
-        const next = await openEmbedded({ dataDir });
-        expect(await count(next.connection, owner.rows)).toBe(owner.rows.length);
-        await next[Symbol.asyncDispose]();
-        expect(isRunning(next.pid)).toBe(false);
-      } finally {
-        await rm(shared, { recursive: true, force: true });
-      }
-    });
+  it('runs as user nobody, with data and binaries where that user may read them, even below a private directory', async () => {
+    const env = await forbidden();
+    await chmod(dataDir, 0o700);
+    const owner = await startOwner(true, env);
+    const shared = dirname(await readlink(join(dataDir, 'postgres')));
+    try {
+      expect((await stat(`/proc/${owner.pid}`)).uid).toBe(65_534);
+      expect(await readlink(`/proc/${owner.pid}/exe`)).toMatch(/^\/var\/lib\/svc\/postgres-bin-/);
+      await until(() => owner.rows.length > 20);
+      process.kill(owner.pid, 'SIGKILL');
+      owner.child.kill('SIGKILL');
+      await ended(owner.child);
+      // Existing data is found when namespaces are allowed again.
+      const next = await openEmbedded({ dataDir });
+      expect(await count(next.connection, owner.rows)).toBe(owner.rows.length);
+      await next[Symbol.asyncDispose]();
+      expect(isRunning(next.pid)).toBe(false);
+    } finally {
+      await rm(shared, { recursive: true, force: true });
+    }
+  });
 
-    it('refuses data that a namespace has written rather than beginning anew', async () => {
-      await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
-      const script = fileURLToPath(new URL('./owner.ts', import.meta.url));
-      const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script, dataDir], {
-        stdio: ['pipe', 'ignore', 'pipe'],
-        env: await forbidden(),
-      });
-      children.push(child);
-      let said = '';
-      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      await ended(child);
-      await until(() => said.includes('user namespaces are allowed'));
-      expect((await lstat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
+  it('rejects data that was written inside a namespace instead of starting over', async () => {
+    await (await openEmbedded({ dataDir }))[Symbol.asyncDispose]();
+    const script = fileURLToPath(new URL('./owner.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script, dataDir], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      env: await forbidden(),
     });
-  },
-);
+    children.push(child);
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await ended(child);
+    await until(() => output.includes('user namespaces are allowed'));
+    expect((await lstat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
+  });
+});

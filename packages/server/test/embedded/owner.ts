@@ -1,5 +1,5 @@
-// A process that holds the embedded PostgreSQL open. Says `<postmaster pid>` when it is up; inserts rows for
-// ever, saying each id once it is committed; ends on a line of input, or the end of it.
+// A process that holds the embedded PostgreSQL open. Prints `up <postmaster pid>` when it is up; inserts rows forever and prints each
+// committed id; ends on a line of input, or at the end of the input.
 import pg from 'pg';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 

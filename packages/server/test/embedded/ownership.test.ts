@@ -1,4 +1,4 @@
-// Who may run a PostgreSQL on a data folder, when its last server was killed, or lives in another container.
+// Which process may run PostgreSQL on a data folder, after its last server was killed, or when it runs in another container.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -31,7 +31,7 @@ const replacePid = async (file: string, pid: number): Promise<void> => {
   await writeFile(file, [String(pid), ...lines].join('\n'));
 };
 
-const ask = async (connection: pg.PoolConfig): Promise<unknown> => {
+const selectOne = async (connection: pg.PoolConfig): Promise<unknown> => {
   const client = new pg.Client(connection);
   await client.connect();
   try {
@@ -41,10 +41,10 @@ const ask = async (connection: pg.PoolConfig): Promise<unknown> => {
   }
 };
 
-/** A server that was killed with all of its processes, and what it leaves. */
+/** Kills a server with all of its processes, and leaves its lock files. */
 const crash = async (): Promise<void> => {
   const embedded = await openEmbedded({ dataDir });
-  // Until the guard of the handle starts it again there is nothing to do but be faster, so its files are kept beside.
+  // The handle's guard would restart a killed server, so the lock files are copied, and restored after a regular stop.
   const copy = join(dataDir, 'kept');
   await cp(join(dataDir, 'postgres', 'postmaster.pid'), join(copy, 'postmaster.pid'));
   await cp(join(dataDir, '.s.PGSQL.5432.lock'), join(copy, '.s.PGSQL.5432.lock'));
@@ -53,22 +53,22 @@ const crash = async (): Promise<void> => {
   await cp(join(copy, '.s.PGSQL.5432.lock'), join(dataDir, '.s.PGSQL.5432.lock'));
 };
 
-describe('a lock file of a server that was killed', () => {
-  it('keeps no server away when its pid is another process by now', async () => {
+describe('a lock file of a killed server', () => {
+  it('does not prevent a start when its pid belongs to another process', async () => {
     await crash();
     const bystander = startBystander();
     await replacePid(join(dataDir, 'postgres', 'postmaster.pid'), bystander);
     await replacePid(join(dataDir, '.s.PGSQL.5432.lock'), bystander);
     const embedded = await openEmbedded({ dataDir });
-    expect(await ask(embedded.connection)).toEqual([{ one: 1 }]);
+    expect(await selectOne(embedded.connection)).toEqual([{ one: 1 }]);
     await embedded[Symbol.asyncDispose]();
     expect(isRunning(embedded.pid)).toBe(false);
     expect(isRunning(bystander)).toBe(true);
   });
 });
 
-describe('a data folder that was copied while a server ran on it', () => {
-  it('is recognised at once', async () => {
+describe('a data folder that was copied while its server was running', () => {
+  it('is detected at once', async () => {
     const embedded = await openEmbedded({ dataDir });
     const copy = `${dataDir}-copy`;
     await cp(dataDir, copy, { recursive: true, filter: (path) => !path.includes('.s.PGSQL') });
@@ -76,7 +76,7 @@ describe('a data folder that was copied while a server ran on it', () => {
     await expect(openEmbedded({ dataDir: copy })).rejects.toThrow(
       /is a copy of the data of a running PostgreSQL.*remove .*postgres\.owner and .*postmaster\.pid/,
     );
-    // As it says.
+    // As the message says.
     await rm(join(copy, 'postgres.owner'));
     await rm(join(copy, 'postgres', 'postmaster.pid'));
     const opened = await openEmbedded({ dataDir: copy });
@@ -84,7 +84,7 @@ describe('a data folder that was copied while a server ran on it', () => {
     await rm(copy, { recursive: true });
   });
 
-  it('is recognised by the server that it names, where no release before has noted an owner', async () => {
+  it('is detected by the server that it names, when an earlier release has recorded no owner', async () => {
     const embedded = await openEmbedded({ dataDir });
     const copy = `${dataDir}-copy`;
     await cp(dataDir, copy, { recursive: true, filter: (path) => !path.includes('.s.PGSQL') });
@@ -115,7 +115,7 @@ if (!canContain())
   console.warn('NOT RUN: tests of two containers on one volume, since namespaces are forbidden');
 
 describe.runIf(canContain())('two containers on one volume', () => {
-  /** Programs that a container finds, without flock. */
+  /** A PATH without flock. */
   const withoutFlock = async (): Promise<string> => {
     const bin = join(dataDir, '..', `bin-${Date.now()}`);
     await mkdir(bin);
@@ -123,20 +123,20 @@ describe.runIf(canContain())('two containers on one volume', () => {
     return bin;
   };
 
-  it('run one server: the second one is refused, and goes on when the first has been killed', async () => {
+  it('run one server: the second one is rejected, and starts when the first has been killed', async () => {
     await using first = startContainer('first', dataDir);
     await untilWriting(first);
     {
       await using second = startContainer('second', dataDir);
       expect(await second.outcome).toBe(1);
-      expect(second.said()).toMatch(/is in use by svc on first/);
+      expect(second.output()).toMatch(/is in use by svc on first/);
     }
     const before = first.rows.length;
     await eventually(() => expect(first.rows.length).toBeGreaterThan(before));
     await first.kill();
     await using third = startContainer('third', dataDir);
     await untilWriting(third);
-    // The rows of the first are there: ids go on.
+    // The rows of the first server are present: ids continue.
     expect(third.rows[0]).toBeGreaterThan(first.rows.at(-1) ?? Infinity);
     await third.leave();
     await using fourth = startContainer('fourth', dataDir);
@@ -144,14 +144,14 @@ describe.runIf(canContain())('two containers on one volume', () => {
     await fourth.leave();
   }, 180_000);
 
-  it('run one server where nothing but the heartbeat of the first is seen', async () => {
+  it('run one server when only the heartbeat of the first is visible', async () => {
     const path = await withoutFlock();
     await using first = startContainer('first', dataDir, { path });
     await untilWriting(first);
     {
       await using second = startContainer('second', dataDir, { path });
       expect(await second.outcome).toBe(1);
-      expect(second.said()).toMatch(/is in use by svc on first/);
+      expect(second.output()).toMatch(/is in use by svc on first/);
     }
     await first.kill();
     await using third = startContainer('third', dataDir, { path });
@@ -160,7 +160,7 @@ describe.runIf(canContain())('two containers on one volume', () => {
     await third.leave();
   }, 180_000);
 
-  it('a server whose folder another one has taken over is stopped', async () => {
+  it('stop a server whose folder another machine has taken over', async () => {
     const embedded = await openEmbedded({ dataDir });
     const file = join(dataDir, 'postgres.owner');
     const owner = JSON.parse(await readFile(file, 'utf8')) as { host: string };

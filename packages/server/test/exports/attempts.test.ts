@@ -1,4 +1,4 @@
-// What happens while an export is under way, on one worker or several: exporters that hang, stop, run out of disk, come back too late.
+// Failures during an export, on one worker or several: exporters that hang, stop, run out of disk, or continue after they lost their lease.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { traceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { checkCompleted, checkUnfinished, folderKeep } from './export-audit.ts';
+import { checkCompleted, checkUnfinished, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { startExportNode } from './export-node.ts';
 import {
@@ -44,14 +44,14 @@ beforeEach(async () => {
 const until = (id: string, status: string): Promise<void> =>
   eventually(async () => expect(await statusOf(db, id)).toBe(status), 60_000);
 const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
-const reached = (
+const untilStep = (
   plan: ExporterPlan,
   ...[step, count = 1]: Parameters<ExporterPlan['count']> | [Parameters<ExporterPlan['count']>[0], number]
 ) => eventually(() => expect(plan.count(step)).toBeGreaterThanOrEqual(count), 60_000);
 const one = { exportSlots: '1' };
 
-describe('an export run', () => {
-  it('that fails each time has its twenty-one attempts in one exporter, with the pause between them', async () => {
+describe('an export partition run', () => {
+  it('that always fails has its twenty-one attempts in one exporter, with the delay between them', async () => {
     using plan = new ExporterPlan({ step: 'written', nth: 'every', action: 'fail' });
     await using node = await startExportNode(db, {
       program: plannedExporter,
@@ -74,10 +74,10 @@ describe('an export run', () => {
     for (const { ms } of pauses) expect(ms).toBeGreaterThanOrEqual(30);
     expect(new Set(plan.steps.map(({ pid }) => pid)).size).toBe(1);
     expect(node.worker.tally.attempts.get('failed')).toBe(21);
-    await checkUnfinished(folderKeep(folder), id);
+    await checkUnfinished(folderView(folder), id);
   });
 
-  it('whose attempts hang is tried again after the time of one, and timed out after the last', async () => {
+  it('whose attempts hang is retried after the time limit of each, and is timed out after the last', async () => {
     using _ = new ExporterPlan({ step: 'begun', nth: 'every', action: 'wait' });
     await using _node = await startExportNode(db, {
       program: plannedExporter,
@@ -93,7 +93,7 @@ describe('an export run', () => {
     });
   }, 60_000);
 
-  it('is not charged for the time that its exporter takes to start', async () => {
+  it('is not charged for the start time of its exporter', async () => {
     using plan = new ExporterPlan();
     await using _node = await startExportNode(db, {
       program: slowExporter,
@@ -118,7 +118,7 @@ describe('an export run', () => {
     expect(await times()).toEqual([{ claimed: true, began: true }]);
   }, 90_000);
 
-  it('is timed out with its export, once that has had its time, and leaves no exporter at work', async () => {
+  it("is timed out with its export when the export's time is over, and leaves no exporter running", async () => {
     using plan = new ExporterPlan({ step: 'written', nth: 1, action: 'wait' });
     await using node = await startExportNode(db, {
       program: plannedExporter,
@@ -130,7 +130,7 @@ describe('an export run', () => {
     expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['TIMEDOUT', 'TIMEDOUT']);
     plan.go();
     await eventually(() => expect(node.worker.running).toBe(0));
-    expect(await checkUnfinished(folderKeep(folder), id)).toEqual([]);
+    expect(await checkUnfinished(folderView(folder), id)).toEqual([]);
   }, 60_000);
 
   it('whose rows cannot be read for a moment waits for the database, and no attempt is counted', async () => {
@@ -141,7 +141,7 @@ describe('an export run', () => {
     });
     await addRuns(db, place, { start: firstDay, count: 50 });
     const id = await newExport(db, place);
-    await reached(plan, 'committed');
+    await untilStep(plan, 'committed');
     await db.transact(async (tx) => {
       await sql(tx, 'lock table trace_runs in access exclusive mode');
       plan.go();
@@ -156,40 +156,40 @@ describe('an export run', () => {
     });
     await until(id, 'COMPLETED');
     expect(await firstRun(id)).toMatchObject({ retry_number: 0, reclaims: 0, errors: {}, rows_written: 50 });
-    await checkCompleted(db, folderKeep(folder), id);
+    await checkCompleted(db, folderView(folder), id);
   });
 
-  it('that is cancelled between two runs begins no other', async () => {
+  it('that is cancelled between two partition runs starts no other', async () => {
     using plan = new ExporterPlan({ step: 'finished', nth: 1, action: 'wait' });
     await using node = await startExportNode(db, { program: plannedExporter, settings: one });
     await addRuns(db, place, { start: firstDay, count: 10 });
     await addRuns(db, place, { start: '2026-03-02T00:00:00Z', count: 10 });
     const id = await newExport(db, place, { days: 2 });
-    await reached(plan, 'finished');
+    await untilStep(plan, 'finished');
     expect(await exportStorage(db).cancel(place.tenant_id, id)).toBe('RUNNING');
     plan.go();
     await eventually(() => expect(node.worker.running).toBe(0));
     expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED']);
-    expect(await checkUnfinished(folderKeep(folder), id)).toHaveLength(1);
+    expect(await checkUnfinished(folderView(folder), id)).toHaveLength(1);
     expect((await eventsOf(db, id)).at(-1)).toBe('cancelled');
   });
 
-  it('that is cancelled while its manifest is written has none in the end', async () => {
+  it('that is cancelled while its manifest is written leaves no manifest', async () => {
     using plan = new ExporterPlan({ step: 'manifest uploaded', nth: 1, action: 'wait' });
     await using node = await startExportNode(db, { program: plannedExporter, settings: one });
     await addRuns(db, place, { start: firstDay, count: 10 });
     const id = await newExport(db, place);
-    await reached(plan, 'manifest uploaded');
+    await untilStep(plan, 'manifest uploaded');
     await exportStorage(db).cancel(place.tenant_id, id);
     plan.go();
     await eventually(() => expect(node.worker.running).toBe(0));
     expect(await statusOf(db, id)).toBe('CANCELLED');
-    await eventually(() => checkUnfinished(folderKeep(folder), id));
+    await eventually(() => checkUnfinished(folderView(folder), id));
   });
 });
 
 describe('a worker that stops', () => {
-  it('lets its exporters finish their files, and gives the rest back at once', async () => {
+  it('lets its exporters finish their files, and releases the rest at once', async () => {
     using plan = new ExporterPlan({ step: 'written', nth: 2, action: 'wait' });
     await addRuns(db, place, { start: firstDay, count: 400 });
     let id: string;
@@ -199,7 +199,7 @@ describe('a worker that stops', () => {
         settings: { ...one, exportLease: '1h' },
       });
       id = await newExport(db, place);
-      await reached(plan, 'written', 2);
+      await untilStep(plan, 'written', 2);
       const drained = node.worker.drain(60_000, new AbortController().signal);
       plan.go();
       await drained;
@@ -219,10 +219,10 @@ describe('a worker that stops', () => {
     }
     await using _other = await startExportNode(db);
     await until(id, 'COMPLETED');
-    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+    expect((await checkCompleted(db, folderView(folder), id)).rows).toBe(400);
   });
 
-  it('gives back what is not finished within its grace', async () => {
+  it('releases what is not finished within its grace period', async () => {
     using plan = new ExporterPlan({ step: 'begun', nth: 2, action: 'wait' });
     await addRuns(db, place, { start: firstDay, count: 400 });
     const node = await startExportNode(db, {
@@ -230,19 +230,19 @@ describe('a worker that stops', () => {
       settings: { ...one, exportLease: '1h' },
     });
     const id = await newExport(db, place);
-    await reached(plan, 'begun', 2);
+    await untilStep(plan, 'begun', 2);
     await node.worker.drain(50, new AbortController().signal);
     await node[Symbol.asyncDispose]();
     expect(await firstRun(id)).toMatchObject({ status: 'CREATED', retry_number: 0, reclaims: 0 + 1 });
     await using _other = await startExportNode(db);
     await until(id, 'COMPLETED');
-    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+    expect((await checkCompleted(db, folderView(folder), id)).rows).toBe(400);
   });
 });
 
-describe('an exporter that comes back after its lease was over', () => {
+describe('an exporter that continues after its lease has ended', () => {
   it.each(['written', 'begun', 'uploaded', 'verified'] as const)(
-    'touches nothing any more when it was held up after the step %s',
+    'writes nothing when it was suspended after the step %s',
     async (step) => {
       using plan = new ExporterPlan({ step, nth: 2, action: 'freeze' });
       await addRuns(db, place, { start: firstDay, count: 250 });
@@ -273,32 +273,32 @@ describe('an exporter that comes back after its lease was over', () => {
           onLost: reject,
         }),
       );
-      await reached(plan, step, 2);
+      await untilStep(plan, step, 2);
       await sql(db, `update export_runs set lease_until = now() - interval '1 s' where export_id = $1`, [id]);
       {
         await using _node = await startExportNode(db);
         await until(id, 'COMPLETED');
       }
-      const before = await folderKeep(folder).objects();
+      const before = await folderView(folder).objects();
       const [pid] = pool.pids();
       process.kill(pid!, 'SIGCONT');
       expect(await zombie).toEqual({ kind: 'fenced' });
       await rm(tempDir, { recursive: true });
-      expect(await folderKeep(folder).objects()).toEqual(before);
-      await checkCompleted(db, folderKeep(folder), id);
+      expect(await folderView(folder).objects()).toEqual(before);
+      await checkCompleted(db, folderView(folder), id);
     },
     60_000,
   );
 });
 
-describe('an export while its runs change', () => {
-  it('holds those that were there when it was made, as they are when they are read', async () => {
+describe('an export whose trace runs change', () => {
+  it('contains the trace runs that existed when it was created, as they are when they are read', async () => {
     using plan = new ExporterPlan({ step: 'committed', nth: 1, action: 'wait' });
     await using _node = await startExportNode(db, { program: plannedExporter, settings: one });
     const ids = await addRuns(db, place, { start: firstDay, count: 400 });
     const id = await newExport(db, place);
-    await reached(plan, 'committed');
-    const late = await addRuns(db, place, { start: firstDay, count: 50 });
+    await untilStep(plan, 'committed');
+    const addedLater = await addRuns(db, place, { start: firstDay, count: 50 });
     const patched = ids.at(-1)!;
     const deleted = ids.at(-2)!;
     await traceStorage(db).ingest(
@@ -320,15 +320,15 @@ describe('an export while its runs change', () => {
     await sql(db, 'delete from trace_runs where id = $1', [deleted]);
     plan.go();
     await until(id, 'COMPLETED');
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    const manifest = await checkCompleted(db, folderView(folder), id);
     expect(manifest.rows).toBe(399);
-    expect(late.length).toBe(50);
+    expect(addedLater.length).toBe(50);
     const again = await newExport(db, place);
     await until(again, 'COMPLETED');
-    expect((await checkCompleted(db, folderKeep(folder), again)).rows).toBe(449);
+    expect((await checkCompleted(db, folderView(folder), again)).rows).toBe(449);
   });
 
-  it('goes on when all rows of a file that was begun are deleted', async () => {
+  it('continues when all rows of a started file are deleted', async () => {
     using _ = new ExporterPlan({ step: 'uploaded', nth: 1, action: 'freeze' });
     await using _node = await startExportNode(db, {
       program: plannedExporter,
@@ -336,8 +336,8 @@ describe('an export while its runs change', () => {
     });
     const ids = await addRuns(db, place, { start: firstDay, count: 100 });
     const id = await newExport(db, place);
-    await eventually(async () => expect(await folderKeep(folder).objects()).toHaveLength(1), 60_000);
-    // What was uploaded is not what was begun, as when it was cut off.
+    await eventually(async () => expect(await folderView(folder).objects()).toHaveLength(1), 60_000);
+    // The uploaded object differs from the recorded rows, as after an interrupted upload.
     await sql(
       db,
       `update export_runs set pending_upload = pending_upload || '{"sha256": "0"}' where export_id = $1`,
@@ -346,11 +346,11 @@ describe('an export while its runs change', () => {
     await sql(db, 'delete from trace_runs where id = any ($1::uuid[])', [ids]);
     process.kill(_.steps.at(-1)!.pid, 'SIGKILL');
     await until(id, 'COMPLETED');
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    const manifest = await checkCompleted(db, folderView(folder), id);
     expect(manifest).toMatchObject({ rows: 0, files: [] });
   });
 
-  it('has a run on the border of two days in the day that begins with it', async () => {
+  it('has a trace run at midnight in the partition of the day that starts then', async () => {
     await using _node = await startExportNode(db);
     const at = async (start_time: string): Promise<void> => {
       const id = crypto.randomUUID();
@@ -382,7 +382,7 @@ describe('an export while its runs change', () => {
       await at(time);
     const id = await newExport(db, place, { days: 2 });
     await until(id, 'COMPLETED');
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    const manifest = await checkCompleted(db, folderView(folder), id);
     expect(manifest.files.map(({ rows, partition }) => [rows, partition.start_time])).toEqual([
       [2, '2026-03-01T00:00:00.000000Z'],
       [1, '2026-03-02T00:00:00.000000Z'],
@@ -393,7 +393,7 @@ describe('an export while its runs change', () => {
 describe('temporary files', () => {
   const isRoot = process.getuid?.() === 0;
   it.runIf(isRoot && process.platform === 'linux')(
-    'that do not fit the disk fail the attempt, and are gone after it',
+    'that do not fit the disk fail the attempt, and are deleted after it',
     async () => {
       await using node = await startExportNode(db, {
         settings: {
@@ -417,10 +417,10 @@ describe('temporary files', () => {
             (await readdir(temp, { recursive: true })).filter((name) => name.endsWith('.parquet')),
           ).toEqual([]),
         );
-        // Somebody makes room.
+        // Free space again.
         execFileSync('mount', ['-o', 'remount,size=100m', temp]);
         await until(id, 'COMPLETED');
-        await checkCompleted(db, folderKeep(folder), id);
+        await checkCompleted(db, folderView(folder), id);
       } finally {
         execFileSync('umount', ['-l', temp]);
       }
@@ -428,7 +428,7 @@ describe('temporary files', () => {
     90_000,
   );
 
-  it('of a process that was killed go when the next one starts, those of a live one stay', async () => {
+  it('of a killed process are deleted when the next one starts, those of a live process are kept', async () => {
     const { TempFolders } = await import('../../src/exports/worker/temp-folders.ts');
     const root = join(folder, 'tmp');
     const host = (await import('node:os')).hostname().replaceAll(/[^\w.-]/g, '_');

@@ -1,4 +1,4 @@
-// When an export starts: once every transaction is over that may still commit runs which belong in it, and not later.
+// The start of an export: after all transactions that may still commit rows of the export, and not later.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
@@ -46,7 +46,7 @@ const ingest = (tx: Database): Promise<unknown> =>
   traceStorage(tx).ingest(place.tenant_id, [newRun()], [], 3_650);
 
 describe('an export', () => {
-  it('waits for a batch that was being stored when it was made, however long that takes', async () => {
+  it('waits for a batch that was being stored when the export was created, however long that takes', async () => {
     await during(ingest, async () => {
       await newExport(database, place);
       expect(await claim()).toBe(0);
@@ -57,7 +57,7 @@ describe('an export', () => {
     expect(await claim()).toBe(1);
   });
 
-  it('does not wait for a batch that came later', async () => {
+  it('does not wait for a later batch', async () => {
     await during(ingest, async () => {
       await newExport(database, place);
       expect(await claim()).toBe(0);
@@ -67,7 +67,7 @@ describe('an export', () => {
     });
   });
 
-  it('does not wait for those who only read, or write something else', async () => {
+  it('does not wait for transactions that only read, or write other tables', async () => {
     await during(
       async (tx) => {
         await sql(tx, 'select count(*) from trace_runs');
@@ -80,18 +80,18 @@ describe('an export', () => {
     );
   });
 
-  it('leaves out what a transaction stores later, though that had begun when it was made', async () => {
+  it('omits rows that a transaction stores after the start, even if the transaction began before', async () => {
     await other.transact(async (tx) => {
       await sql(tx, 'select 1');
       await newExport(database, place);
       expect(await claim()).toBe(1);
       await ingest(tx);
     });
-    const late = await sql(
+    const storedLater = await sql(
       database,
       'select from trace_runs r join exports e using (tenant_id, session_id) where r.inserted_at <= e.created_at',
     );
-    // It is not in the export, which had started: the row says that it came later.
-    expect(late).toEqual([]);
+    // The row is not in the export, which had started: its insertion time is later.
+    expect(storedLater).toEqual([]);
   });
 });

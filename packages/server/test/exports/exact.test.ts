@@ -1,10 +1,10 @@
-// What a file says of a run is what the API says of it, whatever the run is.
+// A file has the same values for a trace run as the API.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatVersion, TraceRun } from '@svc/contract';
 import { startPlatform, type PlatformServer } from '../platform/platform-server.ts';
-import { openFolder, scopeOf, usualShape, type ExportFolder } from './files.ts';
+import { openFolder, scopeOf, defaultShape, type ExportFolder } from './files.ts';
 
 let platform: PlatformServer;
 let folder: ExportFolder;
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 type Row = Record<string, unknown>;
 
-/** Sends runs to a project of their own; what the API and a file say of them, in the order of the file. */
+/** Sends trace runs to a new project; returns them as the API and a file have them, in the order of the file. */
 const bothOf = async (runs: object[], format_version: FormatVersion = 'v1'): Promise<[TraceRun[], Row[]]> => {
   const session_id = randomUUID();
   const post = runs.map((run) => ({ session_id, ...run }));
@@ -28,31 +28,31 @@ const bothOf = async (runs: object[], format_version: FormatVersion = 'v1'): Pro
     status: 202,
     body: expect.not.objectContaining({ errors: expect.anything() }),
   });
-  const said: TraceRun[] = [];
+  const fromApi: TraceRun[] = [];
   for (let cursor: string | undefined; ;) {
     const { body } = await platform.call('POST', '/runs/query', {
       json: { session: [session_id], order: 'asc', limit: 100, ...(cursor ? { cursor } : {}) },
     });
     const page = body as { runs: TraceRun[]; cursors: { next: string | null } };
-    said.push(...page.runs);
+    fromApi.push(...page.runs);
     if (page.cursors.next === null) break;
     cursor = page.cursors.next;
   }
   const file = await folder.write({
     scope: scopeOf({ tenant_id: platform.workspace_id, session_id }),
-    shape: { ...usualShape, format_version },
+    shape: { ...defaultShape, format_version },
   });
-  return [said, file ? ((await folder.read(file)).rows as Row[]) : []];
+  return [fromApi, file ? ((await folder.read(file)).rows as Row[]) : []];
 };
 
 const json = (text: unknown): unknown => (text === null ? null : JSON.parse(text as string));
 
-/** A text in a file is UTF-8: halves of surrogate pairs cannot be in it. */
+/** Texts in files are UTF-8, which cannot represent unpaired surrogates. */
 const plain = (text: string | null): string | null => (text === null ? null : Buffer.from(text).toString());
 
 const time = (text: string | null): string | null => text;
 
-/** What a file should say of a run. */
+/** The expected row of a trace run. */
 const expected = (run: TraceRun): Row => ({
   id: run.id,
   tenant_id: platform.workspace_id,
@@ -98,7 +98,7 @@ const jsonColumns = [
   'completion_token_details',
 ];
 
-/** A row of version 1 with its JSON read. */
+/** A row of version 1 with its JSON columns parsed. */
 const readRow = (row: Row): Row => {
   const { feedback_stats, latency_ms, metadata, session_name, inserted_at, updated_at, ...rest } = row;
   expect({ feedback_stats, session_name }).toEqual({ feedback_stats: null, session_name: null });
@@ -110,7 +110,7 @@ const readRow = (row: Row): Row => {
   return { ...rest, ...Object.fromEntries(jsonColumns.map((name) => [name, json(rest[name])])) };
 };
 
-// Any code unit: NUL, halves of surrogate pairs and the mark of the exact form among them.
+// Any code unit, including NUL, unpaired surrogates and the escape character of the exact encoding.
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc
@@ -171,21 +171,21 @@ const anyRun = fc.record({
 });
 
 describe('a file of an export', () => {
-  it('says of every run what the API says', async () => {
+  it('has the values of the API for every trace run', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(anyRun, { selector: (run) => run.id, maxLength: 12 }), async (runs) => {
-        const [said, rows] = await bothOf(runs);
-        expect(rows.map(readRow)).toEqual(said.map(expected));
+        const [fromApi, rows] = await bothOf(runs);
+        expect(rows.map(readRow)).toEqual(fromApi.map(expected));
       }),
       { numRuns: 25 },
     );
   });
 
-  it('has lists as lists in version 2, and none where the API has none', async () => {
+  it('has list columns in version 2, and null where the API has null', async () => {
     const [root, child] = [randomUUID(), randomUUID()];
     const start = '2026-11-20T10:00:00.000001Z';
     const segment = (id: string): string => `20261120T100000000001Z${id}`;
-    const [said, rows] = await bothOf(
+    const [fromApi, rows] = await bothOf(
       [
         {
           id: root,
@@ -215,13 +215,13 @@ describe('a file of an export', () => {
       [root]: { tags: ['a', 'b\uFFFD', '\0'], parent_run_ids: [] },
       [child]: { tags: [], parent_run_ids: [root] },
     });
-    expect(said.find((run) => run.id === child)?.parent_run_ids).toEqual([root]);
+    expect(fromApi.find((run) => run.id === child)?.parent_run_ids).toEqual([root]);
   });
 
-  it('holds payloads of many megabytes, and deep ones', async () => {
+  it('has payloads of many megabytes, and deeply nested ones', async () => {
     const deep = JSON.parse(`${'['.repeat(400)}1${']'.repeat(400)}`) as unknown;
     const long = 'pay\u00e4😀"\\\n'.repeat(1_000_000);
-    const [said, rows] = await bothOf([
+    const [fromApi, rows] = await bothOf([
       {
         id: randomUUID(),
         name: 'long',
@@ -238,10 +238,10 @@ describe('a file of an export', () => {
       },
     ]);
     expect(rows.map((row) => json(row['inputs']))).toEqual([{ long }, { deep }]);
-    expect(rows.map(readRow)).toEqual(said.map(expected));
+    expect(rows.map(readRow)).toEqual(fromApi.map(expected));
   });
 
-  it('has the feedback of a run, and the name of its project', async () => {
+  it('has the feedback of a trace run, and the name of its project', async () => {
     const id = randomUUID();
     const start_time = '2026-11-20T10:00:00Z';
     await platform.call('POST', '/runs', {

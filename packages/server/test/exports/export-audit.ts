@@ -1,4 +1,4 @@
-// What a completed export promises, checked against the place where it is and the store that it is of.
+// Checks what a completed export promises, against its destination and the database.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,15 +12,15 @@ import { readWithDuckDB } from '../s3/read-with-duckdb.ts';
 import { sql } from './export-tables.ts';
 import { idsFor } from './stored-runs.ts';
 
-/** A place as whoever owns it sees it; keys are whole. */
-export interface Keep {
+/** A destination as its owner sees it; keys are full keys. */
+export interface DestinationView {
   objects(): Promise<{ key: string; size: number }[]>;
   read(key: string): Promise<Uint8Array>;
-  /** What is not whole. */
+  /** Keys of temporary files and open uploads. */
   unfinished(): Promise<string[]>;
 }
 
-export const folderKeep = (folder: string): Keep => {
+export const folderView = (folder: string): DestinationView => {
   const list = async (): Promise<{ key: string; size: number }[]> => {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return Promise.all(
@@ -40,12 +40,12 @@ export const folderKeep = (folder: string): Keep => {
   };
 };
 
-/** Objects are read by whoever may: those of a user are not the owner's of the bucket. */
-export const bucketKeep = (
+/** Objects are read with the given user's keys, because the owner of the bucket may not read them. */
+export const bucketView = (
   gateway: Gateway,
   bucket: string,
   { keys }: Pick<S3User, 'keys'> = gateway,
-): Keep => ({
+): DestinationView => ({
   objects: () => gateway.objects(bucket),
   async read(key) {
     const { Body } = await gateway.client(keys).send(new GetObjectCommand({ Bucket: bucket, Key: key }));
@@ -67,29 +67,29 @@ const rowsOf = async (bytes: Uint8Array): Promise<{ id: string; start_time: stri
   }
 };
 
-/** Of one export, below its prefix, whatever others are in the place. */
-const ofExport = async (keep: Keep, export_id: string) => {
+/** The objects of one export, below its prefix, whatever else is at the destination. */
+const ofExport = async (view: DestinationView, export_id: string) => {
   const mine = (key: string): boolean => key.includes(`export_id=${export_id}/`);
   return {
-    objects: (await keep.objects()).filter(({ key }) => mine(key)),
-    unfinished: (await keep.unfinished()).filter(mine),
+    objects: (await view.objects()).filter(({ key }) => mine(key)),
+    unfinished: (await view.unfinished()).filter(mine),
   };
 };
 
-/** Every id of the files, in the order of the manifest. */
-export const idsIn = async (keep: Keep, keys: readonly string[]): Promise<string[]> => {
+/** All ids in the files, in the order of the manifest. */
+export const idsIn = async (view: DestinationView, keys: readonly string[]): Promise<string[]> => {
   const ids: string[] = [];
-  for (const key of keys) ids.push(...(await rowsOf(await keep.read(key))).map(({ id }) => id));
+  for (const key of keys) ids.push(...(await rowsOf(await view.read(key))).map(({ id }) => id));
   return ids;
 };
 
 /**
- * The files are those of the manifest and no others; each is as the manifest says; together they hold every row that the
- * export is to hold, once. `isFrozen` false: rows have been deleted since, so they may hold more.
+ * Checks that the files are exactly those of the manifest, that each matches its entry, and that together they contain every row of the
+ * export once. With `isFrozen` false, rows have been deleted since, so the files may contain more.
  */
 export const checkCompleted = async (
   db: Database,
-  keep: Keep,
+  view: DestinationView,
   export_id: string,
   { isFrozen = true } = {},
 ): Promise<ExportManifest> => {
@@ -99,10 +99,10 @@ export const checkCompleted = async (
     [export_id],
   );
   expect(row).toMatchObject({ status: 'COMPLETED', error: null });
-  const { objects, unfinished } = await ofExport(keep, export_id);
+  const { objects, unfinished } = await ofExport(view, export_id);
   expect(unfinished).toEqual([]);
   const manifestObject = objects.find(({ key }) => key.endsWith('/_manifest.json'));
-  const text = Buffer.from(await keep.read(manifestObject?.key ?? 'no manifest')).toString();
+  const text = Buffer.from(await view.read(manifestObject?.key ?? 'no manifest')).toString();
   expect(text).toBe(row?.manifest);
   const manifest = ExportManifest.parse(JSON.parse(text));
   expect(objects.map(({ key }) => key).toSorted()).toEqual(
@@ -110,7 +110,7 @@ export const checkCompleted = async (
   );
   const ids: string[] = [];
   for (const file of manifest.files) {
-    const bytes = await keep.read(file.key);
+    const bytes = await view.read(file.key);
     const rows = await rowsOf(bytes);
     const times = rows.map(({ start_time }) => start_time.replace(/Z?$/, 'Z'));
     expect({
@@ -139,9 +139,9 @@ export const checkCompleted = async (
   return manifest;
 };
 
-/** An export that did not come to its end leaves no manifest, and nothing half uploaded. */
-export const checkUnfinished = async (keep: Keep, export_id: string): Promise<string[]> => {
-  const { objects, unfinished } = await ofExport(keep, export_id);
+/** Checks that an unfinished export has no manifest and no open upload. */
+export const checkUnfinished = async (view: DestinationView, export_id: string): Promise<string[]> => {
+  const { objects, unfinished } = await ofExport(view, export_id);
   expect(unfinished).toEqual([]);
   expect(objects.map(({ key }) => key).filter((key) => key.endsWith('_manifest.json'))).toEqual([]);
   return objects.map(({ key }) => key);

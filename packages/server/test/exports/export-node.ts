@@ -1,5 +1,5 @@
-// A server process as far as it executes exports: real parts, with times that are short enough for a test to see what follows
-// from them. Several of them on one database are several workers.
+// The part of a server process that executes exports: real parts with short times, so that a test can wait for their effects. Several nodes
+// on one database act as several workers.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export interface ExportNode extends AsyncDisposable {
 
 export type GivenSettings = Partial<Record<SettingKey, string>>;
 
-/** Of all nodes of a test run: they share databases. */
+/** Shared by all nodes of a test run, because they share databases. */
 const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 const defaults: GivenSettings = {
   encryptionKey,
@@ -37,7 +37,7 @@ const defaults: GivenSettings = {
   egressAllow: '127.0.0.1',
 };
 
-/** `program`: what its exporters run. */
+/** `program`: the program of its exporter processes. */
 export const startExportNode = async (
   db: TestDatabase,
   { settings: given = {}, program }: { settings?: GivenSettings; program?: string } = {},

@@ -1,4 +1,4 @@
-// What exports refer to, put into the database directly, and looks at the tables.
+// Objects that exports refer to, inserted into the database directly, and queries of the tables.
 import { randomUUID } from 'node:crypto';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
 import type { Database } from '../../src/storage/postgres/database.ts';
@@ -17,7 +17,7 @@ export interface Place {
   destination_id: string;
 }
 
-/** A workspace with a project and a destination that leads to a folder. */
+/** A workspace with a project and a destination in a folder. */
 export const newPlace = async (db: Database, path = '/nowhere'): Promise<Place> => {
   const place = { tenant_id: randomUUID(), session_id: randomUUID(), destination_id: randomUUID() };
   const { tenant_id, session_id, destination_id } = place;
@@ -31,10 +31,10 @@ export const newPlace = async (db: Database, path = '/nowhere'): Promise<Place> 
   return place;
 };
 
-/** Where exports of tests begin. */
+/** The start of the exports of tests. */
 export const firstDay = '2026-03-01T00:00:00.000000Z';
 
-/** Of so many whole days from then on. Its id. */
+/** Inserts an export of the given number of days from then on. Returns its id. */
 export const newExport = async (
   db: Database,
   place: Place,

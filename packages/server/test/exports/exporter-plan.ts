@@ -1,4 +1,4 @@
-// What exporters of a test shall do at their steps, and what they have done.
+// Actions of a test's exporters at their steps, and a record of the steps.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,17 +17,17 @@ export interface Plan {
 
 export const plannedExporter = fileURLToPath(new URL('./planned-exporter.js', import.meta.url));
 
-/** Starts once the plan lets it go. */
+/** An exporter that starts when the plan allows it. */
 export const slowExporter = fileURLToPath(new URL('./slow-exporter.js', import.meta.url));
 
-export interface NotedStep {
+export interface RecordedStep {
   step: PlannedStep;
   id: string;
   lease_token: number;
   pid: number;
 }
 
-/** Of the exporters that are forked from now on, by this process. */
+/** Applies to the exporters that this process forks from now on. */
 export class ExporterPlan implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'svc-exporter-plan-'));
 
@@ -36,7 +36,7 @@ export class ExporterPlan implements Disposable {
     writeFileSync(join(this.#folder, 'plan'), JSON.stringify(plans));
   }
 
-  get steps(): NotedStep[] {
+  get steps(): RecordedStep[] {
     const file = join(this.#folder, 'steps');
     if (!existsSync(file)) return [];
     const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
@@ -50,7 +50,7 @@ export class ExporterPlan implements Disposable {
     return this.steps.filter((noted) => noted.step === step).length;
   }
 
-  /** Lets go who waits. */
+  /** Lets waiting exporters continue. */
   go(): void {
     writeFileSync(join(this.#folder, 'go'), '');
   }

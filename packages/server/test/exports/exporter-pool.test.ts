@@ -1,4 +1,4 @@
-// Exporters that wait for orders, and end when none comes.
+// Exporter processes that wait for commands, and exit when they are idle.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 afterEach(() => void vi.useRealTimers());
 
-/** What has become of an order. */
+/** Runs a command; resolves with its outcome, or with the reason of its loss. */
 const executed = (pool: ExporterPool): Promise<string> =>
   new Promise((resolve) => {
     pool.run({} as ExportCommand, {
@@ -41,7 +41,7 @@ const executed = (pool: ExporterPool): Promise<string> =>
     });
   });
 
-it('An order that comes while an exporter ends that has waited enough goes to another', async () => {
+it('a command that arrives while an idle exporter exits is executed by another exporter', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const setup = {} as ExporterSetup;
   const pool = new ExporterPool({
@@ -62,7 +62,7 @@ it('An order that comes while an exporter ends that has waited enough goes to an
   expect(pool.crashes).toBe(0);
 });
 
-it('messages of an exporter that make no sense are dropped, and logged once', async () => {
+it('invalid messages of an exporter are dropped, and logged once', async () => {
   const lines: string[] = [];
   const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
   await using pool = new ExporterPool({ setup: {} as ExporterSetup, slots: 1, program, logger });

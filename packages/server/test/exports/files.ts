@@ -1,4 +1,4 @@
-// Files of an export, made and read back in a test.
+// Writes and reads export files in a test.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,15 +17,15 @@ import type { Database } from '../../src/storage/postgres/database.ts';
 import type { ParquetContents } from '../s3/parquet-contents.ts';
 import { readParquet } from '../s3/read-parquet.ts';
 
-export const usualLimits: FileLimits = fileLimits(100 * 1_024 ** 2);
+export const defaultLimits: FileLimits = fileLimits(100 * 1_024 ** 2);
 
-export const usualShape: FileShape = {
+export const defaultShape: FileShape = {
   fields: exportFields,
   format_version: 'v1',
   compression: 'zstandard',
 };
 
-/** All that is in the store by now. */
+/** A scope with all rows that are stored. */
 export const scopeOf = (more: Pick<RowScope, 'tenant_id' | 'session_id'> & Partial<RowScope>): RowScope => ({
   since: '0001-01-01T00:00:00.000000Z',
   until: '9999-12-31T00:00:00.000000Z',
@@ -39,10 +39,10 @@ export interface ExportFolder extends AsyncDisposable {
     command: Partial<FileCommand> & Pick<FileCommand, 'scope'>,
     signal?: AbortSignal,
   ): Promise<WrittenFile | undefined>;
-  /** Files one after the other until there are no more rows. */
+  /** Writes files one after the other until there are no more rows. */
   writeAll(command: Partial<FileCommand> & Pick<FileCommand, 'scope'>): Promise<WrittenFile[]>;
   read(file: WrittenFile): Promise<ParquetContents>;
-  /** What lies in the folder. */
+  /** The names of all files in the folder. */
   names(): Promise<string[]>;
 }
 
@@ -52,8 +52,8 @@ export const openFolder = async (db: Database): Promise<ExportFolder> => {
   const write: ExportFolder['write'] = (command, signal = new AbortController().signal) =>
     writeFile(
       {
-        shape: usualShape,
-        limits: usualLimits,
+        shape: defaultShape,
+        limits: defaultLimits,
         after: null,
         upTo: null,
         path: join(path, `${randomUUID()}.parquet`),

@@ -1,11 +1,11 @@
-// How a file is made: its schema, its row groups, and what stays behind when it is not finished.
+// The format of a file: its schema, its row groups, and what remains when it is aborted.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compression, FormatVersion } from '@svc/contract';
 import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { openFolder, scopeOf, usualLimits, usualShape, type ExportFolder } from './files.ts';
+import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
 
 let database: TestDatabase;
 let folder: ExportFolder;
@@ -21,7 +21,7 @@ afterAll(async () => {
 const tenant_id = randomUUID();
 const start = Date.now() - 1_000_000;
 
-/** A project with so many runs. */
+/** Creates a project with the given number of trace runs. */
 const fill = async (count: number, fields: (index: number) => RunWrite['fields']): Promise<string> => {
   const session_id = randomUUID();
   for (let from = 0; from < count; from += 1_000) {
@@ -52,9 +52,9 @@ const combinations = versions.flatMap((format_version) =>
 
 describe('a file', () => {
   it.each(combinations)(
-    'of $format_version with $compression has one schema, whatever is in it',
+    'of $format_version with $compression has one schema, whatever its values',
     async (how) => {
-      const shape = { ...usualShape, ...how };
+      const shape = { ...defaultShape, ...how };
       const bare = await fill(1, () => ({}));
       const full = await fill(3, (index) => ({
         name: 'n',
@@ -104,18 +104,18 @@ describe('a file', () => {
       inputs: JSON.stringify(randomBytes(index < 4_096 ? 10 : 500).toString('hex')),
     }));
     const scope = scopeOf({ tenant_id, session_id });
-    const shape = { ...usualShape, fields: ['id', 'inputs'] as const };
-    const groupsOf = async (limits: Partial<typeof usualLimits>): Promise<number[]> => {
-      const file = await folder.write({ scope, shape, limits: { ...usualLimits, ...limits } });
+    const shape = { ...defaultShape, fields: ['id', 'inputs'] as const };
+    const groupsOf = async (limits: Partial<typeof defaultLimits>): Promise<number[]> => {
+      const file = await folder.write({ scope, shape, limits: { ...defaultLimits, ...limits } });
       return (await folder.read(file ?? expect.fail('no file'))).rowGroups.map(({ rows }) => rows);
     };
     expect(await groupsOf({})).toEqual([9_000]);
     expect(await groupsOf({ rowGroupRows: 5_000 })).toEqual([4_096, 4_096, 808]);
-    // Blocks of 2,048 rows of more than 2 MB each, the last two of them.
+    // Blocks of 2,048 rows of more than 2 MB each; the last two are smaller.
     expect(await groupsOf({ rowGroupBytes: 3_000_000 })).toEqual([2_048, 2_048, 2_048, 2_048, 808]);
   });
 
-  it.each([1, 50, 250, 600])('leaves nothing when it is aborted after %i ms', async (ms) => {
+  it.each([1, 50, 250, 600])('leaves nothing behind when it is aborted after %i ms', async (ms) => {
     const session_id = (long ??= await fill(6_000, () => ({
       inputs: JSON.stringify(randomBytes(3_000).toString('hex')),
     })));
@@ -124,20 +124,20 @@ describe('a file', () => {
     const reason = new Error('enough');
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(reason), ms);
-    const limits = { ...usualLimits, pageRows: 500 };
+    const limits = { ...defaultLimits, pageRows: 500 };
     const outcome = await folder
-      .write({ scope, limits, shape: { ...usualShape, compression: 'gzip' } }, abort.signal)
+      .write({ scope, limits, shape: { ...defaultShape, compression: 'gzip' } }, abort.signal)
       .catch((error: unknown) => error);
     clearTimeout(timer);
-    // It may have been done just before.
+    // It may have completed before the abort.
     if (ms === 1 || outcome instanceof Error) expect(outcome).toBe(reason);
     expect((await folder.names()).length - before.length).toBe(outcome === reason ? 0 : 1);
-    // The store can be asked as before.
+    // The database can be queried as before.
     expect(await folder.write({ scope, limits: { ...limits, fileBytes: 1 } })).toMatchObject({ rows: 1 });
   });
   let long: string | undefined;
 
-  it('is not left behind where it cannot be written', async () => {
+  it('leaves nothing behind when it cannot be written', async () => {
     const session_id = await fill(1, () => ({}));
     const path = '/nowhere/file.parquet';
     await expect(folder.write({ scope: scopeOf({ tenant_id, session_id }), path })).rejects.toThrow(

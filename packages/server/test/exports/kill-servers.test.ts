@@ -1,5 +1,5 @@
-// kill -9 of every process, PostgreSQL too, while exports are under way and traces come in: every export is completed all the same, and
-// has what was in the store when it was made, once. As many rounds as SVC_EXPORT_KILL_ROUNDS says.
+// kill -9 of every process, including PostgreSQL, during exports and ingest: every export completes and contains the rows that existed when
+// it was created, once. SVC_EXPORT_KILL_ROUNDS sets the number of rounds.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
 import { startSvc, type SvcProcess } from '../durability/svc-process.ts';
 import { testProject } from '../server.ts';
-import { checkCompleted, folderKeep } from './export-audit.ts';
+import { checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { sql, statusOf } from './export-tables.ts';
 
@@ -53,10 +53,10 @@ const newRuns = (count: number) =>
     start_time: new Date(Date.parse(`${day}T00:00:00Z`) + Math.random() * 2 * 86_400_000).toISOString(),
   }));
 
-/** Of a round: every export has the runs of all rounds before it. */
+/** Batches per round: every export has the trace runs of all earlier rounds. */
 const batchesMax = 10;
 
-/** Until one of its runs is under way, or six seconds are over: other exports may be before it. */
+/** Waits until a partition run of the export executes, at most six seconds, as other exports may be first. */
 const untilRunning = async (url: string, key: string, id: string): Promise<void> => {
   for (const end = Date.now() + 6_000; Date.now() < end; await sleep(20)) {
     const response = await fetch(`${url}/api/v1/bulk-exports/${id}`, { headers: { 'x-api-key': key } });
@@ -65,7 +65,7 @@ const untilRunning = async (url: string, key: string, id: string): Promise<void>
   }
 };
 
-/** Until the server is gone, or enough is there. */
+/** Ingests until the server is killed, or enough is stored. */
 const ingest = async (url: string, key: string, until: Promise<unknown>): Promise<void> => {
   let isOver = false;
   void until.then(() => (isOver = true));
@@ -75,7 +75,7 @@ const ingest = async (url: string, key: string, until: Promise<unknown>): Promis
   }
 };
 
-it(`of everything, ${rounds} times, leaves every export whole`, async () => {
+it(`of all processes leaves every export complete, in ${rounds} rounds`, async () => {
   const made: string[] = [];
   let destination: string | undefined;
   for (let round = 0; round < rounds; round++) {
@@ -102,7 +102,7 @@ it(`of everything, ${rounds} times, leaves every export whole`, async () => {
       end_time: '2026-11-20T00:00:00Z',
     });
     if (created) made.push(created.id);
-    // The first kill loses a run that is under way, whatever the pace of the machine.
+    // The first kill happens during a partition run, whatever the speed of the machine.
     const running = created ? untilRunning(url, key, created.id) : sleep(1_000);
     const killing = running
       .then(() => sleep(round === 0 ? 0 : Math.random() * 4_000))
@@ -116,7 +116,7 @@ it(`of everything, ${rounds} times, leaves every export whole`, async () => {
   expect(made.length).toBeGreaterThan(0);
   for (const id of made)
     await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'), 900_000);
-  for (const id of made) await checkCompleted(db, folderKeep(join(dataDir, 'exports', 'out')), id);
+  for (const id of made) await checkCompleted(db, folderView(join(dataDir, 'exports', 'out')), id);
   const [lost] = await sql<{ count: number }>(
     db,
     `select count(*) as count from export_events where type = 'requeued'`,

@@ -1,11 +1,11 @@
-// kill -9 of an exporter between every two of its steps: the export is completed all the same, with every row once.
+// kill -9 of an exporter between every two of its steps: the export completes, with every row once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { describeS3, openGateway, type Gateway } from '../s3/gateway.ts';
-import { bucketKeep, checkCompleted, folderKeep } from './export-audit.ts';
+import { bucketView, checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { type ExportNode, startExportNode } from './export-node.ts';
 import { eventsOf, firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-/** In every run of the tests one export suffers all of them; each by itself takes minutes: npm run test:exports-durability. */
+/** By default one export is killed at every step; one export per step takes minutes: npm run test:exports-durability. */
 const isThorough = process.env['SVC_EXPORT_KILL_ROUNDS'] !== undefined;
 const everyKill: Plan[] = [...new Set<PlannedStep>(['resumed', ...steps.map(([step]) => step)])].map(
   (step) => ({
@@ -49,7 +49,7 @@ const everyKill: Plan[] = [...new Set<PlannedStep>(['resumed', ...steps.map(([st
 const completeWith = async (place: Place, settings = {}): Promise<string> => {
   await using _node = await startExportNode(db, {
     program: plannedExporter,
-    // A lease that ended too would count as one more that was lost.
+    // An expired lease would count as another lost attempt.
     settings: { exportSlots: '1', exportLease: '1h', ...settings },
   });
   const id = await newExport(db, place);
@@ -57,50 +57,53 @@ const completeWith = async (place: Place, settings = {}): Promise<string> => {
   return id;
 };
 
-describe('an export to a folder whose exporter is killed', () => {
+describe('an export to a folder', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-exported-'));
     return () => rm(folder, { recursive: true, force: true });
   });
 
-  it('after each of its steps, is completed', async () => {
+  it('completes when its exporter is killed after each of its steps', async () => {
     using plan = new ExporterPlan(...everyKill);
     const place = await newPlace(db, folder);
     await addRuns(db, place, { start: firstDay, count: 400 });
     const id = await completeWith(place);
-    expect((await checkCompleted(db, folderKeep(folder), id)).rows).toBe(400);
+    expect((await checkCompleted(db, folderView(folder), id)).rows).toBe(400);
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
     for (const { step } of everyKill) expect(plan.count(step)).toBeGreaterThan(0);
     const ends = everyKill.filter(({ step }) => step !== 'manifest committed').length;
     expect((await eventsOf(db, id)).filter((type) => type === 'requeued')).toHaveLength(ends);
   }, 240_000);
 
-  it.runIf(isThorough).each(steps)('after the step %s, the %ith time, is completed', async (step, nth) => {
-    using plan = new ExporterPlan({ step, nth, action: 'kill' });
-    const place = await newPlace(db, folder);
-    await addRuns(db, place, { start: firstDay, count: 250 });
-    const id = await completeWith(place);
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
-    expect(manifest.rows).toBe(250);
-    const [run] = await runsOf(db, id);
-    // It cost nobody an attempt.
-    expect(run).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
-    if (step !== 'manifest committed') expect(await eventsOf(db, id)).toContain('requeued');
-    expect(plan.count(step)).toBeGreaterThanOrEqual(nth);
-  });
+  it.runIf(isThorough).each(steps)(
+    'completes when its exporter is killed after the step %s, the %ith time',
+    async (step, nth) => {
+      using plan = new ExporterPlan({ step, nth, action: 'kill' });
+      const place = await newPlace(db, folder);
+      await addRuns(db, place, { start: firstDay, count: 250 });
+      const id = await completeWith(place);
+      const manifest = await checkCompleted(db, folderView(folder), id);
+      expect(manifest.rows).toBe(250);
+      const [run] = await runsOf(db, id);
+      // No attempt was charged.
+      expect(run).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
+      if (step !== 'manifest committed') expect(await eventsOf(db, id)).toContain('requeued');
+      expect(plan.count(step)).toBeGreaterThanOrEqual(nth);
+    },
+  );
 
-  it('does again only what was not committed', async () => {
+  it('repeats only what was not committed', async () => {
     using plan = new ExporterPlan({ step: 'written', nth: 3, action: 'kill' });
     const place = await newPlace(db, folder);
     await addRuns(db, place, { start: firstDay, count: 400 });
     const id = await completeWith(place);
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    const manifest = await checkCompleted(db, folderView(folder), id);
     expect(plan.count('committed')).toBe(manifest.files.length);
     expect(plan.count('written')).toBe(manifest.files.length + 1);
   });
 
-  it('finishes the file that was begun with the rows that were meant, although more would fit by now', async () => {
+  it('finishes a started file with the recorded rows, although more would fit by now', async () => {
     using _ = new ExporterPlan({ step: 'begun', nth: 1, action: 'kill' });
     const place = await newPlace(db, folder);
     await addRuns(db, place, { start: firstDay, count: 100 });
@@ -123,13 +126,13 @@ describe('an export to a folder whose exporter is killed', () => {
     );
     await using _node = await startExportNode(db, { settings: { exportFileSize: '10mb' } });
     await eventually(async () => expect(await statusOf(db, pending!.export_id)).toBe('COMPLETED'));
-    const manifest = await checkCompleted(db, folderKeep(folder), pending!.export_id);
+    const manifest = await checkCompleted(db, folderView(folder), pending!.export_id);
     if (pending!.rows !== null) expect(manifest.files[0]?.rows).toBe(pending!.rows);
     expect(manifest.files.length).toBeGreaterThan(1);
   });
 });
 
-describeS3('an export to a bucket whose exporter is killed', () => {
+describeS3('an export to a bucket', () => {
   let gateway: Gateway;
   let node: ExportNode;
   beforeAll(async () => {
@@ -151,13 +154,14 @@ describeS3('an export to a bucket whose exporter is killed', () => {
     );
     await addRuns(db, place, { start: firstDay, count: 400 });
     const id = await completeWith({ ...place, destination_id });
-    expect((await checkCompleted(db, bucketKeep(gateway, bucket), id)).rows).toBe(400);
+    expect((await checkCompleted(db, bucketView(gateway, bucket), id)).rows).toBe(400);
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'COMPLETED', retry_number: 0, errors: {} });
   };
 
-  it('after each of its steps, is completed', () => killedAt(...everyKill), 240_000);
+  it('completes when its exporter is killed after each of its steps', () => killedAt(...everyKill), 240_000);
 
-  it.runIf(isThorough).each(steps)('after the step %s, the %ith time, is completed', (step, nth) =>
-    killedAt({ step, nth, action: 'kill' }),
+  it.runIf(isThorough).each(steps)(
+    'completes when its exporter is killed after the step %s, the %ith time',
+    (step, nth) => killedAt({ step, nth, action: 'kill' }),
   );
 });

@@ -1,4 +1,4 @@
-// The folder of an export as readers with Hive partitioning see it: a column for every folder `key=value`, beside those of the files.
+// The folder of an export, as readers with Hive partitioning see it: each folder `key=value` becomes a column beside those of the files.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ describe('the folder of an export', () => {
   });
 
   it.each(['v1', 'v2_beta'] as const)(
-    'of %s has no folder key with the name of a column, and DuckDB reads it by Hive partitions',
+    'of %s has no folder key with the name of a column, and DuckDB reads its Hive partitions',
     async (format_version) => {
       const { root, files } = await written({ format_version });
       const instance = await DuckDBInstance.create(':memory:');
@@ -67,7 +67,7 @@ describe('the folder of an export', () => {
       expect(keys).toEqual(['workspace', 'project', 'resource', 'year', 'month', 'day']);
       const columns = namesOf(await query(`describe select * from ${plain}`));
       expect(columns).toEqual(expect.arrayContaining(['tenant_id', 'session_id']));
-      // Arrow refuses a folder where a key is also a column.
+      // Arrow rejects a folder whose key is also a column.
       expect(['export_id', ...keys].filter((key) => columns.includes(key))).toEqual([]);
       const withKeys = namesOf(await query(`describe select * from ${all}`));
       expect(withKeys).toHaveLength(columns.length + 1 + keys.length);
@@ -99,7 +99,7 @@ describe('the folder of an export', () => {
 });
 
 describe('a server of an earlier release', () => {
-  it('claims no export whose layout it does not know', async () => {
+  it('claims no export with a layout that it does not know', async () => {
     const claim = 'select export_id from claim_export_runs(10, $1, 10, 10';
     const exported = async (text: string): Promise<unknown[]> =>
       (await sql<{ export_id: string }>(db, text, ['1 minute'])).map(({ export_id }) => export_id);
@@ -109,7 +109,7 @@ describe('a server of an earlier release', () => {
     expect(await exported(`${claim}, 2)`)).toEqual([newer]);
   });
 
-  it('makes exports and schedules with layout 1, and the exports of a schedule have its layout', async () => {
+  it('creates exports and schedules with layout 1, and the exports of a schedule have its layout', async () => {
     const [made] = await sql<{ layout_version: number }>(
       db,
       `insert into exports (tenant_id, id, destination_id, session_id, window_start, next_window, interval_hours, format_version, compression, status)

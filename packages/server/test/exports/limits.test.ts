@@ -1,4 +1,4 @@
-// How many exports and runs are under way at once, and whose turn it is: in the database, by several workers at a time.
+// Limits and order of exports and partition runs: in the database, with several concurrent workers.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedRun,
@@ -23,19 +23,19 @@ beforeEach(async () => {
   place = await newPlace(db);
 });
 
-const usual = { runsPerExport: 45, exportsPerWorkspace: 15 };
+const defaultLimits = { runsPerExport: 45, exportsPerWorkspace: 15 };
 const leaseMs = 60_000;
-const claim = async (count: number, limits = usual): Promise<ClaimedRun[]> =>
+const claim = async (count: number, limits = defaultLimits): Promise<ClaimedRun[]> =>
   (await leases.claimRuns(count, leaseMs, limits)).claimed;
 const exportsOf = (claimed: ClaimedRun[]): string[] => claimed.map(({ export: of }) => of.id);
 
 describe('limits of exports', () => {
-  it('hold with four workers and forty exports, which start in the order in which they were made', async () => {
+  it('hold with four workers and forty exports, which start in the order of their creation', async () => {
     const other = await newPlace(db);
     const made: string[] = [];
     for (let count = 0; count < 40; count++)
       made.push(await newExport(db, count % 4 === 3 ? other : place, { days: 60 }));
-    // Whatever overshoots does not get past the database.
+    // A trigger fails the test when a limit is exceeded.
     await db.script(`
       create function check_limits() returns trigger language plpgsql as $$ begin
         if (select count(*) from svc.exports where tenant_id = new.tenant_id and status = 'RUNNING') > 15
@@ -90,7 +90,7 @@ describe('limits of exports', () => {
     }
   }, 120_000);
 
-  it('give a run of an export that has its share to nobody', async () => {
+  it('prevent the claim of a partition run whose export has reached its limit', async () => {
     const id = await newExport(db, place, { days: 50 });
     expect(await claim(64)).toHaveLength(45);
     expect(await claim(64)).toHaveLength(0);
@@ -103,8 +103,8 @@ describe('limits of exports', () => {
     expect(await claim(64)).toHaveLength(1);
   });
 
-  it('let the next export start when one has ended, however it did', async () => {
-    const limits = { ...usual, exportsPerWorkspace: 1 };
+  it('let the next export start when one has ended, whatever its outcome', async () => {
+    const limits = { ...defaultLimits, exportsPerWorkspace: 1 };
     const [first, second, third] = [
       await newExport(db, place),
       await newExport(db, place),
@@ -119,7 +119,7 @@ describe('limits of exports', () => {
     expect(exportsOf(await claim(9, limits))).toEqual([third]);
   });
 
-  it('do not let a large export of one workspace keep others waiting', async () => {
+  it('do not let a large export of one workspace delay other workspaces', async () => {
     const other = await newPlace(db);
     const large = await newExport(db, place, { days: 300 });
     expect(new Set(exportsOf(await claim(8)))).toEqual(new Set([large]));
@@ -130,7 +130,7 @@ describe('limits of exports', () => {
     expect(exportsOf(await claim(1))).toEqual([also]);
   });
 
-  it('take turns between exports when there is one slot for all', async () => {
+  it('alternate between exports when there is one slot for all', async () => {
     const first = await newExport(db, place, { days: 3 });
     const second = await newExport(db, place, { days: 3 });
     const served: string[] = [];
@@ -142,7 +142,7 @@ describe('limits of exports', () => {
     expect(served).toEqual([first, second, first, second, first, second]);
   });
 
-  it('of manifests hold with the plan that PostgreSQL makes when it takes the table for one row', async () => {
+  it('of manifests hold with the plan that PostgreSQL makes when it estimates one row for the table', async () => {
     await newExport(db, place);
     await sql(db, 'vacuum analyze exports');
     for (let count = 0; count < 4; count++) await newExport(db, place);

@@ -1,4 +1,4 @@
-// In which order locks are taken, where renewals and ends of exports meet.
+// The order of locks, where renewals and ends of exports meet.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { untilOneWaits } from '../lock-waiters.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
@@ -15,8 +15,8 @@ afterAll(() => db[Symbol.asyncDispose]());
 const rules = { retries: 0, delayMs: 0 };
 const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };
 
-it.each(['fails for good', 'is given up for the fifth time'])(
-  'A run that %s waits for the runs before it without a lock on its own',
+it.each(['fails for good', 'is released for the fifth time'])(
+  'a partition run that %s waits for earlier partition runs without holding its own lock',
   async (how) => {
     const leases = exportLeaseStorage(db);
     const id = await newExport(db, await newPlace(db), { days: 2 });
@@ -26,7 +26,7 @@ it.each(['fails for good', 'is given up for the fifth time'])(
       .map(({ lease }) => lease)
       .toSorted((one, other) => (one.id < other.id ? -1 : 1));
     let ending: Promise<unknown> | undefined;
-    // Renewals lock runs in the order of their ids.
+    // Renewals lock partition runs in the order of their ids.
     await db.transact(async (tx) => {
       const lock = 'select id from export_runs where id = $1 for update nowait';
       await sql(tx, lock, [first!.id]);
@@ -42,13 +42,13 @@ it.each(['fails for good', 'is given up for the fifth time'])(
   },
 );
 
-it('An export of a project that is deleted meanwhile is refused', async () => {
+it('an export of a project that is deleted meanwhile is rejected', async () => {
   const place = await newPlace(db);
-  let late: Promise<unknown> | undefined;
+  let creation: Promise<unknown> | undefined;
   await db.transact(async (tx) => {
     await projectStorage(tx).delete(place.tenant_id, place.session_id);
-    late = newExport(db, place).catch(({ message }: Error) => message);
+    creation = newExport(db, place).catch(({ message }: Error) => message);
     await untilOneWaits(db);
   });
-  expect(await late).toBe('no project');
+  expect(await creation).toBe('no project');
 });

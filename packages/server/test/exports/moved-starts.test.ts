@@ -1,4 +1,4 @@
-// A run whose start moves while its project is exported is in the files once, at the place that it had when the export was made.
+// A trace run whose start time changes while its project is exported is in the files once, at its position at the export's creation.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-fil
 import { readFilter } from '../../src/tracing/filter/read-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql } from './export-tables.ts';
-import { openFolder, scopeOf, usualLimits, usualShape, type ExportFolder } from './files.ts';
+import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
 
 const daysKept = 400;
 const dayMs = 86_400_000;
@@ -54,7 +54,7 @@ const moved = (run: RunWrite, startMs: number): RunWrite => ({
 const store = (tenant_id: string, runs: readonly RunWrite[]): Promise<boolean> =>
   traceStorage(database).ingest(tenant_id, runs, [], daysKept);
 
-/** What an export has that is made now. */
+/** The scope of an export that is created now. */
 const made = async (scope: RowScope): Promise<RowScope> => {
   const [row] = await sql<{ now: string }>(database, `select ${exactTime('clock_timestamp()')} as now`);
   return { ...scope, inserted_until: row!.now };
@@ -63,14 +63,14 @@ const made = async (scope: RowScope): Promise<RowScope> => {
 const newScope = (more: Partial<RowScope> = {}): RowScope =>
   scopeOf({ tenant_id: randomUUID(), session_id: randomUUID(), ...more });
 
-const shape = { ...usualShape, fields: ['id', 'start_time'] as const };
+const shape = { ...defaultShape, fields: ['id', 'start_time'] as const };
 
 const idsIn = async (files: readonly WrittenFile[]): Promise<unknown[]> => {
   const contents = await Promise.all(files.map((file) => folder.read(file)));
   return contents.flatMap(({ rows }) => rows.map((row) => row['id']));
 };
 
-describe('a run whose start moves while it is exported', () => {
+describe('a trace run whose start time changes during an export', () => {
   it.each([
     ['without a filter', null],
     ['with a filter', readFilter('eq(name, "run")')],
@@ -81,21 +81,21 @@ describe('a run whose start moves while it is exported', () => {
     ) as [RunWrite, RunWrite, RunWrite, RunWrite];
     await store(scope.tenant_id, [first, second, third, fourth]);
     scope = await made(scope);
-    const limits = { ...usualLimits, pageRows: 1, fileBytes: 1 };
+    const limits = { ...defaultLimits, pageRows: 1, fileBytes: 1 };
     const files = [await folder.write({ scope, shape, limits })];
     files.push(await folder.write({ scope, shape, limits, after: files[0]!.last }));
-    // One that was written moves behind the cursor, and one that was not before it.
+    // A row that was written moves after the cursor, and a row that was not written moves before it.
     await store(scope.tenant_id, [moved(first, today + 25_000), moved(third, today + 5_000)]);
-    const rest = { scope, shape, limits: usualLimits, after: files[1]!.last };
+    const rest = { scope, shape, limits: defaultLimits, after: files[1]!.last };
     files.push(await folder.write(rest));
     expect(await idsIn(files.map((file) => file!))).toEqual(
       [first, second, third, fourth].map(({ id }) => id),
     );
-    // Figures of a file are those of what it says.
+    // The statistics of a file are those of its values.
     expect(files[2]).toMatchObject({ min_start_time: at(today + 5_000), max_start_time: at(today + 30_000) });
   });
 
-  it('is read once, whatever moves at whatever time', async () => {
+  it('is read once, whatever changes at whatever time', async () => {
     const pages = exportRows(database);
     // Days with a partition, and one without.
     const place = fc.record({
@@ -123,8 +123,8 @@ describe('a run whose start moves while it is exported', () => {
               await store(scope.tenant_id, [moved(runs[index]!, day + ms)]);
             }
             const limits = { rows: 1, bytes: 1_000_000 };
-            const asked = { scope, fields: ['id'] as const, after: next, upTo: null, limits };
-            const page: ExportPage = await pages.page(asked, () => undefined);
+            const request = { scope, fields: ['id'] as const, after: next, upTo: null, limits };
+            const page: ExportPage = await pages.page(request, () => undefined);
             if (page.last) found.push(page.last.id);
             next = page.next;
           }
@@ -136,7 +136,7 @@ describe('a run whose start moves while it is exported', () => {
     );
   });
 
-  it('is in the window in which it started when the export was made, and in no other', async () => {
+  it("is in the window of its start at the export's creation, and in no other", async () => {
     const scope = newScope({ since: at(today), until: at(today + 10_000) });
     const run = runOf(scope.session_id, today + 1_000);
     await store(scope.tenant_id, [run]);
@@ -154,7 +154,7 @@ describe('a run whose start moves while it is exported', () => {
     expect(await isIn({ ...after, ...next })).toBe(true);
   });
 
-  it('is in no export that was made before its start was known', async () => {
+  it('is in no export that was created before its start was known', async () => {
     const run = { ...runOf(randomUUID(), today), start_time: null, patched: 0 };
     const scope = newScope({ session_id: String(run.fields.session_id) });
     await store(scope.tenant_id, [run]);
@@ -165,7 +165,7 @@ describe('a run whose start moves while it is exported', () => {
     expect(await idsIn(await folder.writeAll({ scope: await made(scope), shape }))).toEqual([run.id]);
   });
 
-  it('leaves nothing behind once no export needs it', async () => {
+  it('leaves no rows behind once no export needs them', async () => {
     const place = await newPlace(database);
     const run = runOf(place.session_id, today);
     await store(place.tenant_id, [run]);

@@ -1,4 +1,4 @@
-// Notes every step in a file, and does what the plan says at one of them: end as if killed, freeze, or wait until it may go on.
+// An exporter that records every step in a file, and executes the plan's action at one of them: die, freeze, fail, or wait for a file.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveExports } from '../../src/exports/exporter/serve.ts';

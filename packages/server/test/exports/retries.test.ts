@@ -1,4 +1,4 @@
-// Attempts, their errors and the pauses between them, timeouts, and what is lost with its worker: in the database.
+// Attempts, their errors and delays, timeouts, and partition runs of lost workers: in the database.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedRun,
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 beforeEach(async () => void (await sql(db, 'delete from exports')));
 
-/** As they are by default. */
+/** The default settings. */
 const rules = { retries: 20, delayMs: 30_000 };
 const times = { timeoutMs: 72 * 3_600_000, runTimeoutMs: 4 * 3_600_000 };
 const claim = async (): Promise<ClaimedRun | undefined> =>
@@ -37,7 +37,7 @@ const file = {
   max_start_time: '2026-03-01',
 };
 
-describe('an export run that fails', () => {
+describe('an export partition run that fails', () => {
   it('has twenty-one attempts, thirty seconds apart, each with its error, and then fails its export', async () => {
     const id = await newExport(db, place, { days: 2 });
     for (let attempt = 0; attempt <= 20; attempt++) {
@@ -52,7 +52,7 @@ describe('an export run that fails', () => {
       );
       if (attempt < 20) {
         expect(pause?.seconds).toBeGreaterThanOrEqual(30);
-        // Not before it is due; the other run is not tried here.
+        // Not before it is due; the other partition run is not tried here.
         await sql(db, `update export_runs set not_before = now() + interval '1 h' where id <> $1`, [
           claimed!.lease.id,
         ]);
@@ -72,7 +72,7 @@ describe('an export run that fails', () => {
     expect(await claim()).toBeUndefined();
   });
 
-  it('is not tried again when the destination refuses, and stops the others', async () => {
+  it('is not retried when the destination rejects it, and stops the others', async () => {
     const id = await newExport(db, place, { days: 3 });
     const [first, second] = [await claim(), await claim()];
     await leases.fail(first!.lease, { cause: 'destination', message: 'AccessDenied' }, rules);
@@ -88,7 +88,7 @@ describe('an export run that fails', () => {
     expect((await eventsOf(db, id)).slice(-2)).toEqual(['run_failed', 'failed']);
   });
 
-  it('goes on from where it was', async () => {
+  it('continues from its cursor', async () => {
     await newExport(db, place);
     const first = await claim();
     await leases.beginFile(first!.lease, { ...file, key: 'a', target_cursor: 'A' });
@@ -98,13 +98,13 @@ describe('an export run that fails', () => {
     await due();
     const second = await claim();
     expect(second).toMatchObject({ cursor: 'A', files: 1, pending_upload: { key: 'b', target_cursor: 'B' } });
-    // What was begun is finished before anything else is.
+    // A started file is finished before anything else.
     expect(await leases.beginFile(second!.lease, { ...file, key: 'b', target_cursor: 'C' })).toBe(false);
     expect(await leases.beginFile(second!.lease, { ...file, key: 'b', target_cursor: 'B' })).toBe(true);
   });
 });
 
-it('An export run may say twice that it skips a file, under its lease, and only the one that was begun', async () => {
+it('a worker may report a skipped file twice under its lease, and only the file that was started', async () => {
   await newExport(db, place);
   const { lease } = (await claim())!;
   await leases.beginFile(lease, { ...file, key: 'a', target_cursor: 'A' });
@@ -118,15 +118,15 @@ it('An export run may say twice that it skips a file, under its lease, and only 
   expect(await claim()).toMatchObject({ cursor: 'A', files: 0, pending_upload: { target_cursor: 'B' } });
 });
 
-describe('an attempt that takes too long', () => {
-  const late = () =>
+describe('an attempt that exceeds its time limit', () => {
+  const exceedTimeLimit = () =>
     sql(db, `update export_runs set attempt_at = now() - interval '4 h' where status = 'RUNNING'`);
 
-  it('is tried again after its time', async () => {
+  it('is retried', async () => {
     const id = await newExport(db, place);
     const claimed = await claim();
     expect(await leases.sweep(times, rules)).toBe(0);
-    await late();
+    await exceedTimeLimit();
     expect(await leases.sweep(times, rules)).toBe(1);
     const [run] = await runsOf(db, id);
     expect(run).toMatchObject({ status: 'CREATED', retry_number: 1 });
@@ -134,16 +134,16 @@ describe('an attempt that takes too long', () => {
     expect(await leases.renew([claimed!.lease], 60_000)).toEqual(new Set());
   });
 
-  it('and was the last one, leaves its run timed out and its export failed', async () => {
+  it('and was the last one leaves its partition run timed out and its export failed', async () => {
     const id = await newExport(db, place);
     await claim();
-    await late();
+    await exceedTimeLimit();
     await leases.sweep(times, { retries: 0, delayMs: 0 });
     expect((await runsOf(db, id))[0]?.status).toBe('TIMEDOUT');
     expect(await statusOf(db, id)).toBe('FAILED');
   });
 
-  it('and so does the whole export, is timed out with it, and not tried again', async () => {
+  it('together with its export is timed out with it and not retried', async () => {
     const id = await newExport(db, place, { days: 2 });
     await claim();
     await sql(
@@ -163,7 +163,7 @@ describe('an attempt that takes too long', () => {
     expect(row).toEqual({ error: errors.retry_0 });
   });
 
-  it('counts from when its exporter has begun, not from when the run was claimed', async () => {
+  it('is measured from the start of its exporter, not from the claim', async () => {
     const id = await newExport(db, place);
     const { lease } = (await claim())!;
     const passes = (time: string) =>
@@ -176,7 +176,7 @@ describe('an attempt that takes too long', () => {
     expect(await leases.sweep(times, rules)).toBe(0);
     expect(await leases.startRun(lease)).toBe(true);
     await passes('3 h 59 min');
-    // What is said twice changes nothing.
+    // A repeated report changes nothing.
     expect(await leases.startRun(lease)).toBe(true);
     expect(await leases.sweep(times, rules)).toBe(0);
     await passes('1 min');
@@ -185,7 +185,7 @@ describe('an attempt that takes too long', () => {
     expect(await leases.startRun(lease)).toBe(false);
   });
 
-  it('and whose exporter never begins is tried again all the same', async () => {
+  it('is also retried when its exporter never starts', async () => {
     const id = await newExport(db, place);
     await claim();
     await sql(db, `update export_runs set claimed_at = now() - interval '4 h 5 min'`);
@@ -193,7 +193,7 @@ describe('an attempt that takes too long', () => {
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
   });
 
-  it('does not count the time in the queue', async () => {
+  it('does not include the time in the queue', async () => {
     const id = await newExport(db, place);
     await sql(db, `update exports set created_at = now() - interval '100 h'`);
     expect(await leases.sweep(times, rules)).toBe(0);
@@ -203,7 +203,7 @@ describe('an attempt that takes too long', () => {
   });
 });
 
-describe('an export run that is lost with its worker', () => {
+describe('an export partition run of a lost worker', () => {
   const lose = () =>
     sql(db, `update export_runs set lease_until = now() - interval '1 ms' where status = 'RUNNING'`);
 
@@ -221,7 +221,7 @@ describe('an export run that is lost with its worker', () => {
     expect((await runsOf(db, id))[0]?.errors['retry_0']).toMatch(/5 times in a row.*Its worker was lost/);
   });
 
-  it('is not charged while it gets on', async () => {
+  it('is not charged while it makes progress', async () => {
     const id = await newExport(db, place);
     for (let time = 1; time <= 12; time++) {
       const { lease } = (await claim())!;
@@ -238,7 +238,7 @@ describe('an export run that is lost with its worker', () => {
     });
   });
 
-  it('is taken by one of those who find it', async () => {
+  it('is claimed by one of the workers that find it', async () => {
     const id = await newExport(db, place);
     await claim();
     await lose();

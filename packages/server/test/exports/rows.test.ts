@@ -6,7 +6,7 @@ import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-fil
 import { readFilter } from '../../src/tracing/filter/read-filter.ts';
 import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { openFolder, scopeOf, usualLimits, usualShape, type ExportFolder } from './files.ts';
+import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
 
 let database: TestDatabase;
 let folder: ExportFolder;
@@ -53,10 +53,10 @@ const inOrder = (a: RunWrite, b: RunWrite): number => {
 };
 
 const fields = ['id', 'start_time', 'inputs'] as const;
-const shape = { ...usualShape, fields };
+const shape = { ...defaultShape, fields };
 
-describe('the files of an export run', () => {
-  it('have each row once, in order, wherever pages and files end', async () => {
+describe('the files of an export partition run', () => {
+  it('contain each row once, in order, with any page and file sizes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -73,21 +73,21 @@ describe('the files of an export run', () => {
           pageRows: fc.integer({ min: 1, max: 12 }),
           pageBytes: fc.constantFrom(1, 2_000, 1e6),
         }),
-        async (said, limits) => {
+        async (generated, limits) => {
           const scope = newScope();
-          const runs = said.map(({ ago, micros, chars }) =>
+          const runs = generated.map(({ ago, micros, chars }) =>
             runOf(scope.session_id, at(now - ago, micros), { inputs: JSON.stringify('x'.repeat(chars)) }),
           );
           await store(scope.tenant_id, runs);
-          const files = await folder.writeAll({ scope, shape, limits: { ...usualLimits, ...limits } });
+          const files = await folder.writeAll({ scope, shape, limits: { ...defaultLimits, ...limits } });
           expect(await idsIn(files)).toEqual(runs.toSorted(inOrder).map((run) => run.id));
-          // Only the last is told to be it, and none but it is smaller than a file may be.
+          // Only the last file is marked as last, and no other is smaller than the limit.
           expect(files.map((file) => file.is_last)).toEqual(
             files.map((_, index) => index === files.length - 1),
           );
           for (const file of files.slice(0, -1))
             expect(file.raw_bytes).toBeGreaterThanOrEqual(limits.fileBytes);
-          // What is written again up to where a file ended has what that had.
+          // A second write of the same range has the same rows.
           const [first, second] = files;
           if (second === undefined) return;
           const again = await folder.write({ scope, shape, after: first?.last ?? null, upTo: second.last });
@@ -99,7 +99,7 @@ describe('the files of an export run', () => {
     );
   });
 
-  it('have the first microseconds of a day when that is where the span ends', async () => {
+  it('include the first microseconds of a day when the span ends there', async () => {
     const midnight = Date.parse(`${dayOf(now)}T00:00:00Z`);
     const scope = newScope({ since: at(midnight), until: at(midnight, 500) });
     const runs = [0, 499, 500].map((micros) => runOf(scope.session_id, at(midnight, micros)));
@@ -108,11 +108,11 @@ describe('the files of an export run', () => {
     expect(await idsIn(files)).toEqual(runs.slice(0, 2).map((run) => run.id));
   });
 
-  it('have each of 10,000 rows of one microsecond once', async () => {
+  it('contain each of 10,000 rows of one microsecond once', async () => {
     const scope = newScope();
     const runs = Array.from({ length: 10_000 }, () => runOf(scope.session_id, at(now, 7)));
     await store(scope.tenant_id, runs);
-    const limits = { ...usualLimits, pageRows: 999, fileBytes: 100_000 };
+    const limits = { ...defaultLimits, pageRows: 999, fileBytes: 100_000 };
     const files = await folder.writeAll({ scope, shape, limits });
     expect(files.length).toBeGreaterThan(1);
     expect(await idsIn(files)).toEqual(runs.toSorted(inOrder).map((run) => run.id));
@@ -120,14 +120,14 @@ describe('the files of an export run', () => {
     expect([first?.min_start_time, last?.max_start_time]).toEqual([at(now, 7), at(now, 7)]);
   });
 
-  it('have what started in their day, to the microsecond', async () => {
+  it('contain the trace runs that started on their day, to the microsecond', async () => {
     const day = Date.parse(`${dayOf(now - 3 * dayMs)}T00:00:00Z`);
     const scope = newScope({ since: at(day), until: at(day + dayMs) });
     const times = [at(day - 1, 999), at(day), at(day + dayMs - 1, 999), at(day + dayMs)];
     const runs = times.map((time) => runOf(scope.session_id, time));
     await store(scope.tenant_id, runs);
     expect(await idsIn(await folder.writeAll({ scope, shape }))).toEqual([runs[1]?.id, runs[2]?.id]);
-    // A day that nothing keeps a partition for.
+    // A day without a partition.
     const far = { ...scope, since: '1970-01-01T00:00:00.000000Z', until: '1970-01-02T00:00:00.000000Z' };
     const old = [
       '1969-12-31T23:59:59.999999Z',
@@ -138,7 +138,7 @@ describe('the files of an export run', () => {
     expect(await idsIn(await folder.writeAll({ scope: far, shape }))).toEqual([old[1]?.id, old[2]?.id]);
   });
 
-  it('have nothing that came later, of other projects or of other workspaces', async () => {
+  it('omit later rows and rows of other projects and workspaces', async () => {
     const scope = newScope();
     const other = { ...scope, session_id: randomUUID() };
     const run = runOf(scope.session_id, at(now));
@@ -156,7 +156,7 @@ describe('the files of an export run', () => {
     expect(await idsIn(files)).toEqual([run.id]);
   });
 
-  it('do not change with what is stored while they are written', async () => {
+  it('do not change with rows that are stored while they are written', async () => {
     const scope = newScope();
     const runs = Array.from({ length: 2_000 }, (_, index) => runOf(scope.session_id, at(now + index)));
     await store(scope.tenant_id, runs);
@@ -175,14 +175,14 @@ describe('the files of an export run', () => {
           [0, 500, 1_999].map((index) => runOf(scope.session_id, at(now + index, 1))),
         );
     })();
-    const limits = { ...usualLimits, pageRows: 100, fileBytes: 20_000 };
+    const limits = { ...defaultLimits, pageRows: 100, fileBytes: 20_000 };
     const files = await folder.writeAll({ scope: { ...scope, inserted_until: until }, shape, limits });
     isWriting = false;
     await storing;
     expect(await idsIn(files)).toEqual(runs.map((run) => run.id));
   });
 
-  it('have what their filter lets through, and no file is empty', async () => {
+  it('contain the rows that match their filter, and no file is empty', async () => {
     const scope = newScope();
     const runs = Array.from({ length: 300 }, (_, index) =>
       runOf(scope.session_id, at(now + index), { name: index % 100 === 0 ? `it's "odd" \\` : 'even' }),
@@ -190,7 +190,7 @@ describe('the files of an export run', () => {
     await store(scope.tenant_id, runs);
     const filtered = (text: string): RowScope => ({ ...scope, condition: readFilter(text) });
     const odd = filtered(String.raw`eq(name, "it's \"odd\" \\")`);
-    const limits = { ...usualLimits, fileBytes: 1 };
+    const limits = { ...defaultLimits, fileBytes: 1 };
     const files = await folder.writeAll({ scope: odd, shape, limits });
     expect(await idsIn(files)).toEqual([0, 100, 200].map((index) => runs[index]?.id));
     expect(files.map((file) => file.is_last)).toEqual([false, false, true]);

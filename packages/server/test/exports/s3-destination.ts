@@ -1,4 +1,4 @@
-// Buckets of the S3 of the test run as destinations.
+// Destinations in buckets of the test run's S3.
 import { DestinationCreate } from '@svc/contract';
 import type { Gateway, S3User } from '../s3/gateway.ts';
 

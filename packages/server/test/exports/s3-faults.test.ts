@@ -1,10 +1,10 @@
-// Exports to a bucket that fails, is slow, loses its answers, or is taken away.
+// Exports to a bucket that fails, is slow, loses its responses, or is deleted.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFaultServer, type FaultServer } from '../s3/fault-server.ts';
 import { describeS3, openGateway, type Gateway, type S3User } from '../s3/gateway.ts';
-import { bucketKeep, checkCompleted, checkUnfinished } from './export-audit.ts';
+import { bucketView, checkCompleted, checkUnfinished } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { type ExportNode, startExportNode } from './export-node.ts';
 import {
@@ -71,10 +71,10 @@ describeS3('an export to a bucket', () => {
   };
   const until = (id: string, status: string): Promise<void> =>
     eventually(async () => expect(await statusOf(db, id)).toBe(status), 60_000);
-  const keep = () => bucketKeep(gateway, bucket, user);
+  const view = () => bucketView(gateway, bucket, user);
   const completed = async (id: string) => {
     await until(id, 'COMPLETED');
-    return checkCompleted(db, keep(), id);
+    return checkCompleted(db, view(), id);
   };
   const quiet = () => eventually(() => expect(node.worker.running).toBe(0));
   const firstRun = async (id: string) => (await runsOf(db, id))[0]!;
@@ -85,7 +85,7 @@ describeS3('an export to a bucket', () => {
     expect(manifest.files[0]?.key).toMatch(/^traces\/all\/export_id=/);
   });
 
-  it('does not mind a bucket that is busy, slow, or breaks off for a moment', async () => {
+  it('completes when the bucket is busy, slow, or interrupts connections for a moment', async () => {
     faults.on({ operation: 'PutObject', key: part, nth: 1, times: 2 }).answer(503, 'SlowDown');
     faults.on({ operation: 'PutObject', key: part, nth: 4 }).reset({ afterBytes: 1_000 });
     faults.on({ operation: 'PutObject', key: part, nth: 6 }).slow(50_000);
@@ -95,7 +95,7 @@ describeS3('an export to a bucket', () => {
     expect(await firstRun(id)).toMatchObject({ retry_number: 0, errors: {} });
   });
 
-  it('is tried again when the bucket does not come back so soon', async () => {
+  it('is retried when the bucket fails for longer', async () => {
     const rule = faults.on({ operation: 'PutObject', key: part, times: 7 }).answer(500, 'InternalError');
     const id = await start();
     await completed(id);
@@ -107,7 +107,7 @@ describeS3('an export to a bucket', () => {
     });
   });
 
-  it('has nothing twice when the answer to an upload was lost', async () => {
+  it('has no duplicates when the response to an upload was lost', async () => {
     const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).resetAfterCommit();
     const id = await start();
     await completed(id);
@@ -115,7 +115,7 @@ describeS3('an export to a bucket', () => {
     expect(await firstRun(id)).toMatchObject({ retry_number: 0, errors: {} });
   });
 
-  it('notices that an object is not whole, and writes it again', async () => {
+  it('detects a truncated object, and writes it again', async () => {
     faults.on({ operation: 'PutObject', key: part, nth: 2 }).truncate(500);
     const id = await start();
     await completed(id);
@@ -125,9 +125,9 @@ describeS3('an export to a bucket', () => {
     });
   });
 
-  it('fails at once when its credentials are taken away, and says why without telling them', async () => {
-    // Both runs are held at a file, and one has been written: a refused HEAD would have no code to tell.
-    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2, times: 2 }).gate();
+  it('fails at once when its credentials are revoked, with a reason that does not contain them', async () => {
+    // Both partition runs wait at a file, and one file has been written: a rejected HEAD would have no error code.
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2, times: 2 }).hold();
     const id = await start({ days: 2 });
     await rule.untilHit(2);
     await gateway.revokeKeys(user);
@@ -140,16 +140,16 @@ describeS3('an export to a bucket', () => {
       retry_number: 0,
       errors: { retry_0: expect.stringContaining('InvalidAccessKeyId') },
     });
-    const told = JSON.stringify(
+    const stored = JSON.stringify(
       await sql(db, 'select * from exports e, export_events v where e.id = $1 and v.export_id = e.id', [id]),
     );
-    expect(told + JSON.stringify(runs)).not.toContain(user.keys.secretAccessKey);
+    expect(stored + JSON.stringify(runs)).not.toContain(user.keys.secretAccessKey);
     await quiet();
-    await checkUnfinished(keep(), id);
+    await checkUnfinished(view(), id);
   });
 
   it('fails at once when its bucket is deleted', async () => {
-    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).hold();
     const id = await start();
     await rule.untilHit();
     await gateway.deleteBucket(bucket);
@@ -164,8 +164,8 @@ describeS3('an export to a bucket', () => {
     expect((await eventsOf(db, id)).at(-1)).toBe('failed');
   });
 
-  it('goes on with new credentials from the next attempt on', async () => {
-    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+  it('uses new credentials from the next attempt on', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).hold();
     const id = await start();
     await rule.untilHit();
     const renewed = await gateway.addKeys(user);
@@ -173,7 +173,7 @@ describeS3('an export to a bucket', () => {
     await node.destinations.change(place.tenant_id, place.destination_id, {
       credentials: { access_key_id, secret_access_key, session_token: undefined },
     });
-    // The attempt under way fails by something else, and the keys it has are gone by then.
+    // The current attempt fails for another reason, and its keys are revoked by then.
     faults.clear();
     faults.on({ operation: 'PutObject', key: part, times: 5 }).answer(500, 'InternalError');
     rule.release();
@@ -183,26 +183,26 @@ describeS3('an export to a bucket', () => {
     await completed(id);
   });
 
-  it('leaves nothing behind when it is cancelled in mid upload, and adds nothing later', async () => {
-    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).gate();
+  it('leaves nothing behind when it is cancelled during an upload, and adds nothing later', async () => {
+    const rule = faults.on({ operation: 'PutObject', key: part, nth: 2 }).hold();
     const id = await start();
     await rule.untilHit();
     expect(await exportStorage(db).cancel(place.tenant_id, id)).toBe('RUNNING');
     await eventually(() => expect(node.worker.running).toBe(0));
-    const before = await checkUnfinished(keep(), id);
+    const before = await checkUnfinished(view(), id);
     rule.release();
-    const held = faults.requests.filter((request) => request.bucket === bucket && request.fault === 'gate');
+    const held = faults.requests.filter((request) => request.bucket === bucket && request.fault === 'hold');
     expect(held.map(({ status }) => status)).toEqual([undefined]);
-    expect(await checkUnfinished(keep(), id)).toEqual(before);
+    expect(await checkUnfinished(view(), id)).toEqual(before);
     expect((await firstRun(id)).status).toBe('CANCELLED');
     expect(await statusOf(db, id)).toBe('CANCELLED');
   });
 
-  it('takes back what is uploaded in parts when it is cancelled', async () => {
+  it('aborts a multipart upload when it is cancelled', async () => {
     await using large = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
     await node[Symbol.asyncDispose]();
     try {
-      const rule = faults.on({ operation: 'UploadPart', nth: 2 }).gate();
+      const rule = faults.on({ operation: 'UploadPart', nth: 2 }).hold();
       const id = await start({ count: 50, bytes: 700_000 });
       await rule.untilHit();
       expect(await gateway.uploads(bucket)).toHaveLength(1);
@@ -210,13 +210,13 @@ describeS3('an export to a bucket', () => {
       await eventually(() => expect(large.worker.running).toBe(0));
       await eventually(async () => expect(await gateway.uploads(bucket)).toEqual([]));
       rule.release();
-      expect(await checkUnfinished(keep(), id)).toEqual([]);
+      expect(await checkUnfinished(view(), id)).toEqual([]);
     } finally {
       node = await startExportNode(db, { settings: { exportRetries: '2' } });
     }
   });
 
-  it('has nothing twice when the answer to the end of an upload in parts was lost', async () => {
+  it('has no duplicates when the response to the end of a multipart upload was lost', async () => {
     await node[Symbol.asyncDispose]();
     try {
       await using _ = await startExportNode(db, { settings: { exportFileSize: '60mb' } });
@@ -230,7 +230,7 @@ describeS3('an export to a bucket', () => {
     }
   });
 
-  it('is failed by its manifest when that is refused, and tried again when it only fails', async () => {
+  it('fails when its manifest is rejected, and is retried when the manifest only fails', async () => {
     const rule = faults
       .on({ operation: 'PutObject', key: /_manifest\.json$/, times: 6 })
       .answer(500, 'InternalError');
@@ -242,6 +242,6 @@ describeS3('an export to a bucket', () => {
     const other = await newExport(db, place, { start: firstDay });
     await until(other, 'FAILED');
     expect((await firstRun(other)).status).toBe('COMPLETED');
-    await checkUnfinished(keep(), other);
+    await checkUnfinished(view(), other);
   });
 });

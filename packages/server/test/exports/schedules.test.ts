@@ -1,4 +1,4 @@
-// Exports that come again, in the database.
+// Scheduled exports, in the database.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exportLeaseStorage, type ExportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
@@ -43,7 +43,7 @@ const finish = (status: 'COMPLETED' | 'destination' | 'error') => async (): Prom
 };
 
 describe('a schedule', () => {
-  it('makes the export of a window once it is over and the lag has passed, and no sooner', async () => {
+  it('creates the export of a window once the window and the lag are over, and not before', async () => {
     const start = new Date(Date.now() - 2 * hourMs - lagMs + 60_000).toISOString().replace('Z', '000Z');
     const id = await newExport(db, place, { interval_hours: 1, start });
     expect(await spawnAll()).toBe(1);
@@ -56,9 +56,9 @@ describe('a schedule', () => {
     expect(await eventsOf(db, child!.id)).toEqual(['created']);
   });
 
-  it('makes each window once with four workers', async () => {
+  it('creates each window once with four workers', async () => {
     const id = await newExport(db, place, { interval_hours: 1, start: agoHours(12) });
-    // A worker that finds the schedule in the hands of another makes none; whoever looks next makes what is left.
+    // A worker that finds the schedule locked creates none; the next worker creates the rest.
     const made: number[] = [];
     const look = async (): Promise<void> => {
       made.push(...(await Promise.all(Array.from({ length: 4 }, () => spawnAll(100)))));
@@ -73,7 +73,7 @@ describe('a schedule', () => {
       if (children[at + 1]) expect(children[at + 1]?.since).toBe(until);
   });
 
-  it('makes no window twice, even when it was put back', async () => {
+  it('creates no window twice, even when its position was set back', async () => {
     const id = await newExport(db, place, { interval_hours: 1, start: agoHours(5) });
     await spawnAll();
     await sql(db, `update exports set next_window = window_start where id = $1`, [id]);
@@ -81,7 +81,7 @@ describe('a schedule', () => {
     expect(await childrenOf(id)).toHaveLength(4);
   });
 
-  it('that is behind makes the oldest windows first, and no more at once than may run', async () => {
+  it('that is behind creates the oldest windows first, and no more at once than may execute', async () => {
     const id = await newExport(db, place, { interval_hours: 24, start: agoHours(24 * 40) });
     expect(await spawnAll(15)).toBe(15);
     const first = await childrenOf(id);
@@ -94,7 +94,7 @@ describe('a schedule', () => {
     expect(await spawnAll(15)).toBe(done);
   });
 
-  it('does not wait for those of another workspace that are behind by centuries', async () => {
+  it('does not wait for schedules of another workspace that are behind by centuries', async () => {
     const busy = await newPlace(db);
     for (let made = 0; made < 12; made++)
       await newExport(db, busy, { interval_hours: 1, start: '1000-01-01T00:00:00.000000Z' });
@@ -103,7 +103,7 @@ describe('a schedule', () => {
     expect(await childrenOf(id)).toHaveLength(1);
   });
 
-  it('makes no more while its workspace has 10,000 of schedules that are not finished', async () => {
+  it('creates no more while its workspace has 10,000 unfinished exports of schedules', async () => {
     const other = await newExport(db, place, { interval_hours: 1, start: agoHours(2) });
     const id = await newExport(db, place, { interval_hours: 24, start: agoHours(24 * 40) });
     await sql(
@@ -119,7 +119,7 @@ describe('a schedule', () => {
     expect(await childrenOf(id)).toHaveLength(15);
   });
 
-  it('cuts windows at midnight of UTC', async () => {
+  it('cuts windows at midnight UTC', async () => {
     const id = await newExport(db, place, { interval_hours: 48, start: '2026-03-01T22:00:00.000000Z' });
     await leases.spawn(lagMs, 1, 1);
     const [child] = await childrenOf(id);
@@ -135,7 +135,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('goes on when one of its exports fails', async () => {
+  it('continues when one of its exports fails', async () => {
     const id = await newExport(db, place, { interval_hours: 1, start: agoHours(6) });
     await leases.spawn(lagMs, 15, 1);
     await finish('error')();
@@ -143,13 +143,13 @@ describe('a schedule', () => {
     expect(await spawnAll()).toBe(4);
   });
 
-  it('pauses, and says why, when its destination has refused ten exports in a row', async () => {
+  it('pauses with a reason when its destination has rejected ten exports in a row', async () => {
     const id = await newExport(db, place, { interval_hours: 1, start: agoHours(30) });
     for (let count = 1; count <= 9; count++) {
       expect(await leases.spawn(lagMs, 1, 1)).toBe(1);
       await finish('destination')();
     }
-    // One that succeeds begins the count anew.
+    // A successful export resets the count.
     await leases.spawn(lagMs, 1, 1);
     await finish('COMPLETED')();
     for (let count = 1; count <= 10; count++) {
@@ -166,7 +166,7 @@ describe('a schedule', () => {
     expect((await eventsOf(db, id)).at(-1)).toBe('paused');
   });
 
-  it('that is cancelled makes no more, and what it has made goes on', async () => {
+  it('that is cancelled creates no more, and its exports continue', async () => {
     const id = await newExport(db, place, { interval_hours: 1, start: agoHours(6) });
     await leases.spawn(lagMs, 15, 1);
     await exportStorage(db).cancel(place.tenant_id, id);

@@ -1,4 +1,4 @@
-// How much of a disk exports to folders may take.
+// Disk space that exports to folders may use.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
-import { checkCompleted, folderKeep } from './export-audit.ts';
+import { checkCompleted, folderView } from './export-audit.ts';
 import { startExportNode } from './export-node.ts';
 import { firstDay, newExport, newPlace, type Place, runsOf, statusOf } from './export-tables.ts';
 import { addRuns } from './stored-runs.ts';
@@ -49,7 +49,7 @@ const muchMore = async (): Promise<string> => {
 };
 
 describe('free space', () => {
-  it('that would be taken fails the attempt with a sentence, before anything is written', async () => {
+  it('that would be used up fails the attempt with a message, before anything is written', async () => {
     await using _node = await startExportNode(db, {
       settings: { ...settings, exportFreeSpace: await muchMore() },
     });
@@ -61,7 +61,7 @@ describe('free space', () => {
     expect(await filesIn(folder)).toEqual([]);
   });
 
-  it('that is missing keeps a destination from being made', async () => {
+  it('that is missing prevents the creation of a destination', async () => {
     await using node = await startExportNode(db, { settings: { exportFreeSpace: await muchMore() } });
     const making = node.destinations.create(place.tenant_id, {
       destination_type: 'file',
@@ -73,7 +73,7 @@ describe('free space', () => {
 });
 
 describe('a quota', () => {
-  it('is kept, names itself, and lets the export go on when there is room', async () => {
+  it('is kept and named in the error, and the export continues when there is room', async () => {
     await using _node = await startExportNode(db, {
       settings: { ...settings, exportFileRoots: folder, exportQuota: '2mb', exportCompression: 'none' },
     });
@@ -88,10 +88,10 @@ describe('a quota', () => {
     expect(bytes).toBeLessThanOrEqual(2 * mb);
     await rm(old);
     await untilCompleted(id);
-    await checkCompleted(db, folderKeep(folder), id);
+    await checkCompleted(db, folderView(folder), id);
   });
 
-  it('of nothing allows no export to a folder', async () => {
+  it('of zero allows no export to a folder', async () => {
     await using node = await startExportNode(db, {
       settings: { exportFileRoots: folder, exportQuota: '0b' },
     });
@@ -108,7 +108,7 @@ const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 if (!isRoot) console.warn('NOT RUN: exports to a small disk, since only root may mount one');
 
 describe.runIf(isRoot)('an export to a small disk', () => {
-  it('leaves free what it must at every moment, and goes on when there is more', async () => {
+  it('always keeps the minimum free, and continues when there is more space', async () => {
     const disk = join(folder, 'disk');
     await mkdir(disk);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]);
@@ -139,7 +139,7 @@ describe.runIf(isRoot)('an export to a small disk', () => {
       expect(least).toBeGreaterThanOrEqual(10 * mb);
       execFileSync('mount', ['-o', 'remount,size=100m', disk]);
       await untilCompleted(id);
-      await checkCompleted(db, folderKeep(disk), id);
+      await checkCompleted(db, folderView(disk), id);
     } finally {
       clearInterval(sampling);
       execFileSync('umount', ['-l', disk]);

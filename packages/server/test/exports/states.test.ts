@@ -1,5 +1,5 @@
-// The states of exports and their runs, in the database alone: whatever is said by whom, and in whatever order, what follows is what
-// the model says, and what must hold does.
+// The states of exports and their partition runs, in the database: any commands in any order give the states of the model, and keep its
+// invariants.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -28,7 +28,7 @@ const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };
 const retry = { retries: 1, delayMs: 3_600_000 };
 const times = { timeoutMs: 72 * 3_600_000, runTimeoutMs: 4 * 3_600_000 };
 const reclaimsMax = 5;
-/** So that it is known what the walks have come by. */
+/** States that the random sequences have reached. */
 const reached = new Set<string>();
 
 interface Run {
@@ -55,7 +55,7 @@ interface Export {
     isExpired: boolean;
   } | null;
 }
-/** What should be, and every lease that was ever given out. */
+/** The expected state, and every lease that was ever granted. */
 interface Model {
   exports: Map<string, Export>;
   held: ExportLease[];
@@ -113,7 +113,7 @@ const command = (text: string, run: (model: Model) => Promise<void>): Command =>
     await compare(model);
   },
 });
-/** One of the leases that were ever given out, stale ones too. */
+/** One of the leases that were ever granted, including stale ones. */
 const withLease = (
   text: string,
   pick: number,
@@ -161,7 +161,7 @@ const create = (tenant: number, days: number): Command =>
 const claim = (count: number): Command =>
   command(`claim(${count})`, async (model) => {
     const { claimed } = await leases.claimRuns(count, 3_600_000, limits);
-    // Which of those that may be claimed is a matter of fairness, and tested apart; how many there are is not.
+    // Which of the claimable runs are claimed is a matter of fairness, tested elsewhere; here only their number counts.
     let room = 0;
     for (const tenant of places.keys()) {
       const mine = [...model.exports.values()].filter((of) => of.tenant === tenant);
@@ -179,7 +179,7 @@ const claim = (count: number): Command =>
     expect(claimed).toHaveLength(Math.min(count, room));
     for (const { lease, export: of, retry_number } of claimed) {
       const run = model.exports.get(of.id)?.runs.get(lease.id);
-      if (!run) throw new Error('a run that nobody made');
+      if (!run) throw new Error('claimed an unknown run');
       expect({ status: run.status, isDue: run.isDue }).toEqual({ status: 'CREATED', isDue: true });
       expect(lease.lease_token).toBe(run.token + 1);
       expect(retry_number).toBe(run.retry);
@@ -224,7 +224,7 @@ const write = (pick: number): Command =>
     expect(await leases.beginFile(lease, pending)).toBe(isHeld);
     expect(await leases.holds(lease)).toBe(isHeld);
     expect(await leases.commitFile(lease, key)).toBe(isHeld);
-    // An answer that was lost is asked for again.
+    // A response that was lost is requested again.
     expect(await leases.commitFile(lease, key)).toBe(isHeld);
     if (isHeld) Object.assign(run, { files: run.files + 1, reclaims: 0 });
   });
@@ -271,8 +271,8 @@ const fail = (pick: number, cause: FailureCause): Command =>
     expect(status).toBe(isHeld ? run.status : undefined);
   });
 
-const giveBack = (pick: number): Command =>
-  withLease('giveBack', pick, async (model, lease) => {
+const release = (pick: number): Command =>
+  withLease('release', pick, async (model, lease) => {
     const done = await leases.requeue(lease, 'the server stopped', retry);
     if (lease.task === 'manifest') {
       const of = model.exports.get(lease.id)!;
@@ -299,7 +299,7 @@ const sweepAll = async (model: Model): Promise<void> => {
   }
 };
 
-/** Its worker says nothing any more. */
+/** The worker sends no more renewals. */
 const expire = (pick: number): Command =>
   withLease('expire', pick, async (model, { id, task }) => {
     const table = task === 'run' ? 'export_runs' : 'exports';
@@ -324,8 +324,8 @@ const renew = (pick: number): Command =>
     if (isHeld) found.isExpired = false;
   });
 
-const late = (pick: number): Command =>
-  withLease('late', pick, async (model, { id, task }) => {
+const exceedAttemptTime = (pick: number): Command =>
+  withLease('exceedAttemptTime', pick, async (model, { id, task }) => {
     if (task !== 'run') return sweepAll(model);
     await sql(
       db,
@@ -363,7 +363,7 @@ const passTime = (): Command =>
     }
   });
 
-/** What takes many steps in a row, which few walks would take. */
+/** Sequences of many steps, which random sequences rarely contain. */
 const inARow = (text: string, steps: () => Command[]): Command => ({
   check: () => true,
   toString: () => text,
@@ -373,7 +373,7 @@ const inARow = (text: string, steps: () => Command[]): Command => ({
 });
 const loseAgain = (times: number): Command =>
   inARow(`loseAgain(${times})`, () =>
-    Array.from({ length: times }, () => [giveBack(0), claimManifests(1), claim(1)]).flat(),
+    Array.from({ length: times }, () => [release(0), claimManifests(1), claim(1)]).flat(),
   );
 const completeAll = (): Command =>
   inARow('completeAll', () => [
@@ -444,7 +444,7 @@ const compare = async (model: Model): Promise<void> => {
 };
 
 const pick = fc.nat(12);
-/** Mostly what was claimed last, so that walks get somewhere. */
+/** Mostly the newest leases, so that sequences make progress. */
 const recent = fc.constantFrom(0, 0, 0, 1, 1, 2);
 const cause = fc.constantFrom<FailureCause>('error', 'error', 'error', 'timeout', 'destination');
 const often = <T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T>[] =>
@@ -462,12 +462,12 @@ const commands = fc.commands(
       6,
       fc.tuple(recent, cause).map((args) => fail(...args)),
     ),
-    recent.map(giveBack),
+    recent.map(release),
     ...often(2, fc.integer({ min: 1, max: 6 }).map(loseAgain)),
     ...often(2, fc.constant(completeAll())),
     recent.map(expire),
     pick.map(renew),
-    ...often(3, recent.map(late)),
+    ...often(3, recent.map(exceedAttemptTime)),
     fc.constant(sweep()),
     fc.oneof({ weight: 1, arbitrary: pick.map(overdue) }, { weight: 1, arbitrary: pick.map(cancel) }),
     ...often(2, fc.constant(passTime())),
@@ -475,32 +475,32 @@ const commands = fc.commands(
   { maxCommands: 120, size: 'max' },
 );
 
-describe('exports and their runs', () => {
+describe('exports and their partition runs', () => {
   const runs = process.env['SVC_MODEL_RUNS'];
-  /** Of walks that come by every state; more of them go elsewhere. */
+  /** A seed whose sequences reach every state; more sequences reach others. */
   const seed = 11;
-  it('are where the model says, whoever says what of them, and however often', async () => {
+  it('have the states of the model after any commands', async () => {
     await fc.assert(
-      fc.asyncProperty(commands, async (said) => {
+      fc.asyncProperty(commands, async (generated) => {
         await sql(db, 'delete from exports');
         const model: Model = { exports: new Map(), held: [] };
-        // Few walks would get as far as a manifest by themselves.
+        // Few random sequences would get as far as a manifest.
         for (const first of [create(0, 1), claim(1), complete(0), claimManifests(1)])
           await first.run(model, null);
-        await fc.asyncModelRun(() => ({ model, real: null }), said);
+        await fc.asyncModelRun(() => ({ model, real: null }), generated);
       }),
       runs === undefined
         ? { numRuns: 25, seed, endOnFailure: true }
         : { numRuns: Number(runs), endOnFailure: true },
     );
     const states = ['CREATED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMEDOUT'];
-    const ways = [
+    const expectedStates = [
       ...states,
       ...states.map((status) => `run ${status}`),
       'manifest retried',
       'manifest requeued',
       'last attempt',
     ];
-    expect(ways.filter((way) => !reached.has(way))).toEqual([]);
+    expect(expectedStates.filter((state) => !reached.has(state))).toEqual([]);
   }, 240_000);
 });

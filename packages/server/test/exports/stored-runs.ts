@@ -1,4 +1,4 @@
-// Runs in the store, put there as ingest does.
+// Trace runs, stored as ingest stores them.
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { traceStorage } from '../../src/storage/tracing/traces.ts';
@@ -13,7 +13,7 @@ const words = (seed: string, length: number): string => {
   return text.slice(0, length);
 };
 
-/** Spread over the day from `start` on; about `bytes` each. Their ids. */
+/** Adds trace runs, spread over the day from `start` on, of about `bytes` each. Returns their ids. */
 export const addRuns = async (
   db: Database,
   { tenant_id, session_id }: Place,
@@ -47,7 +47,7 @@ export const addRuns = async (
   return runs.map(({ id }) => id);
 };
 
-/** What an export is to hold, sorted. */
+/** The ids that an export must contain, sorted. */
 export const idsFor = async (db: Database, export_id: string): Promise<string[]> =>
   (
     await sql<{ id: string }>(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { checkCompleted, folderKeep } from './export-audit.ts';
+import { checkCompleted, folderView } from './export-audit.ts';
 import { eventually } from '../eventually.ts';
 import { startExportNode } from './export-node.ts';
 import { eventsOf, firstDay, newExport, newPlace, runsOf, statusOf } from './export-tables.ts';
@@ -21,14 +21,14 @@ afterAll(async () => {
 });
 
 describe('an export to a folder', () => {
-  it('has every row once, in files that are as its manifest says', async () => {
+  it('has every row once, in files that match its manifest', async () => {
     const place = await newPlace(db, folder);
     await addRuns(db, place, { start: firstDay, count: 500 });
     await addRuns(db, place, { start: '2026-03-03T00:00:00Z', count: 100 });
     await using node = await startExportNode(db);
     const id = await newExport(db, place, { days: 3 });
     await eventually(async () => expect(await statusOf(db, id)).toBe('COMPLETED'));
-    const manifest = await checkCompleted(db, folderKeep(folder), id);
+    const manifest = await checkCompleted(db, folderView(folder), id);
     expect(manifest.rows).toBe(600);
     expect(manifest.files.length).toBeGreaterThan(3);
     const runs = await runsOf(db, id);

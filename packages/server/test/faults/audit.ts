@@ -1,6 +1,5 @@
-// Who claimed which run, and who wrote which checkpoint, as the database saw it: triggers write it down in the same
-// transaction, so that what was refused leaves no trace and what was accepted always does. A node is known by the
-// application_name of its connections.
+// Triggers record which node claimed which run and which node wrote which checkpoint. They write in the same transaction, so rejected
+// writes leave no record and accepted writes always do. A node is identified by the application_name of its connections.
 
 export const audit = `
   create schema faults;

@@ -1,4 +1,4 @@
-// HTTP as a client does it that wants an answer: it asks again, at any node, until it has one.
+// An HTTP client that retries at any node until it has a definite response.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readEvents } from '../../../sdk/src/sse.ts';
 import type { Frame, Segment } from './history.ts';
@@ -10,35 +10,35 @@ export interface Answer {
   headers: Headers;
 }
 
-export interface Question {
+export interface RequestSpec {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Milliseconds for one try to be answered. */
+  /** Time limit of one try in milliseconds. */
   tryMs?: number;
-  /** Milliseconds for all tries together. */
-  patienceMs?: number;
+  /** Time limit of all tries together in milliseconds. */
+  totalMs?: number;
 }
 
-/** Nobody gave a definite answer in time. */
-export class NoAnswer extends Error {
-  constructor({ method, path }: Question, last: unknown) {
+/** No definite response in time. */
+export class NoResponse extends Error {
+  constructor({ method, path }: RequestSpec, last: unknown) {
     super(`${method} ${path} was not answered: ${last instanceof Error ? reasonOf(last) : String(last)}`);
-    this.name = 'NoAnswer';
+    this.name = 'NoResponse';
   }
 }
 
 const reasonOf = (error: Error): string =>
   error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 
-/** What the server says when it cannot tell yet. */
-const notNow = new Set([502, 503, 504]);
+/** Statuses after which a request may be retried. */
+const retryable = new Set([502, 503, 504]);
 
 /** One try at one node. Rejects when the connection breaks. */
-export const ask = async (
+export const sendOnce = async (
   url: string,
-  { method, path, body, headers, tryMs = 10_000 }: Question,
+  { method, path, body, headers, tryMs = 10_000 }: RequestSpec,
 ): Promise<Answer> => {
   const response = await fetch(url + path, {
     method,
@@ -63,46 +63,46 @@ export class Caller {
     this.#random = random;
   }
 
-  /** Any of the nodes that are up, if one is. */
+  /** A random node of those that are up. */
   anyUrl(): string | undefined {
     const urls = this.#urls();
     return urls.length === 0 ? undefined : this.#random.pick(urls);
   }
 
-  /** For questions that may be asked twice. */
-  async call(question: Question): Promise<Answer> {
-    const deadline = performance.now() + (question.patienceMs ?? 30_000);
+  /** Retries the request, which must be idempotent. */
+  async call(request: RequestSpec): Promise<Answer> {
+    const deadline = performance.now() + (request.totalMs ?? 30_000);
     for (;;) {
       let last: unknown = 'no node is up';
       try {
         const url = this.anyUrl();
         if (url !== undefined) {
-          const answer = await ask(url, question);
-          if (!notNow.has(answer.status)) return answer;
+          const answer = await sendOnce(url, request);
+          if (!retryable.has(answer.status)) return answer;
           last = answer.status;
         }
       } catch (error) {
         last = error;
       }
-      if (performance.now() > deadline) throw new NoAnswer(question, last);
+      if (performance.now() > deadline) throw new NoResponse(request, last);
       await sleep(this.#random.between(20, 200));
     }
   }
 }
 
 /**
- * Reads a stream to its end, or until `leaveAfter` events have come. `onOpen` is called with the head of the
- * response. Never rejects because of a connection: that is how a segment ends.
+ * Reads a stream to its end, or until `disconnectAfter` events were received. `onOpen` is called with the head of the response. A broken
+ * connection does not reject: it is reported as the end of the segment.
  */
 export const readStream = async (
   url: string,
-  { method, path, body, headers }: Question,
+  { method, path, body, headers }: RequestSpec,
   {
-    leaveAfter = Infinity,
+    disconnectAfter = Infinity,
     onOpen,
     signal,
   }: {
-    leaveAfter?: number;
+    disconnectAfter?: number;
     onOpen?: (answer: { status: number; headers: Headers }) => void;
     signal?: AbortSignal;
   } = {},
@@ -124,7 +124,7 @@ export const readStream = async (
     }
     for await (const { id = '', event, data } of readEvents(response.body)) {
       frames.push({ id, event, data });
-      if (frames.length >= leaveAfter) return { status, frames, end: 'left' };
+      if (frames.length >= disconnectAfter) return { status, frames, end: 'disconnected' };
     }
     return { status, frames, end: 'clean' };
   } catch {

@@ -1,14 +1,14 @@
-// Clients that do not read, leave, come back all at once, or say everything twice.
+// Clients that do not read, disconnect, reconnect all at once, or send requests slowly or twice.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { ask, readStream } from './caller.ts';
+import { sendOnce, readStream } from './caller.ts';
 import { Cluster } from './cluster.ts';
 import type { Frame } from './history.ts';
-import { holdingOf, leaks } from './invariants/conduct.ts';
-import { getRun, join, journalQuestion, pathOf, startJournal, startRun } from './journal-run.ts';
+import { resourcesOf, leaks } from './invariants/conduct.ts';
+import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './journal-run.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { memoryOf } from './process-tree.ts';
 import { rounds, runScenario } from './scenario.ts';
@@ -27,11 +27,11 @@ afterAll(async () => {
 const megabyte = 1024 ** 2;
 const resumable = { stream_resumable: true, stream_mode: ['custom', 'updates'] };
 
-/** A connection that has asked for a stream, and reads only what it is told to. */
+/** A connection that has requested a stream, and reads only on demand. */
 const openSocket = async (url: string, path: string, headers = ''): Promise<Socket> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // a server may cut it
+  socket.on('error', () => undefined); // the server may close it
   await once(socket, 'connect');
   socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n${headers}\r\n`);
   return socket;
@@ -47,7 +47,7 @@ const readLog = async (url: string, path: string, after = '-1'): Promise<Frame[]
   ).frames;
 
 describe('clients that', () => {
-  it('never read cost little memory and slow nobody down', async () => {
+  it('never read use little memory and do not slow down others', async () => {
     await runScenario({
       postgres,
       nodes: { a: {} },
@@ -75,7 +75,7 @@ describe('clients that', () => {
     });
   });
 
-  it('only wait, thousands of them, cost little memory and no connection to the database', async () => {
+  it('only wait, thousands of them, use little memory and no connection to the database', async () => {
     const clients = rounds > 1 ? 5_000 : 2_000;
     await runScenario({
       postgres,
@@ -92,7 +92,7 @@ describe('clients that', () => {
           const more = Array.from({ length: 100 }, () => openSocket(url, `${pathOf(run)}/stream`));
           sockets.push(...(await Promise.all(more)));
         }
-        // Every one has been answered, and its connection is alive.
+        // Every client has its response head, and its connection is alive.
         await Promise.all(sockets.map((socket) => once(socket, 'data')));
         expect(memoryOf(pid) - before).toBeLessThan((150 * megabyte * clients) / 5_000 + 30 * megabyte);
         const [sessions] = await cluster.query<{ count: number }>(
@@ -105,27 +105,27 @@ describe('clients that', () => {
     });
   }, 180_000);
 
-  it('leave take a run with them when they made it and said so, and never otherwise', async () => {
+  it('disconnect cancel a run only when they created it with on_disconnect cancel', async () => {
     await runScenario({
       postgres,
       nodes: { a: { role: 'api' }, b: { role: 'worker' } },
       async faults(stage) {
         const { url } = stage.cluster.node('a');
-        const leave = async (on_disconnect: string): Promise<{ thread_id: string; run_id: string }> => {
-          const question = journalQuestion(
+        const disconnect = async (on_disconnect: string): Promise<{ thread_id: string; run_id: string }> => {
+          const request = journalRequest(
             { steps: 30, ms: 100, more: { ...resumable, on_disconnect } },
             '/stream',
           );
           let run_id = '';
-          await readStream(url, question, {
-            leaveAfter: 2,
+          await readStream(url, request, {
+            disconnectAfter: 2,
             onOpen: ({ headers }) => (run_id = headers.get('content-location')?.split('/')[4] ?? ''),
           });
-          return { thread_id: question.thread_id, run_id };
+          return { thread_id: request.thread_id, run_id };
         };
-        const cancelled = await leave('cancel');
+        const cancelled = await disconnect('cancel');
         await eventually(async () => expect((await getRun(stage, cancelled)).status).toBe('interrupted'));
-        const kept = await leave('continue');
+        const kept = await disconnect('continue');
         expect((await join(stage, kept)).body).toMatchObject({ taken: 30 });
 
         const joined = await startJournal(stage, {
@@ -133,13 +133,13 @@ describe('clients that', () => {
           ms: 100,
           more: { ...resumable, on_disconnect: 'cancel' },
         });
-        await readStream(url, { method: 'GET', path: `${pathOf(joined)}/stream` }, { leaveAfter: 1 });
+        await readStream(url, { method: 'GET', path: `${pathOf(joined)}/stream` }, { disconnectAfter: 1 });
         expect((await join(stage, joined)).body).toMatchObject({ taken: 30 });
       },
     });
   });
 
-  it('come back all at once after a restart get exactly what they have not seen', async () => {
+  it('reconnect all at once after a restart get exactly the events after their last one', async () => {
     const clients = rounds > 1 ? 2_000 : 300;
     await runScenario({
       postgres,
@@ -149,7 +149,7 @@ describe('clients that', () => {
         const run = await startJournal(stage, { steps: 20, ms: 150, more: resumable });
         // Clients name events up to the tenth.
         const first = { method: 'GET', path: `${pathOf(run)}/stream` } as const;
-        await readStream(cluster.node('api').url, first, { leaveAfter: 11 });
+        await readStream(cluster.node('api').url, first, { disconnectAfter: 11 });
         note('restart api');
         await cluster.node('api').kill();
         await cluster.add('api');
@@ -167,7 +167,7 @@ describe('clients that', () => {
     });
   }, 180_000);
 
-  it('name an event that makes no sense get a defined answer at once', async () => {
+  it('send an invalid last-event-id get a defined response at once', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -190,7 +190,7 @@ describe('clients that', () => {
     });
   });
 
-  it('read the same run at two nodes both see all of it', async () => {
+  it('read the same run at two nodes both get all events', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -205,7 +205,7 @@ describe('clients that', () => {
     });
   });
 
-  it('get events that came in the same millisecond each with an id of its own, in their order', async () => {
+  it('get events of the same millisecond with ids of their own, in order', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -218,8 +218,8 @@ describe('clients that', () => {
         for (const name of ['a', 'b']) {
           const log = await readLog(stage.cluster.node(name).url, `${pathOf(run)}/stream`);
           expect(log.map(({ id }) => Number(id))).toEqual(log.map((_, index) => index));
-          const told = log.filter(({ event }) => event === 'custom');
-          expect(told.map(({ data }) => (JSON.parse(data) as { index: number }).index)).toEqual(
+          const customEvents = log.filter(({ event }) => event === 'custom');
+          expect(customEvents.map(({ data }) => (JSON.parse(data) as { index: number }).index)).toEqual(
             Array.from({ length: 3_000 }, (_, index) => index),
           );
         }
@@ -227,55 +227,55 @@ describe('clients that', () => {
     });
   });
 
-  it('say everything slowly take no place from others, and are sent away', async () => {
+  it('send requests slowly do not delay others, and get 408', async () => {
     await runScenario({
       postgres,
       nodes: { a: {} },
       async faults(stage) {
         const { url, pid } = stage.cluster.node('a');
-        await ask(url, { method: 'GET', path: '/ok' });
-        const before = holdingOf(pid);
+        await sendOnce(url, { method: 'GET', path: '/ok' });
+        const before = resourcesOf(pid);
         const sockets = await Promise.all(Array.from({ length: 200 }, () => openSlow(url)));
         const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
         const run = await startJournal(stage, { steps: 2, ms: 10 });
         expect((await join(stage, run)).body).toMatchObject({ taken: 2 });
         for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
         for (const socket of sockets) socket.destroy();
-        await eventually(() => expect(leaks('a', before, holdingOf(pid))).toEqual([]));
+        await eventually(() => expect(leaks('a', before, resourcesOf(pid))).toEqual([]));
       },
     });
   }, 180_000);
 
-  it('ask twice for one run, at once and at two nodes, get one; for another under the same name, a refusal', async () => {
+  it('create the same run twice at two nodes get one run; a different body with the same key gets 409', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
         const [a, b] = ['a', 'b'].map((name) => stage.cluster.node(name).url) as [string, string];
         for (let round = 0; round < 5; round++) {
-          const question = journalQuestion({ steps: 2, ms: 20 });
+          const request = journalRequest({ steps: 2, ms: 20 });
           const answers = await Promise.all(
-            Array.from({ length: 10 }, (_, index) => ask(index % 2 === 0 ? a : b, question)),
+            Array.from({ length: 10 }, (_, index) => sendOnce(index % 2 === 0 ? a : b, request)),
           );
           const ids = new Set(answers.map(({ body }) => (body as { run_id: string }).run_id));
           expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
           expect(ids.size).toBe(1);
-          const other = { ...question, body: { ...(question.body as object), metadata: { other: true } } };
-          expect((await ask(b, other)).status).toBe(409);
-          const { 'idempotency-key': _, ...headers } = question.headers ?? {};
-          const unnamed = { ...question, headers, body: { ...(question.body as object), metadata: {} } };
-          const two = await Promise.all([ask(a, unnamed), ask(b, unnamed)]);
+          const other = { ...request, body: { ...(request.body as object), metadata: { other: true } } };
+          expect((await sendOnce(b, other)).status).toBe(409);
+          const { 'idempotency-key': _, ...headers } = request.headers ?? {};
+          const unnamed = { ...request, headers, body: { ...(request.body as object), metadata: {} } };
+          const two = await Promise.all([sendOnce(a, unnamed), sendOnce(b, unnamed)]);
           expect(new Set([...ids, ...two.map(({ body }) => (body as { run_id: string }).run_id)]).size).toBe(
             3,
           );
         }
       },
-      // The runs without a name carry no markers of their own.
-      except: ['markersStandOnceAndInOrder'],
+      // Runs without a key have no markers of their own.
+      except: ['markersAppearOnceInOrder'],
     });
   });
 });
 
-/** The head of a request, cut off, and then a byte now and again. */
+/** Sends an incomplete request head, and then one byte per second. */
 const openSlow = async (url: string): Promise<Socket> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

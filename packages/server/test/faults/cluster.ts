@@ -1,4 +1,4 @@
-// Any number of svc processes on one database, each behind a network of its own.
+// Any number of svc processes on one database, each behind a network proxy of its own.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { audit } from './audit.ts';
@@ -6,7 +6,7 @@ import { queryOnce, type FaultyPostgres } from './postgres.ts';
 import { startNode, type Role, type SvcNode } from './node-process.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
-const patienceMs = 90_000;
+const totalMs = 90_000;
 
 export interface Member {
   role?: Role;
@@ -38,7 +38,7 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Starts a node under a name, or again under its name, with what it was started with before. */
+  /** Starts a node; with a known name it restarts the node with its earlier options. */
   async add(name: string, given?: Member): Promise<SvcNode> {
     const member = given ?? this.#members.get(name) ?? {};
     this.#members.set(name, member);
@@ -59,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     return node;
   }
 
-  /** Between a node and PostgreSQL. */
+  /** The network between a node and PostgreSQL. */
   network(name: string): TcpProxy {
     const proxy = this.#proxies.get(name);
     if (!proxy) throw new Error(`There is no node ${name}`);
@@ -70,19 +70,19 @@ export class Cluster implements AsyncDisposable {
     return [...this.#nodes.values()];
   }
 
-  /** Of the nodes that are up and serve clients. */
+  /** The URLs of running nodes that serve clients. */
   urls(): string[] {
     return this.nodes.filter((node) => node.isRunning() && node.role !== 'worker').map((node) => node.url);
   }
 
-  /** Straight to PostgreSQL, as soon as it is up. What is asked must do no harm when it is asked twice. */
+  /** Queries PostgreSQL directly, as soon as it is up. A query may be sent twice, so it must be idempotent. */
   async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     const config = {
       ...this.postgres.connection(this.database),
       application_name: 'observer',
       options: '-c search_path=svc -c timezone=UTC',
     };
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + totalMs;
     for (;;) {
       try {
         return await queryOnce<Row>(config, text, values);
@@ -94,7 +94,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Ends all faults: networks are whole, PostgreSQL is up, frozen nodes go on, dead ones are started again. */
+  /** Ends all faults: repairs networks, starts PostgreSQL, thaws frozen nodes, restarts dead nodes. */
   async heal(): Promise<void> {
     for (const proxy of this.#proxies.values()) proxy.pass();
     await this.postgres.start();
@@ -106,7 +106,7 @@ export class Cluster implements AsyncDisposable {
     );
   }
 
-  /** Waits until no run waits or goes on; those that still do after `ms` are left to the invariants. */
+  /** Waits until no run is pending or running; runs that still are after `ms` are reported by the invariants. */
   async drain(ms: number): Promise<void> {
     const deadline = performance.now() + ms;
     while (performance.now() < deadline) {
@@ -116,10 +116,10 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Leaves no thread and no run of what was, for the next scenario on the same nodes. */
+  /** Deletes all threads and runs, for the next scenario on the same nodes. */
   async clear(): Promise<void> {
     const tables = await this.query<{ name: string }>(
-      // Traces are not what these scenarios are about, and name runs of other servers too.
+      // Traces are not part of these scenarios, and refer to runs of other servers too.
       `select distinct c.table_schema || '.' || c.table_name as name
        from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
        where c.table_schema in ('svc', 'faults') and c.column_name in ('thread_id', 'run_id', 'space')

@@ -1,4 +1,4 @@
-// Schedules, fired by several nodes that die while they do it, and changed while they are fired.
+// Crons that are fired by several nodes while nodes are killed, and changed while they are fired.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
@@ -15,12 +15,12 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-const plan = (said: string) => ({
-  input: { marker: said, steps: 1, ms: 0, taken: 0 },
-  metadata: { said },
+const plan = (version: string) => ({
+  input: { marker: version, steps: 1, ms: 0, taken: 0 },
+  metadata: { version },
 });
 
-/** One that is not due before somebody says so. */
+/** Creates a cron that is not due until makeDue(). */
 const createCron = async ({ caller }: Stage): Promise<string> => {
   const body = { assistant_id: 'journal', schedule: '0 0 1 1 *', on_run_completed: 'keep', ...plan('old') };
   const answer = await caller.call({ method: 'POST', path: '/runs/crons', body });
@@ -46,20 +46,20 @@ const untilFired = (cron_id: string): Promise<void> =>
 
 interface RunOfCron {
   run_id: string;
-  said: string;
+  version: string;
   marker: string;
 }
 
 const runsOf = (cron_id: string): Promise<RunOfCron[]> =>
   cluster.query<RunOfCron>(
-    `select run_id, metadata->>'said' as said, kwargs::json->'input'->>'marker' as marker
+    `select run_id, metadata->>'version' as version, kwargs::json->'input'->>'marker' as marker
      from runs where metadata->>'cron_id' = $1`,
     [cron_id],
   );
 
 describe('a cron', () => {
   it(
-    'makes one run of each tick, whichever node is killed, or loses the answer to its commit',
+    'creates one run per tick when a node is killed, or the response to its commit is lost',
     async () => {
       await runScenario({
         cluster,
@@ -99,7 +99,7 @@ describe('a cron', () => {
   );
 
   it(
-    'that is changed as it fires makes a run as it was, or as it is, and never half of each',
+    'that is changed while it fires creates a run of the old or the new version, never a mixture',
     async () => {
       await runScenario({
         cluster,
@@ -114,7 +114,7 @@ describe('a cron', () => {
             await untilFired(cron_id);
             const runs = await runsOf(cron_id);
             expect(runs).toHaveLength(1);
-            for (const { said, marker } of runs) expect(marker).toBe(said);
+            for (const { version, marker } of runs) expect(marker).toBe(version);
           }
         },
       });
@@ -123,7 +123,7 @@ describe('a cron', () => {
   );
 
   it(
-    'that is deleted as it fires has made its run by then, or never makes one',
+    'that is deleted while it fires has created its run by then, or creates none',
     async () => {
       await runScenario({
         cluster,
@@ -135,7 +135,7 @@ describe('a cron', () => {
             const answer = await stage.caller.call({ method: 'DELETE', path: `/runs/crons/${cron_id}` });
             expect(answer.status).toBe(204);
             const then = (await runsOf(cron_id)).length;
-            // As long as a scheduler that knows nothing of it takes to look again.
+            // As long as a scheduler without notifications takes to poll again.
             await stage.sleep(1_200);
             expect(await runsOf(cron_id)).toHaveLength(then);
           }

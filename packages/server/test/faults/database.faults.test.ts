@@ -1,4 +1,4 @@
-// A database, or the way to it, that fails while everybody works.
+// A database or network that fails under load.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 describe('a PostgreSQL that', () => {
   it(
-    'crashes again and again loses nothing, and nobody is told of an internal error',
+    'crashes repeatedly loses nothing, and no client gets an internal error',
     async () => {
       await runScenario({
         cluster,
@@ -44,7 +44,7 @@ describe('a PostgreSQL that', () => {
     180_000 * rounds,
   );
 
-  it('is away for a while finds every run where it was, and no run has paid for it with all its attempts', async () => {
+  it('is down for a while keeps every run, and no run uses up its attempts', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -66,7 +66,7 @@ describe('a PostgreSQL that', () => {
   }, 240_000);
 
   it(
-    'ends sessions at random loses nothing, and nobody holds on to what was ended',
+    'ends random sessions loses nothing, and no process keeps using ended sessions',
     async () => {
       await runScenario({
         cluster,
@@ -83,7 +83,7 @@ describe('a PostgreSQL that', () => {
             `select application_name as node, count(*)::integer as count from pg_stat_activity
            where datname = current_database() and application_name <> 'observer' group by 1`,
           );
-          // The server's pool, its executor's, and the connections that listen.
+          // The server's pool, its executor's pool, and the listening connections.
           for (const { node, count } of sessions)
             expect({ node, isBounded: count <= 24 }).toEqual({ node, isBounded: true });
         },
@@ -94,7 +94,7 @@ describe('a PostgreSQL that', () => {
 });
 
 describe('a network that', () => {
-  it('swallows what one worker says: it stops before its lease ends, and another goes on', async () => {
+  it('drops the packets of one worker: it stops before its lease ends, and another worker continues', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -106,7 +106,7 @@ describe('a network that', () => {
           [run.run_id],
         );
         const name = claim?.node ?? '';
-        note(`swallow what ${name} says`);
+        note(`drop the packets of ${name}`);
         const cut = cluster.node(name).executors();
         cluster.network(name).blackhole();
         expect((await join(stage, run)).body).toMatchObject({ taken: 60 });
@@ -114,10 +114,10 @@ describe('a network that', () => {
           `select extract(epoch from max(at))::float8 * 1000 as at from faults.claims where run_id = $1`,
           [run.run_id],
         );
-        const late = (await stage.executed()).filter(
+        const executedLater = (await stage.executed()).filter(
           ({ pid, at }) => cut.includes(pid) && at > (taken?.at ?? 0),
         );
-        expect(late).toEqual([]);
+        expect(executedLater).toEqual([]);
         note(`let ${name} speak`);
         cluster.network(name).pass();
         expect((await getRun(stage, run)).lost_attempts).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('a network that', () => {
   });
 
   it(
-    'swallows what one node after the other says, under load',
+    'drops the packets of one node after the other, under load',
     async () => {
       await runScenario({
         cluster,
@@ -136,7 +136,7 @@ describe('a network that', () => {
         async faults({ random, note, sleep }) {
           for (let round = 0; round < 2 * rounds; round++) {
             const name = random.pick(['worker1', 'worker2']);
-            note(`swallow what ${name} says`);
+            note(`drop the packets of ${name}`);
             cluster.network(name).blackhole();
             await sleep(random.between(leaseMs, 4 * leaseMs));
             cluster.network(name).pass();
@@ -168,7 +168,7 @@ describe('a network that', () => {
   );
 
   it(
-    'cuts answers short',
+    'truncates responses',
     async () => {
       await runScenario({
         cluster,
@@ -186,16 +186,19 @@ describe('a network that', () => {
   );
 
   it(
-    'loses the answer to a commit: what was done is done, once',
+    'loses the response to a commit: the commit is applied once',
     async () => {
       const statements = ['runs_create', 'threads_create', 'checkpoints_commit', 'runs_claim', 'runs_renew'];
       await runScenario({
         cluster,
-        load: { clients: 6, deeds: ['wait', 'stream', 'background', 'double', 'cancel', 'delete', 'delete'] },
+        load: {
+          clients: 6,
+          actions: ['wait', 'stream', 'background', 'double', 'cancel', 'delete', 'delete'],
+        },
         async faults({ note }) {
           for (let round = 0; round < 2 * rounds; round++) {
             for (const statement of statements) {
-              // Whichever node sends it: those of another role never do.
+              // For any node that sends it: nodes of another role never do.
               const losers: string[] = [];
               for (const name of Object.keys(nodes))
                 void cluster
@@ -217,7 +220,7 @@ describe('a network that', () => {
     await runScenario({
       postgres,
       nodes: { a: {}, b: {} },
-      load: { clients: 3, steps: 3, ms: 20, deeds: ['wait', 'background'] },
+      load: { clients: 3, steps: 3, ms: 20, actions: ['wait', 'background'] },
       async faults({ cluster, note, sleep }) {
         note('50 ms each way');
         for (const name of ['a', 'b']) cluster.network(name).delay(50);

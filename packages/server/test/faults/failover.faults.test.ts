@@ -1,8 +1,8 @@
-// A primary and its standby: which of them connections go to, and what becomes of runs when the two change places.
+// A primary and its standby: the target of connections, and runs during a failover.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { eventually } from '../eventually.ts';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import { freePort } from './free-port.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { startNode, type SvcNode } from './node-process.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await primary?.[Symbol.asyncDispose]();
 });
 
-/** The standby has replayed all that the primary has written. */
+/** Waits until the standby has replayed everything that the primary has written. */
 const caughtUp = (): Promise<void> =>
   eventually(async () => {
     const [written] = await queryOnce<{ lsn: string }>(
@@ -55,7 +55,7 @@ const portOf = async (uri: string): Promise<number | string> => {
 };
 
 describe('a URI with several hosts', () => {
-  it('leads to the first one that is of the wanted kind', async () => {
+  it('connects to the first host of the requested kind', async () => {
     const nowhere = await freePort();
     const [p, s] = [primary.port, standby.port];
     const found: Record<string, number | string> = {};
@@ -81,9 +81,9 @@ describe('a URI with several hosts', () => {
   });
 });
 
-const createThread = (node: SvcNode) => ask(node.url, { method: 'POST', path: '/threads', body: {} });
+const createThread = (node: SvcNode) => sendOnce(node.url, { method: 'POST', path: '/threads', body: {} });
 
-const ready = (node: SvcNode) => ask(node.url, { method: 'GET', path: '/ready' });
+const ready = (node: SvcNode) => sendOnce(node.url, { method: 'GET', path: '/ready' });
 
 const setReadOnly = async (postgres: FaultyPostgres, value: 'on' | 'off'): Promise<void> => {
   const config = { ...postgres.connection('postgres'), options: '-c default_transaction_read_only=off' };
@@ -92,7 +92,7 @@ const setReadOnly = async (postgres: FaultyPostgres, value: 'on' | 'off'): Promi
 };
 
 describe('a database that becomes read-only', () => {
-  it('answers reads, refuses writes with 503, says so at /ready, and costs a run no attempt', async () => {
+  it('serves reads, rejects writes with 503, reports that at /ready, and costs a run no attempt', async () => {
     await using node = await startNode({ name: 'readonly', databaseUri: uriOf([primary.port]) });
     const run = await startLongRun(node, 30);
     await setReadOnly(primary, 'on');
@@ -104,7 +104,9 @@ describe('a database that becomes read-only', () => {
       });
       expect(refused.body).toMatchObject({ message: 'The database is read-only at the moment' });
       expect(refused.headers.get('retry-after')).toBe('2');
-      expect((await ask(node.url, { method: 'GET', path: `/threads/${run.thread_id}` })).status).toBe(200);
+      expect((await sendOnce(node.url, { method: 'GET', path: `/threads/${run.thread_id}` })).status).toBe(
+        200,
+      );
       await eventually(async () => {
         const { status, body } = await ready(node);
         expect({ status, body }).toMatchObject({
@@ -112,14 +114,14 @@ describe('a database that becomes read-only', () => {
           body: { message: 'The database is read-only at the moment' },
         });
       });
-      // For longer than leases hold.
+      // For longer than a lease.
       await eventually(async () => {
-        const late = await queryOnce(
+        const endedLater = await queryOnce(
           primary.connection(database),
           'select 1 from svc.runs where run_id = $1 and lease_until < now()',
           [run.run_id],
         );
-        expect(late).toHaveLength(1);
+        expect(endedLater).toHaveLength(1);
       });
     } finally {
       await setReadOnly(primary, 'off');
@@ -128,13 +130,13 @@ describe('a database that becomes read-only', () => {
     await eventually(async () => expect((await ready(node)).status).toBe(200));
   });
 
-  it('costs a run no attempt whose graph asks for something meanwhile', async () => {
+  it('costs no attempt of a run whose graph reads from the store meanwhile', async () => {
     const env = { SVC_LEASE: '60s' };
     await using node = await startNode({ name: 'keeper', databaseUri: uriOf([primary.port]), env });
     const run = await startLongRun(node, 20, 'keeper');
     await setReadOnly(primary, 'on');
     try {
-      await eventually(() => expect(node.said()).toContain('an attempt of a run was lost'));
+      await eventually(() => expect(node.output()).toContain('an attempt of a run was lost'));
     } finally {
       await setReadOnly(primary, 'off');
     }
@@ -143,11 +145,11 @@ describe('a database that becomes read-only', () => {
 });
 
 describe('a failover', () => {
-  it('is followed by every process of a server, and costs a run no attempt', async () => {
+  it('is followed by all processes of a server, and costs a run no attempt', async () => {
     const databaseUri = uriOf([primary.port, standby.port]);
     await using node = await startNode({ name: 'failover', databaseUri });
     const run = await startLongRun(node, 60);
-    // The primary takes no more writes, and stays: connections to it do not break.
+    // The primary becomes read-only but stays up: connections to it do not break.
     await setReadOnly(primary, 'on');
     await caughtUp();
     await standby.promote();

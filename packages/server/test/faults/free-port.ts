@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A loopback port that nobody had a moment ago, for a program that cannot say which one it took. */
+/** A loopback port that was free a moment ago, for programs that cannot report the port that they chose. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

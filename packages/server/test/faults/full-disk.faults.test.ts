@@ -1,18 +1,18 @@
-// The disk of the database is full: what is asked then is refused for the moment, and goes on when there is room.
+// The disk of the database is full: requests are rejected with 503, and succeed when there is space again.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import { startLongRun, untilOver } from './long-run.ts';
 import { startNode, type SvcNode } from './node-process.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('NOT RUN: a database on a full disk, since only root may mount one');
 
-/** What a node with its own PostgreSQL keeps its data in. */
+/** The disk of a node with an embedded PostgreSQL. */
 let disk: string;
 beforeEach(async () => {
   disk = join(inject('scratch'), 'nodes', 'full');
@@ -26,19 +26,19 @@ afterEach(async () => {
 
 const fill = (): void =>
   void execFileSync('sh', ['-c', `dd if=/dev/zero of=${disk}/ballast bs=4k 2>/dev/null || true`]);
-const makeRoom = (): Promise<void> => rm(join(disk, 'ballast'));
+const freeSpace = (): Promise<void> => rm(join(disk, 'ballast'));
 
-/** Too large for what is left in the pages of a table. */
+/** Too large for the free space in the pages of a table. */
 const putItem = (node: SvcNode) => {
   const text = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
   const body = { namespace: ['full'], key: randomUUID(), value: { text } };
-  return ask(node.url, { method: 'PUT', path: '/store/items', body, tryMs: 30_000 });
+  return sendOnce(node.url, { method: 'PUT', path: '/store/items', body, tryMs: 30_000 });
 };
 
-const ready = (node: SvcNode) => ask(node.url, { method: 'GET', path: '/ready' });
+const ready = (node: SvcNode) => sendOnce(node.url, { method: 'GET', path: '/ready' });
 
 describe.runIf(isRoot)('a full disk', () => {
-  it('refuses what needs room with 503, says so at /ready, and costs a run no attempt', async () => {
+  it('rejects requests that need space with 503, reports that at /ready, and costs a run no attempt', async () => {
     await using node = await startNode({ name: 'full', databaseUri: '' });
     const run = await startLongRun(node, 40);
     await eventually(async () => expect((await ready(node)).status).toBe(200));
@@ -56,7 +56,7 @@ describe.runIf(isRoot)('a full disk', () => {
       expect(status).toBe(503);
       expect((body as { message: string }).message).toMatch(/disk .*is full/);
     }, 60_000);
-    await makeRoom();
+    await freeSpace();
     await eventually(async () => expect((await putItem(node)).status).toBe(204), 60_000);
     expect(await untilOver(node, run)).toMatchObject({ attempt: 1 });
     await eventually(async () => expect((await ready(node)).status).toBe(200));

@@ -1,9 +1,9 @@
-// Graphs that misbehave: whatever they do to their executor, the server goes on, and so do the runs of others.
+// Graphs that misbehave: whatever they do to their executor, the server and the runs of others continue.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import { Cluster } from './cluster.ts';
-import { holdingOf, leaks } from './invariants/conduct.ts';
+import { resourcesOf, leaks } from './invariants/conduct.ts';
 import { getRun, join, startJournal, startRun } from './journal-run.ts';
 import { leaseMs } from './node-process.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const lines = async (file: string): Promise<number> => (await readFile(file, 'utf8')).split('\n').length - 1;
 
-/** A scenario on one node, which must be the same process at its end, and must run other graphs as if nothing were. */
+/** A scenario on one node, which must not restart, and must execute other graphs normally at the end. */
 const onOneNode = async (
   act: (stage: Stage) => Promise<void>,
   env?: Record<string, string>,
@@ -41,7 +41,7 @@ const onOneNode = async (
 };
 
 describe('a graph that', () => {
-  it('blocks its event loop for several leases is executed once, and nobody else waits for it', async () => {
+  it('blocks its event loop for several leases is executed once, and does not delay others', async () => {
     await onOneNode(async (stage) => {
       const file = `${stage.file}.spins`;
       await writeFile(file, '');
@@ -50,7 +50,7 @@ describe('a graph that', () => {
       const end = performance.now() + 3 * leaseMs;
       while (performance.now() < end) {
         const before = performance.now();
-        await ask(stage.cluster.node('a').url, { method: 'GET', path: '/ok' });
+        await sendOnce(stage.cluster.node('a').url, { method: 'GET', path: '/ok' });
         slowest.ms = Math.max(slowest.ms, performance.now() - before);
         await stage.sleep(50);
       }
@@ -61,7 +61,7 @@ describe('a graph that', () => {
     });
   });
 
-  it('exhausts memory ends in an error that says so, after three attempts', async () => {
+  it('exhausts memory ends with an error that names the reason, after three attempts', async () => {
     await onOneNode(
       async (stage) => {
         const run = await startRun(stage, 'hog', {});
@@ -74,7 +74,7 @@ describe('a graph that', () => {
     );
   }, 180_000);
 
-  it('crashes its process is tried three times, by one worker at a time', async () => {
+  it('crashes its process gets three attempts, by one worker at a time', async () => {
     await onOneNode(async (stage) => {
       const file = `${stage.file}.aborts`;
       await writeFile(file, '');
@@ -85,7 +85,7 @@ describe('a graph that', () => {
     });
   });
 
-  it('ends its process ends in an error, and takes no neighbour with it', async () => {
+  it('exits its process ends with an error, and does not affect other runs of the node', async () => {
     await onOneNode(async (stage) => {
       const neighbours = await Promise.all(
         Array.from({ length: 6 }, () => startJournal(stage, { steps: 60, ms: 100 })),
@@ -99,14 +99,14 @@ describe('a graph that', () => {
     });
   }, 180_000);
 
-  it('forgets a promise that is rejected goes on', async () => {
+  it('does not handle a rejected promise continues', async () => {
     await onOneNode(async (stage) => {
       const run = await startRun(stage, 'rejecter', { where: 'promise' });
       expect((await join(stage, run)).body).toMatchObject({ out: 'survived' });
     });
   });
 
-  it('throws in a timer ends, one way or the other', async () => {
+  it('throws in a timer ends with or without an error', async () => {
     await onOneNode(async (stage) => {
       const run = await startRun(stage, 'rejecter', { where: 'timer' });
       await join(stage, run);
@@ -125,7 +125,7 @@ describe('a graph that', () => {
     );
   });
 
-  it('blocks its event loop for ever times out', async () => {
+  it('blocks its event loop forever times out', async () => {
     await onOneNode(
       async (stage) => {
         const run = await startRun(stage, 'spinner', { ms: 600_000 });
@@ -136,7 +136,7 @@ describe('a graph that', () => {
     );
   });
 
-  it('ignores its signal is stopped with its executor when it is cancelled, and its neighbours go on', async () => {
+  it('ignores its signal is killed with its executor when it is cancelled, and other runs continue', async () => {
     await onOneNode(async (stage) => {
       const neighbours = await Promise.all(
         Array.from({ length: 4 }, () => startJournal(stage, { steps: 40, ms: 100 })),
@@ -151,11 +151,11 @@ describe('a graph that', () => {
     });
   });
 
-  it('says more than anybody can hear costs no memory to speak of', async () => {
+  it('emits more events than readers can receive uses little memory', async () => {
     await onOneNode(async (stage) => {
       await join(stage, await startRun(stage, 'flooder', { events: 10, bytes: 10 }));
       const { pid } = stage.cluster.node('a');
-      const before = holdingOf(pid);
+      const before = resourcesOf(pid);
       const run = await startRun(
         stage,
         'flooder',
@@ -163,7 +163,7 @@ describe('a graph that', () => {
         { more: { stream_mode: 'custom', stream_resumable: true } },
       );
       expect((await join(stage, run)).body).toMatchObject({ out: 'flooded' });
-      expect(leaks('a', before, holdingOf(pid), 150 * 1024 ** 2)).toEqual([]);
+      expect(leaks('a', before, resourcesOf(pid), 150 * 1024 ** 2)).toEqual([]);
     });
   });
 });

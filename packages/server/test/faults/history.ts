@@ -1,4 +1,4 @@
-// What clients did and were told, in order: the record that the database is held against.
+// A record of what clients did and which responses they got, in order; the database is checked against it.
 import { appendFileSync } from 'node:fs';
 
 export interface Frame {
@@ -7,28 +7,28 @@ export interface Frame {
   data: string;
 }
 
-/** What one connection to a stream brought. */
+/** What a client received on one connection to a stream. */
 export interface Segment {
   frames: Frame[];
-  /** `clean`: the server ended it; `left`: the client did; `broken`: neither. */
-  end: 'clean' | 'left' | 'broken';
+  /** `clean`: the server ended it; `disconnected`: the client did; `broken`: neither. */
+  end: 'clean' | 'disconnected' | 'broken';
 }
 
 export type Entry =
   | { op: 'thread'; thread_id: string }
   /** The run was acknowledged. */
   | { op: 'run'; thread_id: string; run_id: string; marker: string; steps: number; strategy: string }
-  /** Its outcome was told: the markers of the whole thread, or an error. */
+  /** The client got the outcome: the markers of the whole thread, or an error. */
   | { op: 'result'; thread_id: string; run_id: string; marker: string; log?: string[]; error?: string }
   | { op: 'stream'; thread_id: string; run_id: string; segments: Segment[] }
-  /** Acknowledged after the run had ended; `checkpoints` is how many it had at that moment. */
+  /** Acknowledged after the run had ended; `checkpoints` is its number of checkpoints at that moment. */
   | { op: 'cancelled'; thread_id: string; run_id: string; checkpoints: number }
-  /** The run was taken back: `before` are the ids of the checkpoints that the thread had without it. */
+  /** The run was rolled back: `before` are the ids of the thread's checkpoints before it. */
   | { op: 'rolled back'; thread_id: string; run_id: string; before: string[] }
   | { op: 'deleted'; thread_id: string; run_ids: string[] }
-  /** A definite no that is no fault: the thread was busy, the run was over. */
+  /** A definite rejection that is expected: the thread was busy, or the run had ended. */
   | { op: 'refused'; what: string; status: number; code: string }
-  /** No definite answer within the client's patience, or one that no client should get. */
+  /** No definite response in time, or an unexpected one. */
   | { op: 'failed'; what: string; status: number; detail: string }
   | { op: 'fault'; what: string };
 
@@ -38,7 +38,7 @@ export class History {
   readonly #entries: (Entry & { at: number })[] = [];
   readonly #file: string | undefined;
 
-  /** With a file, every entry is a line of JSON there as soon as it is made. */
+  /** With a file, every entry is appended to it as a line of JSON at once. */
   constructor(file?: string) {
     this.#file = file;
   }

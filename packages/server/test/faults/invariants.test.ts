@@ -1,5 +1,5 @@
-// A checker that cannot fail checks nothing: each finds nothing wrong with a sound database, and finds what is
-// wrong with one that was broken by hand, or by a server that was.
+// Tests of the checkers themselves: each finds nothing in a consistent database, and finds the error in a database that was corrupted on
+// purpose.
 import { mkdtemp, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { audit } from './audit.ts';
 import { readStream } from './caller.ts';
 import { History, type Entry, type Segment } from './history.ts';
-import { holdingOf, leaks } from './invariants/conduct.ts';
+import { resourcesOf, leaks } from './invariants/conduct.ts';
 import type { Evidence } from './invariants/evidence.ts';
 import { invariants, violations, type Invariant } from './invariants/invariants.ts';
 import { queryOnce, startPostgres } from './postgres.ts';
@@ -65,7 +65,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** What is broken by SQL is broken in a transaction, and whole again after the test. */
+/** Corruptions by SQL are made in a transaction, which is rolled back after the test. */
 beforeEach(async () => {
   history = new History();
   evidence = {
@@ -91,7 +91,7 @@ afterEach(async () => {
 
 const found = (name: Invariant): Promise<string[]> => invariants[name](evidence);
 
-it('finds nothing wrong with what a sound server has stored', async () => {
+it('find nothing wrong in the data of a correct server', async () => {
   expect(await violations(evidence)).toEqual([]);
 });
 
@@ -100,8 +100,8 @@ interface Broken {
   invariant: Invariant;
   /** SQL, in which $1 is the thread. */
   sql?: string;
-  /** What a client claims beside it. */
-  told?: () => Entry;
+  /** An additional entry of the history. */
+  claimed?: () => Entry;
   finds: RegExp;
 }
 
@@ -112,7 +112,7 @@ const duplicate = (changes: string): string =>
 
 const broken: Broken[] = [
   {
-    how: 'a run that nobody ends',
+    how: 'a run that never ends',
     invariant: 'everythingHasEnded',
     sql: `update runs set status = 'pending' where thread_id = $1`,
     finds: /still pending/,
@@ -130,34 +130,34 @@ const broken: Broken[] = [
     finds: /^thread .* lost/,
   },
   {
-    how: 'a run that failed after it was told to have succeeded',
+    how: 'a run that failed after the client got a success',
     invariant: 'nothingAcknowledgedIsLost',
     sql: `update runs set status = 'error' where thread_id = $1`,
     finds: /is error/,
   },
   {
     how: 'a request that made two runs',
-    invariant: 'everyRequestMadeOneRun',
+    invariant: 'everyRequestCreatedOneRun',
     sql: duplicate(`'success', metadata, kwargs, 1, 1`),
-    finds: /2 runs were made for the one request first/,
+    finds: /2 runs were created for the one request first/,
   },
   {
-    how: 'a thread that is busy with nothing',
+    how: 'a busy thread without a run',
     invariant: 'noThreadIsStuck',
     sql: `update threads set status = 'busy' where thread_id = $1`,
-    finds: /busy with nothing/,
+    finds: /busy without a run/,
   },
   {
-    how: 'an idle thread with a run that goes on',
+    how: 'an idle thread with a running run',
     invariant: 'noThreadIsStuck',
     sql: `update runs set status = 'running' where thread_id = $1`,
-    finds: /idle while a run goes on/,
+    finds: /idle with a running run/,
   },
   {
     how: 'a schema without the index of running runs',
-    invariant: 'oneRunGoesOnPerThread',
+    invariant: 'oneRunningRunPerThread',
     sql: `drop index runs_one_running`,
-    finds: /nothing keeps two runs/,
+    finds: /no index prevents two runs/,
   },
   {
     how: 'a checkpoint with two children',
@@ -175,11 +175,11 @@ const broken: Broken[] = [
     finds: /before its parent/,
   },
   {
-    how: 'a checkpoint whose parent is gone',
+    how: 'a checkpoint whose parent is missing',
     invariant: 'checkpointsAreOneChain',
     sql: `delete from checkpoints where thread_id = $1 and checkpoint_id =
           (select parent_id from checkpoints where thread_id = $1 and checkpoint_id = ${newest})`,
-    finds: /is gone/,
+    finds: /is missing/,
   },
   {
     how: 'a head that stayed behind',
@@ -191,41 +191,41 @@ const broken: Broken[] = [
   },
   {
     how: 'a run that was cut short and called a success',
-    invariant: 'markersStandOnceAndInOrder',
+    invariant: 'markersAppearOnceInOrder',
     sql: `update runs set metadata = metadata || '{"steps": 3}' where thread_id = $1`,
     finds: /2 of its 3 steps/,
   },
   {
-    how: 'a cancelled run that goes on to write',
-    invariant: 'cancelledRunsStayQuiet',
-    told: () => ({ op: 'cancelled', thread_id, run_id, checkpoints: 1 }),
+    how: 'a cancelled run that still writes',
+    invariant: 'cancelledRunsWriteNothing',
+    claimed: () => ({ op: 'cancelled', thread_id, run_id, checkpoints: 1 }),
     finds: /wrote 3 checkpoints after/,
   },
   {
     how: 'a cancelled run that never ends',
-    invariant: 'cancelledRunsStayQuiet',
+    invariant: 'cancelledRunsWriteNothing',
     sql: `update runs set status = 'pending' where thread_id = $1`,
-    told: () => ({ op: 'cancelled', thread_id, run_id, checkpoints: 4 }),
+    claimed: () => ({ op: 'cancelled', thread_id, run_id, checkpoints: 4 }),
     finds: /is pending/,
   },
   {
     how: 'a run that was taken back and is there',
-    invariant: 'rollbackTakesBackOneRun',
-    told: () => ({ op: 'rolled back', thread_id, run_id, before: [] }),
+    invariant: 'rollbackRemovesOneRun',
+    claimed: () => ({ op: 'rolled back', thread_id, run_id, before: [] }),
     finds: /has 4 checkpoints/,
   },
   {
     how: 'a rollback that takes too much',
-    invariant: 'rollbackTakesBackOneRun',
+    invariant: 'rollbackRemovesOneRun',
     sql: 'delete from checkpoints where thread_id = $1',
-    told: () => ({ op: 'rolled back', thread_id, run_id: thread_id, before: [run_id] }),
-    finds: /took 1 older/,
+    claimed: () => ({ op: 'rolled back', thread_id, run_id: thread_id, before: [run_id] }),
+    finds: /deleted 1 older/,
   },
   {
     how: 'a deleted thread of which a run is left',
     invariant: 'deletedThreadsLeaveNothing',
     sql: 'delete from threads where thread_id = $1',
-    told: () => ({ op: 'deleted', thread_id, run_ids: [run_id] }),
+    claimed: () => ({ op: 'deleted', thread_id, run_ids: [run_id] }),
     finds: /left in runs/,
   },
   {
@@ -254,41 +254,41 @@ const broken: Broken[] = [
     invariant: 'logsMatchCheckpoints',
     sql: `update run_events set first_id = first_id + 1, last_id = last_id + 1 where last_id >= first_id and first_id > 0
           and run_id in (select run_id from runs where thread_id = $1)`,
-    finds: /in its log in place of/,
+    finds: /in its log instead of/,
   },
   {
     how: 'an answer with an internal error',
-    invariant: 'nobodyWasToldNonsense',
-    told: () => ({ op: 'failed', what: 'POST /threads', status: 500, detail: 'oh' }),
+    invariant: 'noUnexpectedErrors',
+    claimed: () => ({ op: 'failed', what: 'POST /threads', status: 500, detail: 'oh' }),
     finds: /answered with 500/,
   },
   {
     how: 'a refusal without a reason',
-    invariant: 'nobodyWasToldNonsense',
-    told: () => ({ op: 'failed', what: 'POST /threads', status: 409, detail: 'no' }),
+    invariant: 'noUnexpectedErrors',
+    claimed: () => ({ op: 'failed', what: 'POST /threads', status: 409, detail: 'no' }),
     finds: /answered with 409/,
   },
 ];
 
 describe('a checker finds', () => {
-  for (const { how, invariant, sql, told, finds } of broken) {
+  for (const { how, invariant, sql, claimed, finds } of broken) {
     it(how, async () => {
       expect(await found(invariant)).toEqual([]);
       if (sql) await client.query(sql, sql.includes('$1') ? [thread_id] : []);
-      if (told) history.add(told());
+      if (claimed) history.add(claimed());
       expect(await found(invariant)).toContainEqual(expect.stringMatching(finds));
     });
   }
 
-  it('rows of a deleted thread in a table that did not exist when the checker was written', async () => {
+  it('rows of a deleted thread in a table that the checker does not know', async () => {
     await client.query('create table svc.novel (run_id uuid)');
     await client.query('insert into svc.novel values ($1)', [run_id]);
-    const gone = '00000000-0000-4000-8000-000000000000';
-    history.add({ op: 'deleted', thread_id: gone, run_ids: [run_id] });
+    const deleted = '00000000-0000-4000-8000-000000000000';
+    history.add({ op: 'deleted', thread_id: deleted, run_ids: [run_id] });
     expect(await found('deletedThreadsLeaveNothing')).toContainEqual(expect.stringMatching(/left in novel/));
   });
 
-  it('two runs that go on at once, and do not see each other', async () => {
+  it('two concurrent runs of a thread without the index', async () => {
     await client.query('drop index runs_one_running');
     for (let count = 0; count < 2; count++)
       await client.query(
@@ -298,12 +298,12 @@ describe('a checker finds', () => {
         ),
         [thread_id],
       );
-    expect(await found('oneRunGoesOnPerThread')).toContainEqual(
-      expect.stringMatching(/2 runs go on at once/),
+    expect(await found('oneRunningRunPerThread')).toContainEqual(
+      expect.stringMatching(/2 runs execute at once/),
     );
   });
 
-  it('a scenario in which little was served', async () => {
+  it('a scenario in which few requests were served', async () => {
     for (let count = 0; count < 10; count++)
       history.add({ op: 'failed', what: 'GET /', status: 503, detail: 'away' });
     expect(await found('mostRequestsWereServed')).toEqual(['only 23 % of the requests were served']);
@@ -322,41 +322,41 @@ describe('a checker finds', () => {
   });
 
   it('files that stay open', async () => {
-    const before = holdingOf(process.pid);
+    const before = resourcesOf(process.pid);
     const folder = await mkdtemp(join(tmpdir(), 'svc-held-'));
     const held = await Promise.all(
       Array.from({ length: 20 }, (_, index) => open(join(folder, String(index)), 'w')),
     );
-    expect(leaks('it', before, holdingOf(process.pid))).toEqual([expect.stringMatching(/more files/)]);
+    expect(leaks('it', before, resourcesOf(process.pid))).toEqual([expect.stringMatching(/more files/)]);
     await Promise.all(held.map((file) => file.close()));
-    expect(leaks('it', before, holdingOf(process.pid))).toEqual([]);
+    expect(leaks('it', before, resourcesOf(process.pid))).toEqual([]);
   });
 });
 
 describe('the checker of logs finds', () => {
-  it('a run that was carried out twice', async () => {
+  it('a run that was executed twice', async () => {
     const thread = await createThread();
     await work(thread, 'twice');
-    expect(await found('markersStandOnceAndInOrder')).toEqual([]);
+    expect(await found('markersAppearOnceInOrder')).toEqual([]);
     await work(thread, 'twice');
-    expect(await found('markersStandOnceAndInOrder')).toContainEqual(
+    expect(await found('markersAppearOnceInOrder')).toContainEqual(
       expect.stringMatching(/wrote twice:0 twice:1 twice:0 twice:1/),
     );
     await server.call('DELETE', `/threads/${thread}`);
   });
 
-  it('what no run of the thread has written', async () => {
+  it('markers that no run of the thread has written', async () => {
     const thread = await createThread();
     await work(thread, 'known');
     await post(`/threads/${thread}/state`, { values: { log: ['stranger:0'] }, as_node: 'step' });
-    expect(await found('markersStandOnceAndInOrder')).toEqual([
-      expect.stringMatching(/nobody wrote stranger:0/),
+    expect(await found('markersAppearOnceInOrder')).toEqual([
+      expect.stringMatching(/no run wrote stranger:0/),
     ]);
     await server.call('DELETE', `/threads/${thread}`);
   });
 });
 
-describe('the checker of fences finds', () => {
+describe('the checker of leases finds', () => {
   const stale = async (): Promise<string[]> => {
     await client.query(`set local application_name = 'slow'`);
     await client.query(`update runs set status = 'running', lease_token = 7 where run_id = $1`, [run_id]);
@@ -379,12 +379,12 @@ describe('the checker of fences finds', () => {
     return rows[0]?.lost ?? [];
   };
 
-  it('nothing as long as a flush has to hold the newest token', async () => {
+  it('nothing while a flush needs the newest token', async () => {
     expect(await stale()).toEqual([run_id]);
-    expect(await found('onlyTheHolderWrote')).toEqual([]);
+    expect(await found('onlyLeaseHoldersWrote')).toEqual([]);
   });
 
-  it('what a stale attempt writes once it does not', async () => {
+  it('the write of a stale attempt when it does not', async () => {
     const { rows } = await client.query<{ definition: string }>(
       `select pg_get_functiondef(oid) as definition from pg_proc where proname = 'commit_batch'`,
     );
@@ -393,49 +393,49 @@ describe('the checker of fences finds', () => {
     expect(doctored).not.toBe(definition);
     await client.query(doctored);
     expect(await stale()).toEqual([]);
-    expect(await found('onlyTheHolderWrote')).toEqual([expect.stringMatching(/slow wrote .* quick held/)]);
+    expect(await found('onlyLeaseHoldersWrote')).toEqual([expect.stringMatching(/slow wrote .* quick held/)]);
   });
 });
 
 describe('the checker of streams finds', () => {
-  let whole: Segment;
+  let complete: Segment;
   let streamed: string;
   beforeAll(async () => {
-    ({ run_id: streamed, segment: whole } = await work(thread_id, 'streamed'));
+    ({ run_id: streamed, segment: complete } = await work(thread_id, 'streamed'));
   });
 
   const cut = (segments: Segment[]): Promise<string[]> => {
     history.add({ op: 'stream', thread_id, run_id: streamed, segments });
-    return found('streamsAreWhole');
+    return found('streamsAreComplete');
   };
   const part = (from: number, to: number, end: Segment['end']): Segment => ({
-    frames: whole.frames.slice(from, to),
+    frames: complete.frames.slice(from, to),
     end,
   });
 
-  it('nothing when a stream was read in pieces that fit', async () => {
-    expect(whole.frames.length).toBeGreaterThan(4);
-    expect(await cut([part(0, 2, 'broken'), part(2, 3, 'left'), part(3, 99, 'clean')])).toEqual([]);
+  it('nothing when a stream was read in consecutive parts', async () => {
+    expect(complete.frames.length).toBeGreaterThan(4);
+    expect(await cut([part(0, 2, 'broken'), part(2, 3, 'disconnected'), part(3, 99, 'clean')])).toEqual([]);
   });
 
   it('a gap', async () => {
     expect(await cut([part(0, 2, 'broken'), part(3, 99, 'clean')])).toContainEqual(
-      expect.stringMatching(/goes on with 3 in place of 2/),
+      expect.stringMatching(/continues with 3 instead of 2/),
     );
   });
 
   it('a repetition', async () => {
     expect(await cut([part(0, 2, 'broken'), part(1, 99, 'clean')])).toContainEqual(
-      expect.stringMatching(/goes on with 1 in place of 2/),
+      expect.stringMatching(/continues with 1 instead of 2/),
     );
   });
 
-  it('another text than the log has', async () => {
-    const frames = whole.frames.map((frame, index) => (index === 3 ? { ...frame, data: '{}' } : frame));
+  it('a difference from the log', async () => {
+    const frames = complete.frames.map((frame, index) => (index === 3 ? { ...frame, data: '{}' } : frame));
     expect(await cut([{ frames, end: 'clean' }])).toContainEqual(expect.stringMatching(/are kept/));
   });
 
-  it('an end that never comes, and one that comes too early', async () => {
+  it('a missing end, and an end that is too early', async () => {
     expect(await cut([part(0, 99, 'broken')])).toContainEqual(expect.stringMatching(/never came to an end/));
     expect(await cut([part(0, 3, 'clean'), part(3, 99, 'clean')])).toContainEqual(
       expect.stringMatching(/too early/),
@@ -443,40 +443,40 @@ describe('the checker of streams finds', () => {
   });
 
   it('events after an error', async () => {
-    const frames = [{ id: '0', event: 'error', data: '{}' }, ...whole.frames.slice(1)];
+    const frames = [{ id: '0', event: 'error', data: '{}' }, ...complete.frames.slice(1)];
     expect(await cut([{ frames, end: 'clean' }])).toContainEqual(expect.stringMatching(/after an error/));
   });
 });
 
 describe('a database that', () => {
-  /** One thread after the other, each acknowledged, until PostgreSQL crashes. */
+  /** Creates acknowledged threads until PostgreSQL crashes. */
   const crash = async (durable: boolean): Promise<string[]> => {
     await using postgres = await startPostgres({ durable });
     const config = { ...postgres.connection(await postgres.createDatabase()), options: session };
     const writer = new pg.Client(config);
     writer.on('error', () => undefined);
     await writer.connect();
-    const told = new History();
+    const claimed = new History();
     for (let count = 0; count < 200; count++) {
       const { rows } = await writer.query<{ id: string }>(
         `insert into threads (thread_id, blob_space) values (gen_random_uuid(), gen_random_uuid()) returning thread_id as id`,
       );
-      told.add({ op: 'thread', thread_id: rows[0]?.id ?? '' });
+      claimed.add({ op: 'thread', thread_id: rows[0]?.id ?? '' });
     }
     await postgres.restart('immediate');
-    // Awaited here: the database goes when this returns.
+    // Awaited here, because the database is deleted when this returns.
     return await invariants.nothingAcknowledgedIsLost({
       ...evidence,
-      history: told,
+      history: claimed,
       query: (text, values) => queryOnce(config, text, values),
     });
   };
 
-  it('syncs to the disk loses nothing in a crash', async () => {
+  it('syncs to disk loses nothing in a crash', async () => {
     expect(await crash(true)).toEqual([]);
   });
 
-  it('does not is found out', async () => {
+  it('does not sync loses acknowledged data, which the checker finds', async () => {
     expect((await crash(false)).length).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,6 @@
-// Single runs of the journal graph, for scenarios that bring their own load.
+// Single runs of the journal graph, for scenarios with their own load.
 import { randomUUID } from 'node:crypto';
-import type { Answer, Question } from './caller.ts';
+import type { Answer, RequestSpec } from './caller.ts';
 import type { Stage } from './scenario.ts';
 
 export interface JournalRun {
@@ -21,15 +21,15 @@ export interface JournalPlan {
   /** Milliseconds of each step. */
   ms: number;
   thread_id?: string;
-  /** Sent beside what makes the run. */
+  /** Additional fields of the request that creates the run. */
   more?: object;
 }
 
-export const journalQuestion = (
+export const journalRequest = (
   { steps, ms, thread_id = randomUUID(), more }: JournalPlan,
   kind = '',
   { marker = randomUUID().slice(0, 8), file }: { marker?: string; file?: string } = {},
-): Question & { thread_id: string; marker: string } => ({
+): RequestSpec & { thread_id: string; marker: string } => ({
   method: 'POST',
   path: `/threads/${thread_id}/runs${kind}`,
   headers: { 'idempotency-key': marker },
@@ -45,14 +45,14 @@ export const journalQuestion = (
   marker,
 });
 
-/** Starts a run in the background, on a new thread unless one is named. */
+/** Starts a run in the background, on a new thread by default. */
 export const startJournal = async (
   { caller, history, file }: Pick<Stage, 'caller' | 'history' | 'file'>,
   plan: JournalPlan,
 ): Promise<JournalRun> => {
-  const question = journalQuestion(plan, '', { file });
-  const { thread_id, marker } = question;
-  const answer = await caller.call(question);
+  const request = journalRequest(plan, '', { file });
+  const { thread_id, marker } = request;
+  const answer = await caller.call(request);
   if (answer.status !== 200) throw new Error(`The run was not made: ${JSON.stringify(answer.body)}`);
   const { run_id } = answer.body as { run_id: string };
   history.add({ op: 'run', thread_id, run_id, marker, steps: plan.steps, strategy: 'enqueue' });
@@ -62,7 +62,7 @@ export const startJournal = async (
 export const pathOf = ({ thread_id, run_id }: Pick<JournalRun, 'thread_id' | 'run_id'>): string =>
   `/threads/${thread_id}/runs/${run_id}`;
 
-/** Starts a run of any other graph. */
+/** Starts a run of another graph. */
 export const startRun = async (
   { caller }: Pick<Stage, 'caller'>,
   assistant_id: string,
@@ -84,9 +84,9 @@ export const getRun = async (
   run: Pick<JournalRun, 'thread_id' | 'run_id'>,
 ): Promise<RunRecord> => (await caller.call({ method: 'GET', path: pathOf(run) })).body as RunRecord;
 
-/** Waits for the outcome, at whichever node answers. */
+/** Waits for the outcome, at any node that responds. */
 export const join = (
   { caller }: Pick<Stage, 'caller'>,
   run: Pick<JournalRun, 'thread_id' | 'run_id'>,
 ): Promise<Answer> =>
-  caller.call({ method: 'GET', path: `${pathOf(run)}/join`, tryMs: 20_000, patienceMs: 60_000 });
+  caller.call({ method: 'GET', path: `${pathOf(run)}/join`, tryMs: 20_000, totalMs: 60_000 });

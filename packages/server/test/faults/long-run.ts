@@ -1,7 +1,7 @@
-// A run that is under way while something happens, and what has become of it.
+// A run that executes during a fault, and its outcome.
 import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import type { SvcNode } from './node-process.ts';
 
 export interface LongRun {
@@ -9,15 +9,15 @@ export interface LongRun {
   run_id: string;
 }
 
-/** A run that is under way: three steps and more have been committed. */
+/** Starts a run and waits until more than three steps are committed. */
 export const startLongRun = async (
   node: SvcNode,
   steps: number,
   assistant_id: 'journal' | 'keeper' = 'journal',
 ): Promise<LongRun> => {
-  const thread = await ask(node.url, { method: 'POST', path: '/threads', body: {} });
+  const thread = await sendOnce(node.url, { method: 'POST', path: '/threads', body: {} });
   const { thread_id } = thread.body as { thread_id: string };
-  const created = await ask(node.url, {
+  const created = await sendOnce(node.url, {
     method: 'POST',
     path: `/threads/${thread_id}/runs`,
     body: {
@@ -28,7 +28,7 @@ export const startLongRun = async (
   });
   const { run_id } = created.body as { run_id: string };
   await eventually(async () => {
-    const { body } = await ask(node.url, { method: 'GET', path: `/threads/${thread_id}/state` });
+    const { body } = await sendOnce(node.url, { method: 'GET', path: `/threads/${thread_id}/state` });
     expect((body as { values: { taken: number } }).values.taken).toBeGreaterThan(3);
   });
   return { thread_id, run_id };
@@ -36,7 +36,10 @@ export const startLongRun = async (
 
 export const untilOver = (node: SvcNode, { thread_id, run_id }: LongRun) =>
   eventually(async () => {
-    const { body } = await ask(node.url, { method: 'GET', path: `/threads/${thread_id}/runs/${run_id}` });
+    const { body } = await sendOnce(node.url, {
+      method: 'GET',
+      path: `/threads/${thread_id}/runs/${run_id}`,
+    });
     expect(body).toMatchObject({ status: 'success' });
     return body as { attempt: number; lost_attempts: unknown[] };
   }, 60_000);

@@ -1,4 +1,4 @@
-// The real command, with a role, on a database: to be killed, frozen, stopped, in whole or in part.
+// The real command with a role, on a database; it can be killed, frozen or stopped, completely or in part.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { childrenOf, signal } from './process-tree.ts';
 export type Role = 'all' | 'api' | 'worker';
 
 export interface NodeOptions {
-  /** How PostgreSQL knows its connections. */
+  /** The application_name of its connections. */
   name: string;
-  /** Empty: an embedded one. */
+  /** Empty: an embedded PostgreSQL. */
   databaseUri: string;
   role?: Role;
   executors?: number;
-  /** Variables of its environment, on top of those of all test nodes. */
+  /** Environment variables in addition to those of all test nodes. */
   env?: Record<string, string>;
 }
 
@@ -28,25 +28,25 @@ export interface Exit {
 export interface SvcNode extends AsyncDisposable {
   readonly name: string;
   readonly role: Role;
-  /** Of the server process. */
+  /** The pid of the server process. */
   readonly pid: number;
-  /** Empty for a role that serves nothing. */
+  /** Empty for a role that serves no clients. */
   readonly url: string;
   readonly exit: Promise<Exit>;
   isRunning(): boolean;
-  /** All that it has printed. */
-  said(): string;
+  /** Everything that it has printed. */
+  output(): string;
   executors(): number[];
   /** kill -9 for the server and its executors. */
   kill(): Promise<void>;
-  /** kill -9 for the server process alone. */
+  /** kill -9 for the server process only. */
   killServer(): Promise<void>;
   /** kill -9 for one executor. */
   killExecutor(): void;
-  /** SIGSTOP for all of it; thaw() lets it go on as if no time had passed. */
+  /** SIGSTOP for all of its processes; thaw() resumes them. */
   freeze(): void;
   thaw(): void;
-  /** The signal that asks it to stop. */
+  /** The stop signal. */
   terminate(): void;
 }
 
@@ -54,7 +54,7 @@ const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 const startMs = 60_000;
 
-/** Times short enough for a test to see what follows from them, and long enough for a busy machine to renew a lease. */
+/** Short enough for a test to wait for their effects, and long enough for a busy machine to renew a lease. */
 export const leaseMs = 2_000;
 const settings = {
   SVC_LOG_LEVEL: 'warn',
@@ -66,7 +66,7 @@ const settings = {
   SVC_N_JOBS_PER_WORKER: '10',
 };
 
-/** Resolves when it serves. */
+/** Resolves when the node serves. */
 export const startNode = async ({
   name,
   databaseUri,
@@ -104,7 +104,7 @@ export const startNode = async ({
   return node;
 };
 
-/** For the guard of the test run, which ends what an interrupted test leaves. */
+/** Registers the process group with the guard of the test run, which kills it when the test is interrupted. */
 const notePid = async (pid: number): Promise<string> => {
   const folder = join(inject('scratch'), 'groups');
   await mkdir(folder, { recursive: true });
@@ -120,7 +120,7 @@ class NodeProcess implements SvcNode {
   readonly exit: Promise<Exit>;
   url = '';
   readonly #child: ChildProcess;
-  #said = '';
+  #output = '';
 
   constructor(name: string, role: Role, child: ChildProcess) {
     this.name = name;
@@ -128,7 +128,7 @@ class NodeProcess implements SvcNode {
     this.#child = child;
     this.pid = child.pid ?? 0;
     for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (chunk: string) => (this.#said += chunk));
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (this.#output += chunk));
     this.exit = new Promise((resolve) => {
       child.once('exit', (code, name) => resolve({ code, signal: name }));
     });
@@ -136,20 +136,20 @@ class NodeProcess implements SvcNode {
 
   async untilServing(): Promise<void> {
     const deadline = performance.now() + startMs;
-    while (!/^svc \d/m.test(this.#said) || !/^Try it|Executors/m.test(this.#said)) {
+    while (!/^svc \d/m.test(this.#output) || !/^Try it|Executors/m.test(this.#output)) {
       if (!this.isRunning() || performance.now() > deadline)
-        throw new Error(`${this.name} did not start: ${this.#said}`);
+        throw new Error(`${this.name} did not start: ${this.#output}`);
       await sleep(5);
     }
-    this.url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.#said)?.[0] ?? '';
+    this.url = /http:\/\/127\.0\.0\.1:\d+/.exec(this.#output)?.[0] ?? '';
   }
 
   isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  said(): string {
-    return this.#said;
+  output(): string {
+    return this.#output;
   }
 
   executors(): number[] {

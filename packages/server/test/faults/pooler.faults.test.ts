@@ -1,17 +1,17 @@
-// A connection pooler between the server and PostgreSQL: what the server cannot work through it refuses at its start.
+// A connection pooler between the server and PostgreSQL: the server refuses to start behind an unsupported one.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import { startNode } from './node-process.ts';
 import { type PoolerOptions, requirePooler, startPooler } from './pooler.ts';
 import { queryOnce, startPostgres, type FaultyPostgres } from './postgres.ts';
 
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
-/** What connections of the server ask for. */
+/** Startup parameters of the server's connections. */
 const parameters = ['options', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 const settings = 'set search_path=svc; set datestyle=ISO; set timezone=UTC; set jit=off';
 
@@ -29,7 +29,7 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-/** How `svc start` ends with such a pooler. */
+/** Runs `svc start` behind such a pooler; returns how it ends. */
 const startThrough = async (options: Omit<PoolerOptions, 'port'>) => {
   await using pooler = await startPooler({ port: postgres.port, ...options });
   const databaseUri = `postgresql://svc@127.0.0.1:${pooler.port}/${database}`;
@@ -45,13 +45,13 @@ const startThrough = async (options: Omit<PoolerOptions, 'port'>) => {
 };
 
 describe('a PgBouncer', () => {
-  it.each(['transaction', 'statement'] as const)('in %s mode is refused with a remedy', async (mode) => {
+  it.each(['transaction', 'statement'] as const)('in %s mode is rejected with a remedy', async (mode) => {
     const { code, stderr } = await startThrough({ mode, ignored: parameters, connectQuery: settings });
     expect(stderr).toMatch(/connection pooler in transaction mode.*Let it lead to PostgreSQL itself/s);
     expect(code).toBe(1);
   });
 
-  it('that refuses what connections ask for is named', async () => {
+  it('that rejects startup parameters is named in the error', async () => {
     const { code, stderr } = await startThrough({ mode: 'session' });
     expect(stderr).toMatch(
       /connection pooler that refuses.*unsupported startup parameter.*PostgreSQL itself/s,
@@ -59,7 +59,7 @@ describe('a PgBouncer', () => {
     expect(code).toBe(1);
   });
 
-  it('that drops the settings of a session is refused', async () => {
+  it('that drops the settings of a session is rejected', async () => {
     const { code, stderr } = await startThrough({ mode: 'session', ignored: parameters });
     expect(stderr).toMatch(
       /ignores the startup parameter "options": let SVC_DATABASE_URI lead to PostgreSQL/,
@@ -67,7 +67,7 @@ describe('a PgBouncer', () => {
     expect(code).toBe(1);
   });
 
-  it('in session mode works where the role brings the settings', async () => {
+  it('in session mode works when the role has the settings', async () => {
     for (const setting of ['search_path = svc', `datestyle = 'ISO, MDY'`, 'timezone = UTC'])
       await queryOnce(postgres.connection(database), `alter role svc in database ${database} set ${setting}`);
     await using pooler = await startPooler({ port: postgres.port, mode: 'session', ignored: parameters });
@@ -75,7 +75,7 @@ describe('a PgBouncer', () => {
     await using node = await startNode({ name: 'pooled', databaseUri });
     const body = { assistant_id: 'journal', input: { marker: 'pooled', steps: 3, ms: 1, taken: 0 } };
     const results = await Promise.all(
-      Array.from({ length: 8 }, () => ask(node.url, { method: 'POST', path: '/runs/wait', body })),
+      Array.from({ length: 8 }, () => sendOnce(node.url, { method: 'POST', path: '/runs/wait', body })),
     );
     expect(results.map(({ status }) => status)).toEqual(results.map(() => 200));
   });

@@ -17,12 +17,12 @@ export const requirePooler = (): void => {
 };
 
 export interface PoolerOptions {
-  /** Of the PostgreSQL behind it, on the loopback interface. */
+  /** The loopback port of the PostgreSQL behind it. */
   port: number;
   mode: 'session' | 'transaction' | 'statement';
-  /** Startup parameters that it drops; with another one it refuses the connection. */
+  /** Startup parameters that it ignores; it rejects connections with any other one. */
   ignored?: readonly string[];
-  /** What it sends to each session that it opens. */
+  /** SQL for each session that it opens. */
   connectQuery?: string;
 }
 
@@ -52,18 +52,18 @@ default_pool_size = 40
 ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}
 `,
   );
-  // It does not run as root.
+  // PgBouncer refuses to run as root.
   await chmod(folder, 0o755);
   const isRoot = process.getuid?.() === 0;
   const child = spawn(program, ['-q', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot ? { uid: nobody, gid: nobody } : {}),
   });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   const exited = once(child, 'exit');
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${said}`);
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${output}`);
     const socket = net.connect(own, '127.0.0.1');
     await once(socket, 'connect').finally(() => socket.destroy());
   });

@@ -1,4 +1,4 @@
-// A PostgreSQL of a test's own on a loopback port, to be stopped, crashed and started again.
+// A PostgreSQL of its own on a loopback port, which a test can stop, crash and start again.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,29 +13,29 @@ import { initialise } from '../../src/storage/embedded/server-process.ts';
 import { migrate } from '../../src/storage/schema/migrate.ts';
 import { freePort } from './free-port.ts';
 
-/** `immediate` is a crash: nothing is written out, the next start recovers. `fast` ends all sessions in order. */
+/** `immediate` is a crash: nothing is flushed, and the next start recovers. `fast` ends all sessions first. */
 export type StopMode = 'immediate' | 'fast';
 
 export interface FaultyPostgres extends AsyncDisposable {
   readonly port: number;
-  /** Straight to it, as its superuser. */
+  /** A direct connection as superuser. */
   connection(database: string): pg.ClientConfig;
-  /** A migrated database of the caller's own. */
+  /** Creates a migrated database. */
   createDatabase(): Promise<string>;
   dropDatabase(database: string): Promise<void>;
   /** Does nothing when it is up. */
   start(): Promise<void>;
   stop(mode: StopMode): Promise<void>;
   restart(mode: StopMode): Promise<void>;
-  /** A standby that streams from it, and has all that it has; made while it is stopped for a moment. */
+  /** Creates a standby with all data that streams from it; needs a short stop. */
   standby(): Promise<FaultyPostgres>;
-  /** Makes a standby the primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>;
-  /** Where its data is. */
+  /** Its data directory. */
   readonly data: string;
-  /** What it has written to its log. */
+  /** The contents of its log. */
   log(): Promise<string>;
-  /** Ends up to `count` sessions of a database, whichever chance finds; returns how many. */
+  /** Ends up to `count` random sessions of a database; returns how many. */
   terminateBackends(database: string, count: number): Promise<number>;
 }
 
@@ -44,9 +44,9 @@ const template = 'svc_template';
 const host = '127.0.0.1';
 
 export interface PostgresOptions {
-  /** Durable unless told otherwise: without, a crash loses what was committed in its last moments. */
+  /** True by default; a server that is not durable loses the newest commits in a crash. */
   durable?: boolean;
-  /** Called with the folder of its data before there is any. */
+  /** Called with the data folder before it exists. */
   prepare?: (folder: string) => Promise<void>;
 }
 
@@ -128,14 +128,14 @@ const handleOf = (server: PostgresServer, home: Home, folder: string, durable: b
   };
 };
 
-/** One statement on a connection of its own. */
+/** Executes one statement on a connection of its own. */
 export const queryOnce = async <Row extends pg.QueryResultRow>(
   config: pg.ClientConfig,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> => {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined); // told by the query
+  client.on('error', () => undefined); // the query rejects with the same error
   await client.connect();
   try {
     return (await client.query<Row>(text, values)).rows;
@@ -209,8 +209,8 @@ class PostgresServer {
       } catch (cause) {
         if (child.exitCode === null && performance.now() < deadline) await sleep(10);
         else {
-          const said = (await readFile(this.#home.log, 'utf8')).slice(-500);
-          throw new Error(`PostgreSQL did not start: ${said}`, { cause });
+          const output = (await readFile(this.#home.log, 'utf8')).slice(-500);
+          throw new Error(`PostgreSQL did not start: ${output}`, { cause });
         }
       }
     }

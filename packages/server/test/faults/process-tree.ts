@@ -1,13 +1,13 @@
-// Processes as /proc shows them: the children of one, and what it holds.
+// Processes as /proc shows them: their children, files and memory.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** After the name, which may hold spaces: state, parent, … */
+/** The fields after the name, which may contain spaces: state, parent, … */
 const statOf = (pid: number): string[] => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return []; // it has ended
+    return []; // the process has ended
   }
 };
 
@@ -19,7 +19,7 @@ const commandOf = (pid: number): string => {
   }
 };
 
-/** The pids of the living children whose command line holds `text`. */
+/** The pids of living children whose command line contains `text`. */
 export const childrenOf = (pid: number, text: string): number[] =>
   readdirSync('/proc')
     .map(Number)
@@ -28,16 +28,16 @@ export const childrenOf = (pid: number, text: string): number[] =>
       return Number(parent) === pid && state !== 'Z' && commandOf(child).includes(text);
     });
 
-/** Open files and sockets. */
+/** The number of open files and sockets. */
 export const openFilesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Bytes of memory that are in use now. */
+/** The resident memory in bytes. */
 export const memoryOf = (pid: number): number => {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1]) * 1024;
 };
 
-/** A signal to a process, or with a negative pid to its group; to one that has ended, none. */
+/** Sends a signal to a process, or with a negative pid to its group; does nothing when it has ended. */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);

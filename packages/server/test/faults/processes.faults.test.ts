@@ -1,4 +1,4 @@
-// Processes that are killed, frozen and stopped while they work.
+// Processes that are killed, frozen and stopped under load.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { Cluster } from './cluster.ts';
@@ -11,7 +11,7 @@ const apis = { api1: { role: 'api' }, api2: { role: 'api' } } as const;
 const workers = { worker1: { role: 'worker' }, worker2: { role: 'worker' } } as const;
 
 let postgres: FaultyPostgres;
-/** Whoever dies in a scenario is back at its end. */
+/** Nodes that a scenario kills are restarted at its end. */
 let cluster: Cluster;
 beforeAll(async () => {
   postgres = await startPostgres();
@@ -22,7 +22,7 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-/** Milliseconds, by the clock of the database, from a moment to the claim of a run's second attempt. */
+/** The time from `since` to the claim of a run's second attempt, in milliseconds by the clock of the database. */
 const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: string): Promise<number> => {
   let ms: number | undefined;
   await eventually(async () => {
@@ -40,7 +40,7 @@ const untilClaimedAgain = async ({ cluster }: Stage, run_id: string, since: stri
 const databaseTime = async ({ cluster }: Stage): Promise<string> =>
   (await cluster.query<{ now: string }>('select clock_timestamp()::text as now'))[0]?.now ?? '';
 
-/** The node that holds a run. */
+/** The node that executes a run. */
 const holder = async ({ cluster }: Stage, run_id: string): Promise<string> => {
   let name: string | undefined;
   await eventually(async () => {
@@ -62,7 +62,7 @@ const untilExecuting = async (stage: Stage, marker: string): Promise<void> => {
 
 describe('kill -9', () => {
   it(
-    'of workers under load: their runs go on elsewhere, no step counts twice, and streams have no seam',
+    'of workers under load: their runs resume elsewhere, no step counts twice, and streams have no gap',
     async () => {
       await runScenario({
         cluster,
@@ -82,7 +82,7 @@ describe('kill -9', () => {
     180_000 * rounds,
   );
 
-  it('of a worker every few seconds: everything acknowledged ends', async () => {
+  it('of a worker every few seconds: every acknowledged run ends', async () => {
     const minutes = rounds > 1 ? 2 : 0.25;
     await runScenario({
       cluster,
@@ -100,7 +100,7 @@ describe('kill -9', () => {
     });
   }, 300_000);
 
-  it('of a worker: another has its run within twice the lease', async () => {
+  it('of a worker: another worker has its run within twice the lease', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -118,7 +118,7 @@ describe('kill -9', () => {
   });
 
   if (rounds > 1)
-    it('of a worker: with settings as they come, another has its run within 45 seconds', async () => {
+    it('of a worker with default settings: another worker has its run within 45 seconds', async () => {
       const env = { SVC_LEASE: '30s' };
       await runScenario({
         postgres,
@@ -140,7 +140,7 @@ describe('kill -9', () => {
     });
 
   it(
-    'of one executor: the server notices, and its runs go on',
+    'of one executor: the server detects it, and its runs resume',
     async () => {
       await runScenario({
         postgres,
@@ -160,11 +160,11 @@ describe('kill -9', () => {
   );
 
   it(
-    'of a server alone: its executors write nothing more',
+    'of a server only: its executors write nothing more',
     async () => {
       await runScenario({
         cluster,
-        load: { deeds: ['background', 'wait'], steps: 6, ms: 100 },
+        load: { actions: ['background', 'wait'], steps: 6, ms: 100 },
         async faults({ cluster, random, note, sleep }) {
           for (let kill = 0; kill < 2 * rounds; kill++) {
             await sleep(random.between(500, 1_500));
@@ -180,7 +180,7 @@ describe('kill -9', () => {
   );
 
   it(
-    'of a worker that has just committed the end of a run, and does not know',
+    'of a worker that has committed the end of a run before it got the response',
     async () => {
       await runScenario({
         cluster,
@@ -205,7 +205,7 @@ describe('kill -9', () => {
   );
 
   it(
-    'of a server that has just made a run, and told nobody: asked again, another has one run',
+    'of a server that has created a run before it responded: a retry at another node finds the run',
     async () => {
       await runScenario({
         cluster,
@@ -233,7 +233,7 @@ describe('kill -9', () => {
   );
 
   it(
-    'of everything, again and again: what waited or went on goes on',
+    'of all processes, repeatedly: pending and running runs resume',
     async () => {
       await runScenario({
         postgres,
@@ -255,7 +255,7 @@ describe('kill -9', () => {
 });
 
 describe('a worker that is frozen', () => {
-  it('finds its run done by another when it goes on, and changes nothing', async () => {
+  it('changes nothing when it thaws after another worker has executed its run', async () => {
     await runScenario({
       cluster,
       async faults(stage) {
@@ -268,7 +268,7 @@ describe('a worker that is frozen', () => {
         expect((await join(stage, run)).body).toMatchObject({ taken: 30 });
         note(`thaw ${name}`);
         cluster.node(name).thaw();
-        // Long enough for what it had begun, and for a few tries to write it down.
+        // Long enough for the work that it had started, and for some tries to store it.
         await sleep(3 * leaseMs);
         expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 2 });
         const other = await startJournal(stage, { steps: 2, ms: 10 });
@@ -278,7 +278,7 @@ describe('a worker that is frozen', () => {
   });
 
   it(
-    'under load, again and again: nothing is lost and nothing counts twice',
+    'under load, repeatedly: nothing is lost and nothing counts twice',
     async () => {
       await runScenario({
         cluster,

@@ -1,9 +1,9 @@
-// Clients that want contradictory things of one thread at the same moment, at two nodes.
+// Contradictory concurrent requests for one thread, at two nodes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
-import { ask, readStream, type Answer, type Question } from './caller.ts';
-import { getRun, join, journalQuestion, pathOf, startJournal, startRun } from './journal-run.ts';
+import { sendOnce, readStream, type Answer, type RequestSpec } from './caller.ts';
+import { getRun, join, journalRequest, pathOf, startJournal, startRun } from './journal-run.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
 import { rounds, runScenario, type ScenarioOptions, type Stage } from './scenario.ts';
 
@@ -19,8 +19,8 @@ afterAll(async () => {
 });
 
 interface Race extends Stage {
-  /** One try, at each node in turn. */
-  fire: (question: Question) => Promise<Answer>;
+  /** Sends one request once, to each node in turn. */
+  fire: (request: RequestSpec) => Promise<Answer>;
 }
 
 const race = async (
@@ -33,7 +33,7 @@ const race = async (
     async faults(stage) {
       let turn = 0;
       const urls = stage.cluster.urls();
-      await act({ ...stage, fire: (question) => ask(urls[turn++ % urls.length] ?? '', question) });
+      await act({ ...stage, fire: (request) => sendOnce(urls[turn++ % urls.length] ?? '', request) });
     },
   });
 };
@@ -58,14 +58,14 @@ const stateOf = async ({ fire }: Race, thread_id: string): Promise<State> =>
   (await fire({ method: 'GET', path: `/threads/${thread_id}/state` })).body as State;
 
 describe('fifty clients that', () => {
-  it('want a free thread for themselves: one gets it', async () => {
+  it('compete for a free thread: one gets it', async () => {
     await race(async (stage) => {
       for (let round = 0; round < 3 * rounds; round++) {
         const thread_id = await createThread(stage);
         const answers = await Promise.all(
           times(50, () =>
             stage.fire(
-              journalQuestion({ steps: 200, ms: 100, thread_id, more: { multitask_strategy: 'reject' } }),
+              journalRequest({ steps: 200, ms: 100, thread_id, more: { multitask_strategy: 'reject' } }),
             ),
           ),
         );
@@ -78,14 +78,14 @@ describe('fifty clients that', () => {
     });
   });
 
-  it('update the state of one thread: what is accepted is there, in one line, and forks only where it was said', async () => {
+  it('update the state of one thread: accepted updates form one chain, and fork only where requested', async () => {
     await race(
       async (stage) => {
         const run = await startJournal(stage, { steps: 2, ms: 0 });
         await join(stage, run);
         const path = `/threads/${run.thread_id}/state`;
         const { checkpoint } = await stateOf(stage, run.thread_id);
-        const update = (entry: string, more: object = {}): Question => ({
+        const update = (entry: string, more: object = {}): RequestSpec => ({
           method: 'POST',
           path,
           body: { values: { log: [entry] }, as_node: 'step', ...more },
@@ -97,18 +97,18 @@ describe('fifty clients that', () => {
         expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
         const accepted = answers.flatMap(({ status }, index) => (status === 200 ? [`plain:${index}`] : []));
         expect(accepted.length).toBeGreaterThan(0);
-        // Each that was accepted has a checkpoint of its own, which adds it to what was there before.
+        // Each accepted update has a checkpoint of its own, which extends the previous state.
         const history = (
           await stage.fire({ method: 'GET', path: `/threads/${run.thread_id}/history?limit=1000` })
         ).body as State[];
         for (const entry of accepted)
           expect(history.filter(({ values }) => values.log?.at(-1) === entry)).toHaveLength(1);
       },
-      ['markersStandOnceAndInOrder', 'headsAreNewest'],
+      ['markersAppearOnceInOrder', 'headsAreNewest'],
     );
   });
 
-  it('update the state of one thread: without a fork every accepted update is in the end state, once', async () => {
+  it('update the state of one thread: without a fork every accepted update is in the end state once', async () => {
     await race(
       async (stage) => {
         const run = await startJournal(stage, { steps: 1, ms: 0 });
@@ -127,11 +127,11 @@ describe('fifty clients that', () => {
         const { values } = await stateOf(stage, run.thread_id);
         expect(values.log?.slice(1).sort()).toEqual(accepted.sort());
       },
-      ['markersStandOnceAndInOrder'],
+      ['markersAppearOnceInOrder'],
     );
   });
 
-  it('make the thread or the assistant with one id: one does, nobody fails', async () => {
+  it('create a thread or an assistant with one id: one creates it, and no request fails', async () => {
     await race(async ({ fire }) => {
       const make = (path: string, body: object): Promise<Answer[]> =>
         Promise.all(times(30, () => fire({ method: 'POST', path, body })));
@@ -150,7 +150,7 @@ describe('fifty clients that', () => {
 });
 
 describe('an update of the state', () => {
-  it('of a thread on which a run goes on is refused, and changes nothing', async () => {
+  it('of a thread with a running run is rejected, and changes nothing', async () => {
     await race(async (stage) => {
       const run = await startJournal(stage, { steps: 40, ms: 100 });
       const body = { values: { log: ['stranger:0'] }, as_node: 'step' };
@@ -162,7 +162,7 @@ describe('an update of the state', () => {
 });
 
 describe('a cancellation', () => {
-  it('that races with the end of its run: either it was in time and the run is interrupted, or the run is done', async () => {
+  it('at the end of its run either interrupts the run or comes too late', async () => {
     await race(async (stage) => {
       const { fire, random, history } = stage;
       await Promise.all(
@@ -187,7 +187,7 @@ describe('a cancellation', () => {
     });
   });
 
-  it('that comes twice at once is done once', async () => {
+  it('that is sent twice at once has one effect', async () => {
     await race(async (stage) => {
       const run = await startJournal(stage, { steps: 50, ms: 100 });
       const path = `${pathOf(run)}/cancel?wait=1`;
@@ -199,7 +199,7 @@ describe('a cancellation', () => {
     });
   });
 
-  it('of many runs, one of which is another thread’s, leaves that one alone', async () => {
+  it('of many runs does not affect a run of another thread', async () => {
     await race(async (stage) => {
       const own = await startJournal(stage, { steps: 40, ms: 100 });
       const foreign = await startJournal(stage, { steps: 40, ms: 100 });
@@ -211,7 +211,7 @@ describe('a cancellation', () => {
     });
   });
 
-  it('of a run that waits leaves its thread to the one that goes on', async () => {
+  it('of a pending run leaves the thread to the running run', async () => {
     await race(async (stage) => {
       const first = await startJournal(stage, { steps: 40, ms: 100 });
       const second = await startJournal(stage, { steps: 1, ms: 0, thread_id: first.thread_id });
@@ -227,7 +227,7 @@ describe('a cancellation', () => {
 });
 
 describe('a thread that is deleted', () => {
-  it('while runs go on, wait and are read on it: they stop, their readers are told, and nothing is left', async () => {
+  it('with running, pending and streamed runs: the runs stop, the streams end, and no rows are left', async () => {
     await race(async (stage) => {
       await Promise.all(
         times(6 * rounds, async (index) => {
@@ -247,7 +247,7 @@ describe('a thread that is deleted', () => {
           expect((await stage.fire({ method: 'DELETE', path: `/threads/${thread_id}` })).status).toBe(204);
           stage.history.add({ op: 'deleted', thread_id, run_ids: [run_id, waiting.run_id] });
           const { status, end } = await reader;
-          // It may have come too late.
+          // The cancel may have come too late.
           expect([200, 404]).toContain(status);
           if (status === 200) expect(end).toBe('clean');
           expect((await stage.fire({ method: 'GET', path: `/threads/${thread_id}` })).status).toBe(404);
@@ -256,16 +256,16 @@ describe('a thread that is deleted', () => {
     });
   });
 
-  it('while it is copied leaves a whole copy, or none', async () => {
+  it('while it is copied leaves a complete copy, or none', async () => {
     await race(async (stage) => {
       for (let round = 0; round < 5 * rounds; round++) {
         const run = await startJournal(stage, { steps: 4, ms: 0 });
         await join(stage, run);
-        const [copy, gone] = await Promise.all([
+        const [copy, deletion] = await Promise.all([
           stage.fire({ method: 'POST', path: `/threads/${run.thread_id}/copy` }),
           stage.fire({ method: 'DELETE', path: `/threads/${run.thread_id}` }),
         ]);
-        expect(gone.status).toBe(204);
+        expect(deletion.status).toBe(204);
         stage.history.add({ op: 'deleted', thread_id: run.thread_id, run_ids: [] });
         if (copy.status === 404) continue;
         const { values } = await stateOf(stage, (copy.body as { thread_id: string }).thread_id);
@@ -274,7 +274,7 @@ describe('a thread that is deleted', () => {
     });
   });
 
-  it('after it was copied while a run went on: the copy stands at one checkpoint, and stays whole', async () => {
+  it('after it was copied during a run: the copy is at one checkpoint, and stays complete', async () => {
     await race(async (stage) => {
       const run = await startJournal(stage, { steps: 30, ms: 30, more: { durability: 'sync' } });
       const copies: string[] = [];
@@ -294,7 +294,7 @@ describe('a thread that is deleted', () => {
 });
 
 describe('an assistant that is deleted', () => {
-  it('while its runs go on ends them one way or the other, and leaves the threads of others alone', async () => {
+  it('while its runs execute ends them, and leaves the threads of other assistants unchanged', async () => {
     await race(async (stage) => {
       const { body } = await stage.fire({
         method: 'POST',
@@ -318,18 +318,18 @@ describe('an assistant that is deleted', () => {
 });
 
 describe('an interrupt', () => {
-  it('that is answered twice at once takes one answer', async () => {
+  it('that is resumed twice at once takes one answer', async () => {
     await race(async (stage) => {
       for (let round = 0; round < 5 * rounds; round++) {
-        const asked = await startRun(stage, 'asker', {});
-        await join(stage, asked);
-        const { thread_id } = asked;
+        const interruptedRun = await startRun(stage, 'interrupter', {});
+        await join(stage, interruptedRun);
+        const { thread_id } = interruptedRun;
         const answers = await Promise.all(
           times(2, (index) =>
             stage.fire({
               method: 'POST',
               path: `/threads/${thread_id}/runs/wait`,
-              body: { assistant_id: 'asker', command: { resume: `answer ${index}` } },
+              body: { assistant_id: 'interrupter', command: { resume: `answer ${index}` } },
             }),
           ),
         );
@@ -341,7 +341,7 @@ describe('an interrupt', () => {
 });
 
 describe('joining', () => {
-  it('a run that is over, unknown, waiting or deleted is answered at once', async () => {
+  it('a run that has ended, is unknown, is pending or deleted responds at once', async () => {
     await race(
       async (stage) => {
         const over = await startJournal(stage, { steps: 1, ms: 0 });
@@ -358,7 +358,7 @@ describe('joining', () => {
             [unknown, 404],
           ] as const) {
             expect(
-              (await ask(url, { method: 'GET', path: `${pathOf(run)}/join`, tryMs: 3_000 })).status,
+              (await sendOnce(url, { method: 'GET', path: `${pathOf(run)}/join`, tryMs: 3_000 })).status,
             ).toBe(status);
             const stream = await readStream(
               url,
@@ -372,19 +372,19 @@ describe('joining', () => {
         const running = await startJournal(stage, { steps: 10, ms: 50, thread_id: over.thread_id });
         const waiting = await startJournal(stage, { steps: 2, ms: 0, thread_id: over.thread_id });
         const joined = await Promise.all(
-          urls.map((url) => ask(url, { method: 'GET', path: `${pathOf(waiting)}/join` })),
+          urls.map((url) => sendOnce(url, { method: 'GET', path: `${pathOf(waiting)}/join` })),
         );
         for (const { body } of joined) expect(body).toMatchObject({ taken: 2 });
         await join(stage, running);
       },
-      ['nothingAcknowledgedIsLost', 'markersStandOnceAndInOrder'],
+      ['nothingAcknowledgedIsLost', 'markersAppearOnceInOrder'],
     );
   });
 });
 
-describe('leases that are over in a moment', () => {
+describe('leases that end at once', () => {
   it(
-    'are renewed, swept and ended at once, and each run has one owner',
+    'are renewed, swept and ended concurrently, and each run has one owner',
     async () => {
       const env = { SVC_LEASE: '300ms' };
       await runScenario({

@@ -1,4 +1,4 @@
-// Chance that can be had again: the same seed gives the same numbers.
+// Reproducible random numbers: the same seed gives the same sequence.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0; // mulberry32
     let mixed = this.#state;
@@ -16,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer; both ends are included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -26,7 +26,7 @@ export class Random {
     return from[Math.floor(this.next() * from.length)] as T;
   }
 
-  /** Another sequence, which follows from this one. */
+  /** A new sequence that depends on this one. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }

@@ -1,4 +1,4 @@
-// A scenario: a cluster under load, faults, then quiet; everything must drain, and every invariant hold.
+// A scenario: a cluster under load, faults, then no load; all runs must end, and every invariant must hold.
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,17 +13,17 @@ import type { FaultyPostgres } from './postgres.ts';
 import { Random } from './random.ts';
 import { Workload, type WorkloadOptions } from './workload.ts';
 
-/** How long a form of the scenarios runs: 1 is what continuous integration has time for. */
+/** Scales the scenarios: 1 is short enough for continuous integration. */
 export const rounds = Number(process.env['SVC_FAULT_ROUNDS'] ?? 1);
 
 const drainMs = 60_000;
 
-/** The beginning of a step. */
+/** The start of a step. */
 export interface Execution {
   /** The marker of the run, and the number of the step. */
   entry: string;
   pid: number;
-  /** Milliseconds, by the clock of the process. */
+  /** By the clock of the process, in milliseconds. */
   at: number;
 }
 
@@ -32,26 +32,26 @@ export interface Stage {
   random: Random;
   history: History;
   caller: Caller;
-  /** Writes down what was done to whom, and when. */
+  /** Records a fault in the history. */
   note: (what: string) => void;
   sleep: (ms: number) => Promise<unknown>;
-  /** Where runs write down which steps they execute. */
+  /** The file in which runs record the steps that they execute. */
   file: string;
   executed: () => Promise<Execution[]>;
 }
 
 type Where =
   | { postgres: FaultyPostgres; nodes: Record<string, Member> }
-  /** One that others have used before, and will after. */
+  /** A cluster that is shared with other scenarios. */
   | { cluster: Cluster };
 
 export type ScenarioOptions = Where & {
-  /** No load when it is absent: the faults bring their own. */
-  load?: Partial<Pick<WorkloadOptions, 'clients' | 'deeds' | 'steps' | 'ms' | 'durability'>>;
+  /** No load when absent: the faults bring their own. */
+  load?: Partial<Pick<WorkloadOptions, 'clients' | 'actions' | 'steps' | 'ms' | 'durability'>>;
   faults: (stage: Stage) => Promise<void>;
   /** Invariants that do not apply. */
   except?: Invariant[];
-  /** Looks further, once everything is quiet. */
+  /** Further checks, once all runs have ended. */
   after?: (stage: Stage) => Promise<void>;
 };
 
@@ -129,8 +129,8 @@ const evidenceOf = ({ cluster, history, caller }: Stage): Evidence => ({
   },
   async readLog(path) {
     const url = caller.anyUrl() ?? '';
-    const question = { method: 'GET', path, headers: { 'last-event-id': '-1' } } as const;
-    const { status, frames, end } = await readStream(url, question, { signal: AbortSignal.timeout(10_000) });
+    const request = { method: 'GET', path, headers: { 'last-event-id': '-1' } } as const;
+    const { status, frames, end } = await readStream(url, request, { signal: AbortSignal.timeout(10_000) });
     if (status !== 200 || end !== 'clean') throw new Error(`GET ${path} was answered with ${status}, ${end}`);
     return frames;
   },
@@ -151,9 +151,9 @@ const timeline = (history: History): string => {
   ].join('\n');
 };
 
-/** Beside the history: what the nodes printed, and the rows of every table. */
+/** Saves the output of the nodes and the rows of every table next to the history. */
 const keepEvidence = async (folder: string, { cluster }: Stage): Promise<void> => {
-  for (const node of cluster.nodes) await appendFile(join(folder, `${node.name}.log`), node.said());
+  for (const node of cluster.nodes) await appendFile(join(folder, `${node.name}.log`), node.output());
   const tables = await cluster.query<{ name: string }>(
     `select table_schema || '.' || table_name as name from information_schema.tables
      where table_schema in ('svc', 'faults') and table_type = 'BASE TABLE'`,

@@ -1,6 +1,6 @@
-// Processes that are asked to stop while they work: deployments, one after the other.
+// Processes that get a stop signal under load, as in rolling deployments.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from './caller.ts';
+import { sendOnce } from './caller.ts';
 import { getRun, join, startJournal } from './journal-run.ts';
 import type { SvcNode } from './node-process.ts';
 import { startPostgres, type FaultyPostgres } from './postgres.ts';
@@ -15,7 +15,7 @@ afterAll(() => postgres?.[Symbol.asyncDispose]());
 const stops = async (node: SvcNode): Promise<number | null> => (await node.exit).code;
 
 describe('a stopping server', () => {
-  it('lets short runs finish, takes no new ones, and gives long ones back', async () => {
+  it('finishes short runs, claims no new ones, and releases long ones', async () => {
     await runScenario({
       postgres,
       nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '8s' } } },
@@ -30,8 +30,10 @@ describe('a stopping server', () => {
         const { url } = cluster.node('a');
         note('terminate a');
         cluster.node('a').terminate();
-        await expect.poll(async () => (await ask(url, { method: 'GET', path: '/ready' })).status).toBe(503);
-        expect((await ask(url, { method: 'GET', path: '/ok' })).status).toBe(200);
+        await expect
+          .poll(async () => (await sendOnce(url, { method: 'GET', path: '/ready' })).status)
+          .toBe(503);
+        expect((await sendOnce(url, { method: 'GET', path: '/ok' })).status).toBe(200);
         expect(await stops(cluster.node('a'))).toBe(0);
         const rows = await cluster.query<{ run_id: string; status: string }>(
           'select run_id, status from runs',
@@ -48,7 +50,7 @@ describe('a stopping server', () => {
     });
   });
 
-  it('stops at once when it is asked twice', async () => {
+  it('stops at once at the second signal', async () => {
     await runScenario({
       postgres,
       nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '60s' } }, b: {} },
@@ -60,7 +62,7 @@ describe('a stopping server', () => {
         const before = performance.now();
         note('terminate a twice');
         cluster.node('a').terminate();
-        await sleep(700); // two that come together are one: a terminal and npm send one each
+        await sleep(700); // two signals that arrive together count as one: a terminal and npm each send one
         cluster.node('a').terminate();
         expect(await stops(cluster.node('a'))).toBe(0);
         expect(performance.now() - before).toBeLessThan(5_000);
@@ -72,7 +74,7 @@ describe('a stopping server', () => {
     });
   });
 
-  it('costs a run no attempt, however often: it outlives more servers than it has attempts', async () => {
+  it('costs a run no attempt: a run survives more stops than it has attempts', async () => {
     await runScenario({
       postgres,
       nodes: { a: { env: { SVC_SHUTDOWN_GRACE: '0s' } } },
@@ -99,7 +101,7 @@ describe('a stopping server', () => {
   });
 
   it(
-    'is replaced by another under load, in turns, and no client notices',
+    'is replaced under load, one node after the other, and no client gets an error',
     async () => {
       await runScenario({
         postgres,

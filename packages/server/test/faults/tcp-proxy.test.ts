@@ -9,7 +9,7 @@ let database: string;
 beforeAll(async () => {
   postgres = await startPostgres();
   database = await postgres.createDatabase();
-  await queryOnce(postgres.connection(database), 'create table told (what text)');
+  await queryOnce(postgres.connection(database), 'create table marks (what text)');
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 
@@ -18,7 +18,7 @@ let client: pg.Client;
 beforeEach(async () => {
   proxy = await openProxy({ host: '127.0.0.1', port: postgres.port });
   client = new pg.Client({ ...postgres.connection(database), port: proxy.port });
-  client.on('error', () => undefined); // told by the query
+  client.on('error', () => undefined); // the query rejects with the same error
   await client.connect();
 });
 afterEach(async () => {
@@ -27,43 +27,43 @@ afterEach(async () => {
 });
 
 const stored = async (what: string): Promise<number> =>
-  (await queryOnce(postgres.connection(database), 'select 1 from told where what = $1', [what])).length;
+  (await queryOnce(postgres.connection(database), 'select 1 from marks where what = $1', [what])).length;
 
 describe('a network that', () => {
-  it('passes everything on', async () => {
+  it('is not failing forwards all data', async () => {
     const { rows } = await client.query<{ text: string }>(`select repeat('x', 100000) as text`);
     expect(rows[0]?.text).toHaveLength(100_000);
     expect(proxy.connections).toBe(1);
   });
 
-  it('swallows everything delivers it when it is whole again', async () => {
+  it('drops all packets delivers them when it is repaired', async () => {
     proxy.blackhole();
     const answered = vi.fn();
     const query = client.query('select 1').then(answered);
-    expect(await stored('nothing')).toBe(0); // as long as a round trip takes, and longer
+    expect(await stored('nothing')).toBe(0); // takes as long as a round trip
     expect(answered).not.toHaveBeenCalled();
     proxy.pass();
     await query;
   });
 
-  it('swallows everything leaves who connects without an answer', async () => {
+  it('drops all packets does not answer new connections', async () => {
     proxy.blackhole();
-    const late = new pg.Client({
+    const blockedClient = new pg.Client({
       ...postgres.connection(database),
       port: proxy.port,
       connectionTimeoutMillis: 200,
     });
-    await expect(late.connect()).rejects.toThrow('timeout');
+    await expect(blockedClient.connect()).rejects.toThrow('timeout');
   });
 
-  it('resets connections tells both sides', async () => {
+  it('resets connections does so on both sides', async () => {
     const query = client.query('select pg_sleep(10)');
     proxy.reset();
     await expect(query).rejects.toThrow();
     await eventually(() => expect(proxy.connections).toBe(0));
   });
 
-  it('refuses connections does so until it is whole again', async () => {
+  it('refuses connections does so until it is repaired', async () => {
     proxy.refuse();
     await expect(client.query('select 1')).rejects.toThrow();
     const config = { ...postgres.connection(database), port: proxy.port };
@@ -72,31 +72,31 @@ describe('a network that', () => {
     expect(await queryOnce(config, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('is slow takes its time each way', async () => {
+  it('is slow delays packets in both directions', async () => {
     proxy.delay(100);
     const before = performance.now();
     await client.query('select 1');
     expect(performance.now() - before).toBeGreaterThan(190);
   });
 
-  it('is cut after so many bytes lets those through', async () => {
+  it('resets after a number of bytes forwards that number', async () => {
     proxy.cutAfter(50_000);
     await client.query(`select repeat('x', 10000)`);
     await expect(client.query(`select repeat('x', 100000)`)).rejects.toThrow();
   });
 
-  it('loses the answer to a commit loses nothing else', async () => {
-    const lost = proxy.dropReplyOnce('insert into told');
+  it('loses the response to a commit loses nothing else', async () => {
+    const lost = proxy.dropReplyOnce('insert into marks');
     await client.query('select 1');
-    await expect(client.query(`insert into told values ('once')`)).rejects.toThrow();
+    await expect(client.query(`insert into marks values ('once')`)).rejects.toThrow();
     await lost;
     expect(await stored('once')).toBe(1);
   });
 
-  it('loses the answer to a statement that has a name', async () => {
-    const query = { name: 'tell', text: 'insert into told values ($1)' };
+  it('loses the response to a named statement', async () => {
+    const query = { name: 'insert_mark', text: 'insert into marks values ($1)' };
     await client.query({ ...query, values: ['first'] });
-    const lost = proxy.dropReplyOnce('tell');
+    const lost = proxy.dropReplyOnce('insert_mark');
     await expect(client.query({ ...query, values: ['second'] })).rejects.toThrow();
     await lost;
     expect(await stored('second')).toBe(1);
@@ -104,8 +104,8 @@ describe('a network that', () => {
 });
 
 describe('a PostgreSQL of a test', () => {
-  it('ends sessions, and comes back from a crash with what was committed', async () => {
-    await client.query(`insert into told values ('kept')`);
+  it('ends sessions, and recovers from a crash with all commits', async () => {
+    await client.query(`insert into marks values ('kept')`);
     expect(await postgres.terminateBackends(database, 10)).toBeGreaterThan(0);
     await expect(client.query('select 1')).rejects.toThrow();
     await postgres.restart('immediate');

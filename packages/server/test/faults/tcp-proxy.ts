@@ -1,31 +1,31 @@
-// A network between a process and PostgreSQL that fails on demand. One per process, so that one can be cut alone.
+// A proxy between a process and PostgreSQL that fails on demand. One per process, so that each can be disconnected separately.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** How many connections go through at the moment. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Back to normal: what was held goes on its way. */
+  /** Ends all faults; held data is forwarded. */
   pass(): void;
-  /** Nothing arrives any more, in either direction, and nobody is told. New connections get no answer. */
+  /** Forwards nothing in either direction, without closing connections. New connections get no response. */
   blackhole(): void;
-  /** Every connection is reset, once. */
+  /** Resets every open connection once. */
   reset(): void;
-  /** Every connection is reset, and every new one. */
+  /** Resets every open connection and every new one. */
   refuse(): void;
-  /** Milliseconds that every packet takes longer, each way. */
+  /** Delays every packet by `ms` milliseconds in each direction. */
   delay(ms: number): void;
-  /** Each connection is reset when the server has sent that many bytes more on it. */
+  /** Resets each connection when the server has sent that many more bytes on it. */
   cutAfter(bytes: number): void;
   /**
-   * The next message to the server that holds `text` arrives and is carried out; then the connection is reset in
-   * place of the answer. Resolves when it has happened.
+   * Forwards the next message to the server that contains `text`, and resets the connection instead of forwarding the response. Resolves
+   * when that has happened.
    */
   dropReplyOnce(text: string): Promise<void>;
 }
 
-/** ReadyForQuery, outside of a transaction: what was asked for is done, and committed. */
+/** ReadyForQuery outside of a transaction: the statement is executed and committed. */
 const idle = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 interface Drop {
@@ -33,21 +33,21 @@ interface Drop {
   done: () => void;
 }
 
-/** Of a TCP port, or a Unix socket. */
+/** A TCP port, or a Unix socket. */
 export type Target = { host: string; port: number } | { path: string };
 
 export const openProxy = async (target: Target): Promise<TcpProxy> => {
   const links = new Set<Link>();
-  const weather: Weather = { mode: 'pass', delayMs: 0, drops: new Set() };
+  const network: NetworkState = { mode: 'pass', delayMs: 0, drops: new Set() };
   const server = createServer((client) => {
-    const link = new Link(client, target, weather, () => links.delete(link));
+    const link = new Link(client, target, network, () => links.delete(link));
     links.add(link);
     link.adapt();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const change = (next: Partial<Weather>): void => {
-    Object.assign(weather, next);
+  const change = (next: Partial<NetworkState>): void => {
+    Object.assign(network, next);
     for (const link of links) link.adapt();
   };
   return {
@@ -67,7 +67,7 @@ export const openProxy = async (target: Target): Promise<TcpProxy> => {
     },
     dropReplyOnce: (text) =>
       new Promise((done) => {
-        weather.drops.add({ text: Buffer.from(text), done });
+        network.drops.add({ text: Buffer.from(text), done });
       }),
     async [Symbol.asyncDispose]() {
       for (const link of links) link.reset();
@@ -77,39 +77,39 @@ export const openProxy = async (target: Target): Promise<TcpProxy> => {
   };
 };
 
-interface Weather {
+interface NetworkState {
   mode: 'pass' | 'blackhole' | 'refuse';
   delayMs: number;
   drops: Set<Drop>;
 }
 
-/** One connection and its other half. */
+/** One client connection and its server connection. */
 class Link {
   bytesLeft = Infinity;
   readonly #client: Socket;
   readonly #target: Target;
-  readonly #weather: Weather;
-  readonly #gone: () => void;
+  readonly #network: NetworkState;
+  readonly #onClosed: () => void;
   #server: Socket | undefined;
   #dropping: Drop | undefined;
-  /** The end of what came before: what is looked for may be cut in two. */
-  #asked = Buffer.alloc(0);
-  #answered = Buffer.alloc(0);
+  /** The end of the previous chunk, because the searched text may be split between chunks. */
+  #sent = Buffer.alloc(0);
+  #received = Buffer.alloc(0);
 
-  constructor(client: Socket, target: Target, weather: Weather, gone: () => void) {
+  constructor(client: Socket, target: Target, network: NetworkState, onClosed: () => void) {
     this.#client = client;
     this.#target = target;
-    this.#weather = weather;
-    this.#gone = gone;
+    this.#network = network;
+    this.#onClosed = onClosed;
     client.setNoDelay(true).pause();
     client.on('error', () => this.reset());
     client.on('close', () => this.#close());
   }
 
-  /** Does what the weather says now. */
+  /** Applies the current state of the network. */
   adapt(): void {
-    if (this.#weather.mode === 'refuse') return this.reset();
-    if (this.#weather.mode === 'blackhole') {
+    if (this.#network.mode === 'refuse') return this.reset();
+    if (this.#network.mode === 'blackhole') {
       this.#client.pause();
       this.#server?.pause();
       return;
@@ -121,10 +121,10 @@ class Link {
 
   reset(): void {
     this.#client.resetAndDestroy();
-    // A Unix socket has no resets.
+    // A Unix socket cannot be reset.
     if ('path' in this.#target) this.#server?.destroy();
     else this.#server?.resetAndDestroy();
-    this.#gone();
+    this.#onClosed();
   }
 
   #connect(): Socket {
@@ -132,9 +132,9 @@ class Link {
     server.on('error', () => this.reset());
     server.on('close', () => this.#close());
     const toServer = this.#later((chunk: Buffer) => void server.write(chunk));
-    const toClient = this.#later((chunk: Buffer) => this.#answer(chunk));
+    const toClient = this.#later((chunk: Buffer) => this.#forwardResponse(chunk));
     this.#client.on('data', (chunk: Buffer) => {
-      this.#ask(chunk);
+      this.#inspectRequest(chunk);
       toServer(chunk);
     });
     server.on('data', toClient);
@@ -149,30 +149,30 @@ class Link {
     return server;
   }
 
-  /** In order, and not before its time. */
+  /** Delays a function by the configured time; calls stay in order. */
   #later<T extends unknown[]>(act: (...args: T) => void): (...args: T) => void {
     return (...args) => {
-      if (this.#weather.delayMs === 0) act(...args);
-      else setTimeout(() => act(...args), this.#weather.delayMs);
+      if (this.#network.delayMs === 0) act(...args);
+      else setTimeout(() => act(...args), this.#network.delayMs);
     };
   }
 
-  #ask(chunk: Buffer): void {
-    const text = Buffer.concat([this.#asked, chunk]);
-    for (const drop of this.#weather.drops) {
-      // What came before is looked at again only for the beginning of what ends in this chunk.
-      const from = Math.max(0, this.#asked.length - drop.text.length + 1);
+  #inspectRequest(chunk: Buffer): void {
+    const text = Buffer.concat([this.#sent, chunk]);
+    for (const drop of this.#network.drops) {
+      // The previous chunk is searched again only for matches that end in this chunk.
+      const from = Math.max(0, this.#sent.length - drop.text.length + 1);
       if (this.#dropping || !text.includes(drop.text, from)) continue;
-      this.#weather.drops.delete(drop);
+      this.#network.drops.delete(drop);
       this.#dropping = drop;
     }
-    this.#asked = Buffer.from(text.subarray(-200));
+    this.#sent = Buffer.from(text.subarray(-200));
   }
 
-  #answer(chunk: Buffer): void {
+  #forwardResponse(chunk: Buffer): void {
     if (this.#dropping) {
-      const text = Buffer.concat([this.#answered, chunk]);
-      this.#answered = Buffer.from(text.subarray(-idle.length));
+      const text = Buffer.concat([this.#received, chunk]);
+      this.#received = Buffer.from(text.subarray(-idle.length));
       if (!text.includes(idle)) return;
       this.reset();
       this.#dropping.done();
@@ -186,6 +186,6 @@ class Link {
   #close(): void {
     this.#client.destroy();
     this.#server?.destroy();
-    this.#gone();
+    this.#onClosed();
   }
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-/** What a process takes for the time of day; how long something takes it still measures right. */
+/** The wall clock of a process; its monotonic clock stays correct. */
 const clock = (offset: string): Record<string, string> => ({
   LD_PRELOAD: library,
   FAKETIME: offset,
@@ -25,7 +25,7 @@ const clock = (offset: string): Record<string, string> => ({
 
 describe('workers whose clocks are', () => {
   it(
-    'five minutes slow and an hour fast share the work: leases go by the clock of the database',
+    'five minutes slow and one hour fast share the work: leases follow the clock of the database',
     async () => {
       await runScenario({
         postgres,
@@ -62,7 +62,7 @@ describe('workers whose clocks are', () => {
     });
   });
 
-  it('made to jump by an hour while runs go on end none of them, and let none go on for ever', async () => {
+  it('set forward and back by an hour during runs end no run early, and time out a hanging run', async () => {
     const file = `${process.env['TMPDIR'] ?? '/tmp'}/svc-clock-${process.pid}`;
     await writeFile(file, '+0s');
     const env = {
@@ -81,18 +81,18 @@ describe('workers whose clocks are', () => {
         );
         for (const jump of ['+3600s', '-3600s', '+0s']) {
           await stage.sleep(1_500);
-          stage.note(`the clock says ${jump}`);
+          stage.note(`set the clock ${jump}`);
           await writeFile(file, jump);
         }
         for (const run of runs) {
           expect((await join(stage, run)).body).toMatchObject({ taken: 25 });
           expect(await getRun(stage, run)).toMatchObject({ status: 'success', attempt: 1 });
         }
-        const hangs = await startJournal(stage, { steps: 1, ms: 600_000 });
+        const hanging = await startJournal(stage, { steps: 1, ms: 600_000 });
         await stage.sleep(1_000);
         await writeFile(file, '-3600s');
-        await join(stage, hangs);
-        expect((await getRun(stage, hangs)).status).toBe('timeout');
+        await join(stage, hanging);
+        expect((await getRun(stage, hanging)).status).toBe('timeout');
       },
     });
   }, 180_000);

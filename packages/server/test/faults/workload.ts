@@ -1,14 +1,14 @@
-// Clients at work: each creates threads and runs, follows, cancels and deletes them, at any node, and writes down
-// what it was told. What it does follows from a seed; what comes of it does not.
+// Simulated clients: each creates threads and runs, follows, cancels and deletes them, at any node, and records the responses. The requests
+// depend on a seed; the responses do not.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NoAnswer, readStream, type Answer, type Caller, type Question } from './caller.ts';
+import { NoResponse, readStream, type Answer, type Caller, type RequestSpec } from './caller.ts';
 import type { History, Segment } from './history.ts';
 import type { Evidence } from './invariants/evidence.ts';
 import type { Random } from './random.ts';
 
-const deeds = ['wait', 'stream', 'background', 'double', 'cancel', 'delete'] as const;
-export type Deed = (typeof deeds)[number];
+const actions = ['wait', 'stream', 'background', 'double', 'cancel', 'delete'] as const;
+export type Action = (typeof actions)[number];
 
 export interface WorkloadOptions {
   caller: Caller;
@@ -16,13 +16,13 @@ export interface WorkloadOptions {
   random: Random;
   query: Evidence['query'];
   clients: number;
-  /** What they do, each as often as it is named; everything when absent. */
-  deeds?: readonly Deed[];
+  /** The actions, each as often as it is listed; all by default. */
+  actions?: readonly Action[];
   /** The longest run: steps, and milliseconds of each. */
   steps?: number;
   ms?: number;
   durability?: 'sync' | 'async' | 'exit';
-  /** Where the runs write down what they execute. */
+  /** The file in which runs record the steps that they execute. */
   file?: string;
 }
 
@@ -38,7 +38,7 @@ interface Started {
   plan: Plan;
 }
 
-const patienceMs = 60_000;
+const totalMs = 60_000;
 const threadsPerClient = 3;
 
 export class Workload {
@@ -52,7 +52,7 @@ export class Workload {
     });
   }
 
-  /** Begins nothing new, and waits for what was begun. */
+  /** Starts nothing new, and waits for started requests. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#clients);
@@ -71,23 +71,23 @@ class Client {
   }
 
   async work(isOver: () => boolean): Promise<void> {
-    const { random, history, deeds: chosen = deeds } = this.#options;
+    const { random, history, actions: chosen = actions } = this.#options;
     while (!isOver()) {
-      const deed = random.pick(chosen);
+      const action = random.pick(chosen);
       try {
-        await this.#do(deed);
+        await this.#do(action);
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
-        history.add({ op: 'failed', what: deed, status: 0, detail: error.message });
+        if (!(error instanceof NoResponse)) throw error;
+        history.add({ op: 'failed', what: action, status: 0, detail: error.message });
       }
       await sleep(random.between(0, 20));
     }
   }
 
-  async #do(deed: Deed): Promise<void> {
+  async #do(action: Action): Promise<void> {
     const thread_id = await this.#thread();
     if (thread_id === undefined) return;
-    switch (deed) {
+    switch (action) {
       case 'wait':
         return this.#wait(thread_id);
       case 'stream':
@@ -105,7 +105,7 @@ class Client {
 
   async #wait(thread_id: string): Promise<void> {
     const plan = this.#plan();
-    const answer = await this.#ask({ ...this.#create(thread_id, '/wait', plan), tryMs: 15_000 });
+    const answer = await this.#send({ ...this.#create(thread_id, '/wait', plan), tryMs: 15_000 });
     const started = answer && this.#acknowledge(thread_id, plan, answer.headers);
     if (started) this.#result(started, answer.body);
   }
@@ -120,18 +120,18 @@ class Client {
     const plan = this.#plan();
     const segments: Segment[] = [];
     let started: Started | undefined;
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + totalMs;
     while (performance.now() < deadline) {
       const last = segments.flatMap(({ frames }) => frames).at(-1)?.id ?? '-1';
-      const question: Question = started
+      const request: RequestSpec = started
         ? { method: 'GET', path: `${pathOf(started)}/stream`, headers: { 'last-event-id': last } }
         : this.#create(thread_id, '/stream', plan, {
             stream_resumable: true,
             stream_mode: ['custom', 'updates', 'values'],
           });
-      const url = await this.#someUrl();
-      const segment = await readStream(url, question, {
-        ...(random.next() < 0.4 ? { leaveAfter: random.between(1, 4) } : {}),
+      const url = await this.#anyUrl();
+      const segment = await readStream(url, request, {
+        ...(random.next() < 0.4 ? { disconnectAfter: random.between(1, 4) } : {}),
         onOpen: ({ status, headers }) => {
           if (status === 200) started ??= this.#acknowledge(thread_id, plan, headers);
         },
@@ -142,7 +142,7 @@ class Client {
         return;
       }
       if (segment.status >= 400 && segment.status !== 503) {
-        history.add({ op: 'failed', what: question.path, status: segment.status, detail: 'stream' });
+        history.add({ op: 'failed', what: request.path, status: segment.status, detail: 'stream' });
         return;
       }
       await sleep(random.between(5, 100));
@@ -150,7 +150,7 @@ class Client {
     history.add({ op: 'failed', what: `stream of ${plan.marker}`, status: 0, detail: 'no end in time' });
   }
 
-  /** A second run while the first goes on. */
+  /** Creates a second run during the first. */
   async #double(thread_id: string): Promise<void> {
     const { random, history } = this.#options;
     const before = await this.#checkpoints(thread_id);
@@ -161,7 +161,7 @@ class Client {
     const second = await this.#start(thread_id, this.#plan(), strategy);
     if (second) await this.#join(second);
     const status = await this.#settled(first);
-    // It may have ended before the second came.
+    // The first run may have ended before the second was created.
     if (second && strategy === 'rollback' && status !== 'success' && status !== 'error')
       history.add({ op: 'rolled back', thread_id, run_id: first.run_id, before });
   }
@@ -175,11 +175,12 @@ class Client {
     await sleep(random.between(0, 100));
     const action = random.pick(['interrupt', 'rollback']);
     const path = `${pathOf(started)}/cancel?wait=1&action=${action}`;
-    // It may be over by now.
-    const answer = await this.#ask({ method: 'POST', path, tryMs: 15_000 }, 404);
-    // A try whose answer was lost may have done it.
-    const isGone = async () => (await query('select 1 from runs where run_id = $1', [run_id])).length === 0;
-    if (!answer && !(action === 'rollback' && (await isGone()))) return;
+    // The run may have ended.
+    const answer = await this.#send({ method: 'POST', path, tryMs: 15_000 }, 404);
+    // A try whose response was lost may have succeeded.
+    const isDeleted = async () =>
+      (await query('select 1 from runs where run_id = $1', [run_id])).length === 0;
+    if (!answer && !(action === 'rollback' && (await isDeleted()))) return;
     if (action === 'rollback') history.add({ op: 'rolled back', thread_id, run_id, before });
     else {
       const [written] = await query<{ count: number }>(
@@ -190,13 +191,13 @@ class Client {
     }
   }
 
-  /** With a run on it, which has to stop first. */
+  /** Deletes a thread with a run, which has to stop first. */
   async #delete(thread_id: string): Promise<void> {
     const { history, query, caller } = this.#options;
     const started = await this.#start(thread_id, this.#plan());
     const runs = await query<{ run_id: string }>('select run_id from runs where thread_id = $1', [thread_id]);
-    const { status } = await caller.call({ method: 'DELETE', path: `/threads/${thread_id}`, patienceMs });
-    // A try whose answer was lost may have done it.
+    const { status } = await caller.call({ method: 'DELETE', path: `/threads/${thread_id}`, totalMs });
+    // A try whose response was lost may have succeeded.
     if (status !== 204 && status !== 404) {
       history.add({ op: 'failed', what: 'delete', status, detail: thread_id });
       return;
@@ -211,15 +212,15 @@ class Client {
     if (this.#threads.length >= threadsPerClient) return random.pick(this.#threads);
     const thread_id = randomUUID();
     const body = { thread_id, if_exists: 'do_nothing' };
-    if (!(await this.#ask({ method: 'POST', path: '/threads', body }))) return undefined;
+    if (!(await this.#send({ method: 'POST', path: '/threads', body }))) return undefined;
     history.add({ op: 'thread', thread_id });
     this.#threads.push(thread_id);
     return thread_id;
   }
 
   async #start(thread_id: string, plan: Plan, strategy = 'enqueue'): Promise<Started | undefined> {
-    const question = this.#create(thread_id, '', plan, { multitask_strategy: strategy });
-    const answer = await this.#ask(question, strategy === 'reject' ? 409 : undefined);
+    const request = this.#create(thread_id, '', plan, { multitask_strategy: strategy });
+    const answer = await this.#send(request, strategy === 'reject' ? 409 : undefined);
     return answer && this.#acknowledge(thread_id, plan, answer.headers, strategy);
   }
 
@@ -228,7 +229,7 @@ class Client {
       method: 'GET',
       path: `${pathOf(started)}/join`,
       tryMs: 5_000,
-      patienceMs,
+      totalMs,
     });
     if (answer.status === 200) this.#result(started, answer.body);
     else if (answer.status !== 404)
@@ -245,9 +246,9 @@ class Client {
     return !['pending', 'running'].includes((answer.body as { status: string }).status);
   }
 
-  /** The status that a run ends with; undefined for one that is gone. */
+  /** The final status of a run; undefined when it was deleted. */
   async #settled(started: Started): Promise<string | undefined> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + totalMs;
     for (;;) {
       const answer = await this.#options.caller.call({ method: 'GET', path: pathOf(started) });
       if (answer.status === 404) return undefined;
@@ -275,8 +276,8 @@ class Client {
     };
   }
 
-  /** May be sent any number of times: the key makes one run of them. */
-  #create(thread_id: string, kind: string, plan: Plan, more: object = {}): Question {
+  /** Idempotent: the key makes all tries create one run. */
+  #create(thread_id: string, kind: string, plan: Plan, more: object = {}): RequestSpec {
     const { durability = 'async', file } = this.#options;
     const body = {
       assistant_id: 'journal',
@@ -290,14 +291,14 @@ class Client {
     return { method: 'POST', path: `/threads/${thread_id}/runs${kind}`, body, headers };
   }
 
-  /** The answer when it is a good one; otherwise it is written down: as a refusal when the status is `refusal`. */
-  async #ask(question: Question, refusal?: number): Promise<Answer | undefined> {
-    const answer = await this.#options.caller.call({ patienceMs, ...question });
+  /** Returns a successful response; other responses are recorded: as rejected when the status is `refusal`, else as failed. */
+  async #send(request: RequestSpec, expectedStatus?: number): Promise<Answer | undefined> {
+    const answer = await this.#options.caller.call({ totalMs, ...request });
     if (answer.status < 300) return answer;
     const { code, message } = answer.body as { code: string; message: string };
-    const what = `${question.method} ${question.path}`;
+    const what = `${request.method} ${request.path}`;
     this.#options.history.add(
-      answer.status === refusal
+      answer.status === expectedStatus
         ? { op: 'refused', what, status: answer.status, code }
         : { op: 'failed', what, status: answer.status, detail: message },
     );
@@ -323,7 +324,7 @@ class Client {
     });
   }
 
-  async #someUrl(): Promise<string> {
+  async #anyUrl(): Promise<string> {
     for (;;) {
       const url = this.#options.caller.anyUrl();
       if (url !== undefined) return url;

@@ -1,5 +1,5 @@
-// Requests made from the OpenAPI files, most of them wrong in some way, to both APIs. Nothing may be answered with a status of the
-// 500s that is not documented. SVC_FUZZ_REQUESTS is their number, SVC_FUZZ_SEED makes the same choices again.
+// Generated requests from the OpenAPI files, most of them invalid, to both APIs. No response may have an undocumented 5xx status.
+// SVC_FUZZ_REQUESTS is their number; SVC_FUZZ_SEED repeats a sequence.
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +12,9 @@ import { faultOf, sendRequest, toCommand } from './send-request.ts';
 const count = Number(process.env['SVC_FUZZ_REQUESTS'] ?? 400);
 const seed = Number(process.env['SVC_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const clients = 6;
-/** Each request comes from an address of its own. */
+/** Each request has its own address. */
 const settings = { trustedProxies: '127.0.0.1' };
-/** Faults that are shown of one run. */
+/** How many failures are reported per test. */
 const shownMax = 20;
 const timeoutMs = 60_000 + count * 100;
 
@@ -38,7 +38,7 @@ const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Ra
   const client = async (own: Random): Promise<void> => {
     while (left-- > 0 && faults.size < shownMax) {
       const request = makeRequest(own.pick(operations), { random: own, ids, credentials });
-      // An address whose requests prove nobody's identity would soon be refused, whatever it sends.
+      // An address with many failed authentications would soon be rejected, whatever it sends.
       request.headers['x-forwarded-for'] = `198.51.${left % 251}.${left % 241}`;
       const answer = await sendRequest(server.url, request, agent);
       if (answer.status === 429) limited += 1;
@@ -52,14 +52,14 @@ const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Ra
         try {
           ids.collect(JSON.parse(answer.text));
         } catch {
-          // A stream that was left, or one that is too long.
+          // A stream that the client has left, or one that is too long.
         }
       }
     }
   };
   await Promise.all(Array.from({ length: clients }, () => client(random.fork())));
   agent.destroy();
-  // Requests that limits refuse reach no handler, and would test little.
+  // Requests that rate limits reject reach no handler.
   if (limited > count / 20) faults.set('limited', `${limited} requests were refused with 429`);
   return [...faults.values()];
 };
@@ -68,7 +68,7 @@ describe(`${count} requests of seed ${seed}`, () => {
   const random = new Random(seed);
 
   it(
-    'are answered as documented, without authentication',
+    'get documented responses without authentication',
     async () => {
       await using platform = await startPlatform(settings);
       expect((await fuzz(platform, [], random.fork())).join('\n')).toBe('');
@@ -78,7 +78,7 @@ describe(`${count} requests of seed ${seed}`, () => {
   );
 
   it(
-    'are answered as documented, with custom authentication',
+    'get documented responses with custom authentication',
     async () => {
       const project = fileURLToPath(new URL('../access/project/svc.json', import.meta.url));
       await using platform = await startPlatform(settings, project);

@@ -1,4 +1,4 @@
-// Requests that are made from an OpenAPI document, most of them with something wrong.
+// Requests that are generated from an OpenAPI document, most of them invalid.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Random } from '../faults/random.ts';
@@ -33,7 +33,7 @@ export interface FuzzRequest {
   documented: ReadonlySet<number>;
 }
 
-/** Ids that answers had, by their names. */
+/** Ids from earlier responses, by field name. */
 export class KnownIds {
   readonly #byName = new Map<string, string[]>();
 
@@ -63,7 +63,7 @@ export class KnownIds {
   }
 }
 
-/** Names of ids in paths, where answers call them otherwise. */
+/** Names of path parameters, and the fields of responses that contain such ids. */
 const namesOf: Record<string, string[]> = {
   session_id: ['session_id', 'project_id', 'id'],
   trace_id: ['trace_id', 'id'],
@@ -74,13 +74,13 @@ const namesOf: Record<string, string[]> = {
   assistant_id: ['assistant_id'],
 };
 
-/** Operations that would end what the test needs, such as its own key. */
+/** Operations that would break the test, such as revoking its own key; they get unknown ids. */
 const withUnknownIds = new Set(['revokeKey']);
 
 export interface RequestParts {
   random: Random;
   ids: KnownIds;
-  /** Headers that authenticate; some requests go without. */
+  /** Headers that authenticate; some requests omit them. */
   credentials: Record<string, string>[];
 }
 
@@ -135,7 +135,7 @@ export const makeRequest = (
 
 const pathValue = (value: unknown, random: Random): string => {
   const text = typeof value === 'string' ? value : textOfValue(value);
-  // Not encoded, it may be no path at all: the client would not send it.
+  // Unencoded, it may be an invalid path that the client would not send.
   const isPlain = /^[!-~]*$/.test(text) && !/[ ?#]/.test(text);
   const encoded = encodeURIComponent(Buffer.from(text).toString()).slice(0, 4_000);
   return isPlain && random.next() < 0.3 ? text.slice(0, 4_000) : encoded || '%20';
@@ -217,7 +217,7 @@ const encoded =
     body: request.body && encode(request.body),
   });
 
-/** A frame of Zstandard with one block, which is not compressed. */
+/** A Zstandard frame with one uncompressed block. */
 const zstdFrame = (body: Buffer): Buffer => {
   const block = body.subarray(0, 100_000);
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 0, 0, 0]);

@@ -1,4 +1,4 @@
-// Values of a JSON schema, as OpenAPI 3.1 has it, with faults in some places.
+// Values of a JSON schema (OpenAPI 3.1), with faults in some places.
 import type { Random } from '../faults/random.ts';
 
 export interface Schema {
@@ -20,7 +20,7 @@ export interface Schema {
   minItems?: number;
 }
 
-/** JSON text that is put in place of a value, since no value of JavaScript becomes it. */
+/** JSON text in place of a value, for text that no JavaScript value serializes to. */
 export class RawText {
   readonly text: string;
 
@@ -32,9 +32,9 @@ export class RawText {
 export interface ValueParts {
   random: Random;
   schemas: Record<string, Schema>;
-  /** An id of something that there is, or of nothing. */
+  /** An existing or an unknown id. */
   id: (name: string) => string;
-  /** From 0 to 1: how often a value is wrong. */
+  /** From 0 to 1: how often a value is invalid. */
   faults: number;
 }
 
@@ -148,7 +148,7 @@ const objectOf = ({ properties = {}, required = [] }: Schema, parts: ValueParts,
   return value;
 };
 
-/** A value that fits the schema, but for its faults. `name`: of the property that it is of. */
+/** A value that matches the schema, except for its faults. `name`: its property. */
 export const valueOf = (schema: Schema, parts: ValueParts, name = '', depth = 0): unknown => {
   const { random, schemas, faults } = parts;
   if (random.next() < faults) return hostileValue(random);
@@ -174,7 +174,7 @@ export const valueOf = (schema: Schema, parts: ValueParts, name = '', depth = 0)
   return type === 'null' ? null : anything(parts, depth);
 };
 
-/** JSON text of such a value. */
+/** The JSON text of such a value. */
 export const textOfValue = (value: unknown): string => {
   if (value instanceof RawText) return value.text;
   if (Array.isArray(value)) return `[${value.map(textOfValue).join(',')}]`;

@@ -1,4 +1,4 @@
-// Sends a request as it is, and says what is wrong with the answer.
+// Sends a request unchanged, and reports an undocumented response.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import type { FuzzRequest } from './fuzz-requests.ts';
 
 export interface FuzzAnswer {
-  /** 0: the connection ended without an answer. */
+  /** 0: the connection ended without a response. */
   status: number;
   headers: IncomingHttpHeaders;
-  /** Its beginning, for streams. */
+  /** The beginning of the body, for streams. */
   text: string;
-  /** What ended it before there was a head. */
+  /** The error that ended the connection before a response. */
   error?: string;
 }
 
-/** Streams go on until their client leaves. */
+/** Streams end when their client disconnects. */
 const readMs = 400;
 const headMs = 60_000;
 const charsMax = 300_000;
@@ -26,13 +26,13 @@ export const sendRequest = (url: string, request: FuzzRequest, agent: Agent): Pr
     const { method, path, headers, body } = request;
     const length = body === undefined ? {} : { 'content-length': String(body.length) };
     const sent = httpRequest({ hostname, port, method, path, headers: { ...length, ...headers }, agent });
-    const late = setTimeout(() => sent.destroy(new Error(`no answer in ${headMs} ms`)), headMs);
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${headMs} ms`)), headMs);
     sent.on('error', (error) => {
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve({ status: 0, headers: {}, text: '', error: error.message });
     });
     sent.on('response', (response) => {
-      clearTimeout(late);
+      clearTimeout(timer);
       let text = '';
       const end = (): void => {
         clearTimeout(leave);
@@ -47,14 +47,14 @@ export const sendRequest = (url: string, request: FuzzRequest, agent: Agent): Pr
       response.on('end', end).on('error', end).on('close', end);
     });
     sent.on('upgrade', (_, socket) => {
-      clearTimeout(late);
+      clearTimeout(timer);
       socket.destroy();
       reject(new Error(`${method} ${path} upgraded the connection`));
     });
     sent.end(body);
   });
 
-/** Why the answer is none that is documented; undefined when it is. */
+/** The reason why the response is not documented; undefined when it is. */
 export const faultOf = (
   request: FuzzRequest,
   { status, headers, text, error }: FuzzAnswer,
@@ -69,14 +69,14 @@ export const faultOf = (
     const body = JSON.parse(text) as { code?: unknown; message?: unknown };
     if (typeof body.code === 'string' && typeof body.message === 'string') return undefined;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return `${status} without the body that is documented for errors`;
 };
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that sends the request again. */
+/** A command that repeats the request. */
 export const toCommand = (url: string, { method, path, headers, body }: FuzzRequest): string => {
   const list = Object.entries(headers).map(
     ([name, value]) => ` -H ${quoted(`${name}${value === '' ? ';' : `: ${value}`}`)}`,

@@ -4,7 +4,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 });
 
-/** Two steps with a question between them. */
+/** Two steps with an interrupt between them. */
 export const approval = new StateGraph(State)
   .addNode('write', () => ({ log: ['written'] }))
   .addNode('review', () => {

@@ -1,4 +1,4 @@
-// Asks a model that answers word by word and says how many tokens that took.
+// Calls a model that streams its answer word by word and reports token usage.
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';

@@ -11,5 +11,5 @@ const inner = new StateGraph(State)
   .addEdge('deep', 'ask')
   .compile();
 
-/** A graph whose node is a graph that stops to ask. */
+/** A graph whose node is a subgraph with an interrupt. */
 export const nested = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner').compile();

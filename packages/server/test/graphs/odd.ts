@@ -1,4 +1,4 @@
-// A graph that makes any value there is, by a seed, and does with it what its input says.
+// A graph that generates an arbitrary value from a seed and returns, writes, throws or interrupts with it.
 import { Annotation, interrupt, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { oddValue } from '../../src/engine/codec/test-values.ts';

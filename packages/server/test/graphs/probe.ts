@@ -1,4 +1,4 @@
-// A graph that does what its input says: throws, waits, reads its config, returns what JSON cannot hold.
+// A graph whose node executes the action that its input names: throw, wait, read its config, return a value that JSON cannot represent.
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
@@ -7,7 +7,7 @@ const State = Annotation.Root({
   out: Annotation<unknown>,
 });
 
-const heeded: string[] = [];
+const abortReasons: string[] = [];
 
 const circle = (): unknown => {
   const a: Record<string, unknown> = {};
@@ -15,9 +15,9 @@ const circle = (): unknown => {
   return a;
 };
 
-const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnableConfig) => unknown> = {
+const actions: Record<string, (state: typeof State.State, config: LangGraphRunnableConfig) => unknown> = {
   throw: () => {
-    throw new TypeError('the graph said no');
+    throw new TypeError('the graph failed on purpose');
   },
   bigint: () => 10n,
   circle,
@@ -26,23 +26,23 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
   date: () => new Date(0),
   nul: () => 'a\u0000b\ud800',
   sleep: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve('slept'), ms)),
-  /** Ends when it is told to, and remembers why. */
-  heed: (_, { signal, writer }) =>
+  /** Waits until its signal is aborted, and records the reason. */
+  waitForAbort: (_, { signal, writer }) =>
     new Promise((_resolve, reject) => {
       writer?.('waiting');
       signal?.addEventListener('abort', () => {
-        heeded.push(String(signal.reason));
+        abortReasons.push(String(signal.reason));
         reject(signal.reason as Error);
       });
     }),
-  heeded: () => heeded.splice(0),
+  abortReasons: () => abortReasons.splice(0),
   hang: () => new Promise(() => undefined),
   spin: ({ ms }) => {
     for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
     return 'spun';
   },
-  /** Holds up its executor once it is told to end. */
-  defy: ({ ms }, { signal }) =>
+  /** Blocks the event loop of its executor for `ms` once its signal is aborted. */
+  blockOnAbort: ({ ms }, { signal }) =>
     new Promise(() =>
       signal?.addEventListener('abort', () => {
         for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
@@ -54,12 +54,12 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     const kept: unknown[] = [];
     for (;;) kept.push(Array.from({ length: 1_000_000 }, () => ({ n: kept.length })));
   },
-  /** As many events as it is told. */
+  /** Emits `ms` events at once. */
   flood: ({ ms }, { writer }) => {
     for (let at = 0; at < ms; at++) writer?.({ at, text: 'x'.repeat(1_000) });
     return 'flooded';
   },
-  /** An event every few milliseconds; returns how many of them were looked at. */
+  /** Emits an event every few milliseconds; returns how many of them were read. */
   read: async ({ ms }, { writer }) => {
     let read = 0;
     for (let at = 0; at < ms; at++) {
@@ -73,7 +73,7 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     }
     return read;
   },
-  /** An event every few milliseconds. */
+  /** Emits an event every few milliseconds. */
   tick: async ({ ms }, { writer }) => {
     for (let at = 0; at < ms; at++) {
       writer?.({ at });
@@ -81,14 +81,14 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
     }
     return 'ticked';
   },
-  /** Ticks, loses its executor the first time, and ticks again. */
-  stumble: async ({ ms }, { writer, metadata }) => {
+  /** Emits events; its first attempt then ends its executor. */
+  exitOnce: async ({ ms }, { writer, metadata }) => {
     for (let at = 0; at < ms; at++) {
       writer?.({ at });
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     if (metadata?.['run_attempt'] === 1) process.exit(1);
-    return 'up again';
+    return 'done';
   },
   config: (_, { configurable, metadata, context }: LangGraphRunnableConfig & { context?: unknown }) => ({
     configurable: Object.fromEntries(
@@ -104,6 +104,6 @@ const deeds: Record<string, (state: typeof State.State, config: LangGraphRunnabl
 };
 
 export const probe = new StateGraph(State)
-  .addNode('act', async (state, config) => ({ out: await deeds[state.do]?.(state, config) }))
+  .addNode('act', async (state, config) => ({ out: await actions[state.do]?.(state, config) }))
   .addEdge(START, 'act')
   .compile();

@@ -1,11 +1,11 @@
-// Sets a test run up as vitest does, says what it was given, and then waits to be killed.
+// Sets up a test run like vitest, prints what was provided, and waits to be killed.
 import { setup } from '../global-setup.ts';
 
-const given: Record<string, unknown> = {};
+const provided: Record<string, unknown> = {};
 await setup({
   provide: (key, value) => {
-    given[key] = value;
+    provided[key] = value;
   },
 });
-process.stdout.write(`${JSON.stringify(given)}\n`);
+process.stdout.write(`${JSON.stringify(provided)}\n`);
 setInterval(() => undefined, 60_000);

@@ -13,7 +13,7 @@ import { isRunning } from '../../src/storage/embedded/process-identity.ts';
 const script = fileURLToPath(new URL('./held-setup.ts', import.meta.url));
 
 it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'leaves no PostgreSQL and no files behind when a test run ends by %s',
+  'a test run that ends by %s leaves no PostgreSQL and no files behind',
   async (signal) => {
     const { SVC_TEST_DATABASE_URI: _, ...env } = process.env;
     const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script], {
@@ -25,7 +25,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     const main = Number(
       (await readFile(join(scratch, 'main/postgres/postmaster.pid'), 'utf8')).split('\n')[0],
     );
-    // And a server that a test has left running.
+    // A server that a test has left running.
     await mkdir(join(scratch, 'a-test'));
     const { pid: left } = await openEmbedded({ dataDir: join(scratch, 'a-test') });
     expect([main, left].map(isRunning)).toEqual([true, true]);

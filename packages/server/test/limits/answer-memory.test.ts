@@ -1,4 +1,4 @@
-// Large answers are read while memory is held for them; small ones do not wait.
+// Large responses reserve memory while they are read; small ones do not wait.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RequestMemory } from '../../src/parsing/request-memory.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-it('a page of more than a megabyte waits for memory, and gives it back', async () => {
+it('a page of more than a megabyte waits for memory, and releases it afterwards', async () => {
   const memory = new RequestMemory({ bytesMax: 4 * mb, waitMs: 100 });
   const items = storeItemStorage(db, { pageBytes: 4 * mb, valueBytes: 16 * mb, memory });
   for (let at = 0; at < 8; at++) {

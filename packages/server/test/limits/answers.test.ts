@@ -1,4 +1,4 @@
-// Answers are bounded in bytes: a page ends early and says so, and what is selected is all that is read.
+// Responses are limited in bytes: a page ends early with a link to the next one, and only selected fields are read.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform } from '../platform/platform-server.ts';
@@ -24,7 +24,7 @@ const newThread = async (more: object = {}): Promise<string> =>
 
 const large = (at: number): string => `${at} ${'x'.repeat(100_000)}`;
 
-/** All rows, page by page as the headers say; no page may be larger than the limit, but for a single row. */
+/** Reads all rows, page by page, following the headers; no page may exceed the limit, except with a single row. */
 const walk = async (
   read: (offset: number) => Promise<Answer>,
   rowsOf = (body: unknown) => body as Row[],
@@ -59,7 +59,7 @@ describe('runs of a thread', () => {
     }
   });
 
-  it('come in pages that end early, and are all there', async () => {
+  it('are returned completely in pages that end early', async () => {
     const list = (offset: number) =>
       server.call('GET', `/threads/${thread_id}/runs?limit=1000&offset=${offset}`);
     const { rows, pages } = await walk(list);
@@ -75,14 +75,14 @@ describe('runs of a thread', () => {
     expect(Object.keys(rows[0] ?? {})).not.toContain('lost_attempts');
   });
 
-  it('come at once when only short fields are selected', async () => {
+  it('are returned at once when only short fields are selected', async () => {
     const path = `/threads/${thread_id}/runs?limit=1000&status=pending&select=run_id&select=metadata`;
     const { rows, pages } = await walk((offset) => server.call('GET', `${path}&offset=${offset}`));
     expect([rows.length, pages]).toEqual([12, 1]);
     expect(Object.keys(rows[0] ?? {}).toSorted()).toEqual(['metadata', 'run_id']);
   });
 
-  it('say where the next page is when there is one, and nothing else', async () => {
+  it('return the next offset when there is a next page, and only then', async () => {
     const page = await ok(server.call('GET', `/threads/${thread_id}/runs?limit=1`));
     expect([page.headers.get('x-pagination-next'), page.headers.get('x-pagination-limited-by')]).toEqual([
       '1',
@@ -117,20 +117,20 @@ describe('threads with large values', () => {
       ...more,
     });
 
-  it('come in pages that end early, and are all there', async () => {
+  it('are returned completely in pages that end early', async () => {
     const { rows, pages } = await walk(search({ select: ['thread_id', 'values'] }));
     expect(rows.map((row) => row['thread_id'])).toEqual(ids);
     expect(rows.at(-1)).toMatchObject({ values: { messages: [{ content: large(count - 1) }] } });
     expect(pages).toBe(4);
   });
 
-  it('come at once when their values are not selected', async () => {
+  it('are returned at once when their values are not selected', async () => {
     const { rows, pages } = await walk(search({ select: ['thread_id', 'metadata'] }));
     expect([rows.length, pages]).toEqual([count, 1]);
     expect(Object.keys(rows[0] ?? {}).toSorted()).toEqual(['metadata', 'thread_id']);
   });
 
-  it('are found and counted by values, whatever their size', async () => {
+  it('are found and counted by values of any size', async () => {
     const values = { messages: [{ id: 'm5' }] };
     const found = await ok(search({ values, select: ['thread_id'] })(0));
     expect([found.body, found.headers.get('x-pagination-total')]).toEqual([[{ thread_id: ids[5] }], '1']);
@@ -152,7 +152,7 @@ describe('the history of a thread', () => {
   const messages = (row: Row | undefined): unknown[] =>
     (row?.['values'] as { messages?: unknown[] } | undefined)?.messages ?? [];
 
-  it('comes in pages that say where the next one begins', async () => {
+  it('is returned in pages with a cursor to the next one', async () => {
     const rows: Row[] = [];
     let pages = 0;
     for (let before: string | null = ''; before !== null; pages++) {
@@ -174,7 +174,7 @@ describe('the history of a thread', () => {
     expect(pages).toBeGreaterThan(3);
   });
 
-  it('comes at once when only short fields are selected', async () => {
+  it('is returned at once when only short fields are selected', async () => {
     const page = await ok(
       server.call('POST', `/threads/${thread_id}/history`, {
         limit: 1_000,
@@ -186,14 +186,14 @@ describe('the history of a thread', () => {
     expect(Object.keys((page.body as Row[])[0] ?? {}).toSorted()).toEqual(['checkpoint_id', 'next']);
   });
 
-  it('and the state show single values when these are selected', async () => {
+  it('and the state return single values when these are selected', async () => {
     const state = await ok(
       server.call('GET', `/threads/${thread_id}/state?select=values.nothing&select=next`),
     );
     expect(state.body).toEqual({ values: {}, next: [] });
   });
 
-  it('refuses a state that is larger than one answer may be, and says how to read parts of it', async () => {
+  it('is rejected for a state above the response limit, with instructions to read parts of it', async () => {
     const other = await newThread({ metadata: { graph_id: 'chat' } });
     for (let at = 0; at < 12; at++) {
       const values = { messages: [{ role: 'user', content: large(at) }] };
@@ -210,7 +210,7 @@ describe('the history of a thread', () => {
 });
 
 describe('other lists', () => {
-  it('of store items come in pages that end early, and are all there', async () => {
+  it('of store items are complete, with pages that end early', async () => {
     const namespace = ['answers'];
     for (let at = 0; at < 7; at++)
       expect(
@@ -227,7 +227,7 @@ describe('other lists', () => {
     expect(pages).toBe(4);
   });
 
-  it('of assistants and their versions come in pages that end early, and are all there', async () => {
+  it('of assistants and their versions are complete, with pages that end early', async () => {
     const context = (at: number) => ({ text: large(at) });
     const body = { graph_id: 'chat', metadata: { of: 'answers' }, context: context(0) };
     const made = (await ok(server.call('POST', '/assistants', body))).body as { assistant_id: string };
@@ -252,7 +252,7 @@ describe('other lists', () => {
     expect([short.rows[0], short.rows.length, short.pages]).toEqual([{ name: expect.any(String) }, 5, 1]);
   });
 
-  it('of crons come in pages that end early, and are all there', async () => {
+  it('of crons are complete, with pages that end early', async () => {
     for (let at = 0; at < 5; at++) {
       const body = {
         assistant_id: 'chat',
@@ -275,7 +275,7 @@ describe('other lists', () => {
 });
 
 describe('runs of traces', () => {
-  it('come in pages that end early, and are all there; by ids, as many as fit', async () => {
+  it('are returned completely in pages that end early; by ids, as many as fit', async () => {
     await using platform = await startPlatform({ answerLimit: '256kb' });
     const ids = Array.from({ length: 7 }, () => randomUUID());
     const post = ids.map((id, at) => ({

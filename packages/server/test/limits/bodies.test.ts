@@ -1,4 +1,4 @@
-// Bodies whose cost is not their size: refused at a limit that is named, or read in a thread; and large ones, which are taken in.
+// Bodies whose cost exceeds their size: rejected at a named limit, or parsed in a thread; and large bodies, which are accepted.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
@@ -43,30 +43,30 @@ const run = (id: string, more: object = {}): object => ({
   ...more,
 });
 
-const empties = (count: number): string => `[${'{},'.repeat(count - 1)}{}]`;
+const emptyObjects = (count: number): string => `[${'{},'.repeat(count - 1)}{}]`;
 
-describe('a body of traces that is refused for what it holds', () => {
+describe('a body of traces is rejected', () => {
   const tooLarge = (setting: string): object => ({
     status: 413,
     body: { code: 'too_large', message: expect.stringContaining(setting) as string },
   });
 
-  it('is a gzip of 37 kB that unpacks to twelve million objects', async () => {
-    const bomb = gzipSync(`{"a":${empties(12_000_000)}}`);
+  it('when it is a gzip of 37 kB that unpacks to twelve million objects', async () => {
+    const bomb = gzipSync(`{"a":${emptyObjects(12_000_000)}}`);
     expect(bomb.length).toBeLessThan(48_000);
     expect(await batch(bomb, { 'content-encoding': 'gzip' })).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
   });
 
-  it('is the same in a part', async () => {
+  it('when one part is such a gzip', async () => {
     const id = randomUUID();
     const parts = [
       part(`post.${id}`, JSON.stringify(run(id))),
-      part(`post.${id}.inputs`, empties(1_000_001)),
+      part(`post.${id}.inputs`, emptyObjects(1_000_001)),
     ];
     expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_VALUES'));
   });
 
-  it('is many parts that are too much together', async () => {
+  it('when many parts together exceed the limit', async () => {
     const ids = Array.from({ length: 3 }, () => randomUUID());
     const keys = `{${Array.from({ length: 200_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
     const parts = ids.flatMap((id) => [
@@ -76,8 +76,8 @@ describe('a body of traces that is refused for what it holds', () => {
     expect(await multipart(parts)).toMatchObject(tooLarge('SVC_INGEST_KEYS'));
   });
 
-  it('is a span whose attribute is JSON of as many values', async () => {
-    const attributes = [{ key: 'input.value', value: { stringValue: empties(1_000_001) } }];
+  it('when a span has an attribute with JSON of too many values', async () => {
+    const attributes = [{ key: 'input.value', value: { stringValue: emptyObjects(1_000_001) } }];
     const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), startTimeUnixNano: '1', attributes };
     const json = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] };
     expect(await platform.call('POST', '/otel/v1/traces', { json })).toMatchObject(
@@ -85,7 +85,7 @@ describe('a body of traces that is refused for what it holds', () => {
     );
   });
 
-  it('is a resource that every one of its spans repeats', async () => {
+  it('when a resource is repeated for each of its spans', async () => {
     const resource = { attributes: [{ key: 'a', value: { stringValue: 'x'.repeat(200_000) } }] };
     const spans = Array.from({ length: 2_000 }, (_, at) => ({
       traceId: 'a'.repeat(32),
@@ -98,7 +98,7 @@ describe('a body of traces that is refused for what it holds', () => {
     );
   });
 
-  it('is protobuf of a million empty attributes', async () => {
+  it('when it is protobuf with a million empty attributes', async () => {
     const attributes = new BinaryWriter();
     for (let at = 0; at < 600_000; at++)
       attributes.tag(9, WireType.LengthDelimited).bytes(new Uint8Array([18, 0]));
@@ -111,7 +111,7 @@ describe('a body of traces that is refused for what it holds', () => {
     );
   });
 
-  it('is more runs than are stored at once', async () => {
+  it('when it has more runs than are stored at once', async () => {
     const post = Array.from({ length: 20_001 }, () => ({ id: randomUUID() }));
     expect(await batch(JSON.stringify({ post }))).toMatchObject({
       status: 413,
@@ -120,7 +120,7 @@ describe('a body of traces that is refused for what it holds', () => {
   });
 
   it.each(['gzip, gzip', 'gzip,zstd', 'deflate', 'br', 'identity, gzip'])(
-    'has the coding %s',
+    'with the content coding %s',
     async (coding) => {
       const body = gzipSync(gzipSync('{}'));
       expect(await batch(body, { 'content-encoding': coding })).toMatchObject({ status: 415 });
@@ -129,7 +129,7 @@ describe('a body of traces that is refused for what it holds', () => {
 });
 
 describe('a large body of traces', () => {
-  it('is stored whole, slice by slice', async () => {
+  it('is stored completely, in slices', async () => {
     const name = randomUUID();
     const post = Array.from({ length: 2_500 }, (_, at) =>
       run(randomUUID(), { session_name: name, inputs: { at, text: 'x'.repeat(300) } }),
@@ -143,7 +143,7 @@ describe('a large body of traces', () => {
     expect((await platform.call('GET', `/runs/${last.id}`)).body).toMatchObject({ inputs: last.inputs });
   });
 
-  it('keeps the bytes of payloads and attachments, and says which runs are bad', async () => {
+  it('keeps the bytes of payloads and attachments, and reports invalid runs', async () => {
     const [id, bad] = [randomUUID(), randomUUID()];
     const inputs = `{"exact":1.10,"text":"${'é'.repeat(400_000)}"}`;
     const file = Buffer.from(Array.from({ length: 900_000 }, (_, at) => at % 251));
@@ -160,7 +160,7 @@ describe('a large body of traces', () => {
     expect((attachment.body as { content: string }).content).toBe(file.toString('base64'));
   });
 
-  it('joins spans to traces that are stored', async () => {
+  it('adds spans to stored traces', async () => {
     const spanOf = (trace: string, span: string, parent?: string): object => ({
       traceId: trace.repeat(32),
       spanId: span.repeat(16),
@@ -172,7 +172,7 @@ describe('a large body of traces', () => {
     const send = (spans: object[]): Sent =>
       platform.call('POST', '/otel/v1/traces', { json: { resourceSpans: [{ scopeSpans: [{ spans }] }] } });
     expect(await send([spanOf('a', '1')])).toMatchObject({ status: 200, body: {} });
-    // Another trace has a span of the same id: it must not be taken for the first.
+    // Another trace has a span with the same id, which must not be confused with the first.
     expect(await send([spanOf('b', '1'), spanOf('b', '2', '1')])).toMatchObject({ status: 200, body: {} });
     const root = await platform.call('GET', '/runs/00000000-0000-0000-1111-111111111111');
     expect(root.body).toMatchObject({ name: 'a1' });
@@ -185,8 +185,8 @@ describe('a large body of traces', () => {
 describe('a body of the deployment API', () => {
   const input = { messages: [{ role: 'user', content: `${'say "hello"\n'.repeat(100_000)} 😀` }] };
 
-  it('is refused for more values than the limit, which is named', async () => {
-    const body = `{"assistant_id":"chat","input":${empties(200_001)}}`;
+  it('is rejected above the limit of values, which is named', async () => {
+    const body = `{"assistant_id":"chat","input":${emptyObjects(200_001)}}`;
     const { status, text } = await deployment('POST', '/runs/wait', body);
     expect([status, JSON.parse(text)]).toMatchObject([
       413,
@@ -194,7 +194,7 @@ describe('a body of the deployment API', () => {
     ]);
   });
 
-  it('is refused for more keys than the limit, which is named', async () => {
+  it('is rejected above the limit of keys, which is named', async () => {
     const keys = Array.from({ length: 50_001 }, (_, at) => `"k${at}":1`).join(',');
     const { status, text } = await deployment('POST', '/threads', `{"metadata":{${keys}}}`);
     expect([status, JSON.parse(text)]).toMatchObject([
@@ -203,7 +203,7 @@ describe('a body of the deployment API', () => {
     ]);
   });
 
-  it('reaches the graph as it was sent, and is read again so', async () => {
+  it('reaches the graph unchanged, and is read back unchanged', async () => {
     const thread = await platform.server.call('POST', '/threads', {});
     const { thread_id } = thread.body as { thread_id: string };
     const sent = { assistant_id: 'chat', input, context: { large: 'x'.repeat(10_000) } };
@@ -216,7 +216,7 @@ describe('a body of the deployment API', () => {
     expect(read.body).toMatchObject({ status: 'success', kwargs: { input, context: sent.context } });
   });
 
-  it('is the same run under the same key', async () => {
+  it('is the same run with the same Idempotency-Key', async () => {
     const thread = await platform.server.call('POST', '/threads', {});
     const { thread_id } = thread.body as { thread_id: string };
     const send = (more: object = {}) =>
@@ -231,7 +231,7 @@ describe('a body of the deployment API', () => {
     expect(await send({ other: 1 })).toMatchObject({ status: 409 });
   });
 
-  it('becomes the state that it says', async () => {
+  it('becomes the state', async () => {
     const thread = await platform.server.call('POST', '/threads', { metadata: { graph_id: 'chat' } });
     const { thread_id } = thread.body as { thread_id: string };
     const updated = await platform.server.call('POST', `/threads/${thread_id}/state`, { values: input });
@@ -240,7 +240,7 @@ describe('a body of the deployment API', () => {
     expect(state.body).toMatchObject({ values: { messages: [{ content: input.messages[0]?.content }] } });
   });
 
-  it('that the store does not take is refused by its size', async () => {
+  it('that is too large for the store is rejected by its size', async () => {
     const item = (value: object): string => JSON.stringify({ namespace: ['a'], key: 'k', value });
     const { status, text } = await deployment('PUT', '/store/items', item({ text: 'x'.repeat(5_000_000) }));
     expect([status, JSON.parse(text)]).toMatchObject([
@@ -253,7 +253,7 @@ describe('a body of the deployment API', () => {
     expect(read.body).toMatchObject({ value });
   });
 
-  it('is validated as a small one is', async () => {
+  it('is validated like a small one', async () => {
     const list = [{ text: 'x'.repeat(600_000) }];
     const put = await deployment(
       'PUT',

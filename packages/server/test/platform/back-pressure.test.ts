@@ -1,14 +1,14 @@
-// More traces than can be stored: the stock client is told to come again, does so, and nothing is lost.
+// More traces than the server can store: the stock client gets 429, retries, and no trace is lost.
 import { randomUUID } from 'node:crypto';
 import { Client, RunTree } from 'langsmith';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startPlatform } from './platform-server.ts';
 
-/** More than may wait and be stored at once. */
-const crowd = 520;
+/** More requests than the server processes and queues at once. */
+const requestCount = 520;
 
-it('A tracer that is refused with 429 comes again, and its runs are stored', async () => {
+it('a tracer that gets 429 retries, and its runs are stored', async () => {
   await using platform = await startPlatform();
   const { server, apiUrl, key } = platform;
   let release!: () => void;
@@ -19,17 +19,17 @@ it('A tracer that is refused with 429 comes again, and its runs are stored', asy
     isLocked = true;
     await released;
   });
-  // Before the server ends, which waits for its database, whatever comes of the test.
+  // Released before the server stops, which waits for its database, whatever the result of the test.
   await using _ = { [Symbol.asyncDispose]: () => (release(), lock) };
   await eventually(() => expect(isLocked).toBe(true));
   const statuses: number[] = [];
   const send = async (): Promise<void> => {
-    const { status } = await platform.call('POST', '/runs', { json: { id: randomUUID(), name: 'crowd' } });
+    const { status } = await platform.call('POST', '/runs', { json: { id: randomUUID(), name: 'load' } });
     statuses.push(status);
   };
-  const sending = Array.from({ length: crowd }, send);
+  const sending = Array.from({ length: requestCount }, send);
   await eventually(() => {
-    // On a slow machine the crowd comes one after the other.
+    // On a slow machine the requests may arrive one after the other.
     if (!statuses.includes(429)) sending.push(send());
     expect(statuses).toContain(429);
   });
@@ -46,7 +46,7 @@ it('A tracer that is refused with 429 comes again, and its runs are stored', asy
   release();
   await lock;
   await Promise.all(sending);
-  // 503: waited in vain for the lock, for as long as a request may.
+  // 503: the request waited for the lock until its time limit.
   for (const status of statuses) expect([202, 429, 503]).toContain(status);
   await client.awaitPendingTraceBatches();
   expect((await platform.call('GET', `/runs/${run.id}`)).body).toMatchObject({

@@ -1,5 +1,5 @@
-// What is wrong with an export is said when it is asked for, with its place, and nothing is made; and what another workspace has is as
-// if it were not there.
+// An invalid export is rejected when it is created, with the location of the error, and nothing is stored. Objects of other workspaces are
+// not found.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,12 +29,12 @@ beforeAll(async () => {
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
-describe('an export that cannot be', () => {
+describe('an export is rejected', () => {
   const cases: [string, Record<string, unknown>, (string | number)[], RegExp][] = [
     ['ends before it starts', { end_time: '2026-02-28T00:00:00Z' }, ['body', 'end_time'], /after start_time/],
     ['ends when it starts', { end_time: '2026-03-01T06:00:00Z' }, ['body', 'end_time'], /after start_time/],
     ['has no end', { end_time: undefined }, ['body', 'end_time'], /needed/],
-    ['has no end, said so', { end_time: null }, ['body', 'end_time'], /needed/],
+    ['sets its end to null', { end_time: null }, ['body', 'end_time'], /needed/],
     ['is a schedule with an end', { interval_hours: 24 }, ['body', 'end_time'], /not for schedules/],
     ['is due every 0 hours', { end_time: undefined, interval_hours: 0 }, ['body', 'interval_hours'], />=1/],
     [
@@ -73,12 +73,12 @@ describe('an export that cannot be', () => {
     ['is of no project', { session_id: undefined }, ['body', 'session_id'], /UUID/],
     ['is of a project with a name', { session_id: 'shop' }, ['body', 'session_id'], /UUID/],
     [
-      'goes nowhere',
+      'has no destination',
       { bulk_export_destination_id: undefined },
       ['body', 'bulk_export_destination_id'],
       /UUID/,
     ],
-    ['has more to say', { destination: 'x' }, ['body'], /Unrecognized key/],
+    ['has an unknown key', { destination: 'x' }, ['body'], /Unrecognized key/],
     ['is filtered by nonsense', { filter: 'eq(name' }, ['body', 'filter'], /at character 8/],
     [
       'is filtered by an unknown field',
@@ -86,9 +86,9 @@ describe('an export that cannot be', () => {
       ['body', 'filter'],
       /at character 23/,
     ],
-    ['is filtered by nothing', { filter: '' }, ['body', 'filter'], />=1/],
+    ['has an empty filter', { filter: '' }, ['body', 'filter'], />=1/],
   ];
-  it.each(cases)('%s', async (_, more, loc, message) => {
+  it.each(cases)('when it %s', async (_, more, loc, message) => {
     const json = { ...sample(destination, project), ...more };
     const before = await sql(platform, 'select id from exports');
     for (const path of ['/bulk-exports', '/bulk-exports/validate']) {
@@ -101,7 +101,7 @@ describe('an export that cannot be', () => {
     expect(await sql(platform, 'select id from exports')).toEqual(before);
   });
 
-  it('is told all that is wrong at once', async () => {
+  it('with all of its errors at once', async () => {
     const json = { ...sample('x', 'y'), compression: 'z', export_fields: [] };
     const { body } = await platform.call('POST', '/bulk-exports', { json });
     expect((body as { detail: Fault[] }).detail.map(({ loc }) => loc.join('.')).toSorted()).toEqual([
@@ -112,7 +112,7 @@ describe('an export that cannot be', () => {
     ]);
   });
 
-  it('goes to no destination, or is of no project', async () => {
+  it('when its destination or its project does not exist', async () => {
     for (const path of ['/bulk-exports', '/bulk-exports/validate']) {
       const nowhere = { ...sample(randomUUID(), project) };
       expect(await platform.call('POST', path, { json: nowhere })).toMatchObject({
@@ -127,7 +127,7 @@ describe('an export that cannot be', () => {
     }
   });
 
-  it('may have 3,660 days', async () => {
+  it('only above 3,660 days', async () => {
     const json = { ...sample(destination, project), end_time: '2036-03-08T00:00:00Z' };
     const plan = await platform.call('POST', '/bulk-exports/validate', { json });
     expect((plan.body as { partitions: unknown[] }).partitions).toHaveLength(3_660);
@@ -139,15 +139,20 @@ describe('an export that cannot be', () => {
 });
 
 describe('a change of an export', () => {
-  it.each(['Running', 'COMPLETED', 'Failed', 'paused', '', 'cancel'])('to %j is refused', async (status) => {
-    const { id } = await newExport(platform, sample(destination, project));
-    const answer = await platform.call('PATCH', `/bulk-exports/${id}`, { json: { status } });
-    expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'status'] }] } });
-    expect(await platform.call('GET', `/bulk-exports/${id}`)).toMatchObject({ body: { status: 'CREATED' } });
-  });
+  it.each(['Running', 'COMPLETED', 'Failed', 'paused', '', 'cancel'])(
+    'to status %j is rejected',
+    async (status) => {
+      const { id } = await newExport(platform, sample(destination, project));
+      const answer = await platform.call('PATCH', `/bulk-exports/${id}`, { json: { status } });
+      expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'status'] }] } });
+      expect(await platform.call('GET', `/bulk-exports/${id}`)).toMatchObject({
+        body: { status: 'CREATED' },
+      });
+    },
+  );
 
   it.each([{}, { status: null }, { status: 'Cancelled', filter: 'x' }, { status: ['Cancelled'] }])(
-    'by %j is refused',
+    'with body %j is rejected',
     async (json) => {
       const { id } = await newExport(platform, sample(destination, project));
       expect(await platform.call('PATCH', `/bulk-exports/${id}`, { json })).toMatchObject({ status: 422 });
@@ -155,7 +160,7 @@ describe('a change of an export', () => {
   );
 });
 
-describe('a question', () => {
+describe('a read request', () => {
   it.each([
     ['/bulk-exports?limit=0', ['query', 'limit']],
     ['/bulk-exports?limit=1001', ['query', 'limit']],
@@ -171,11 +176,11 @@ describe('a question', () => {
     ['/bulk-exports/destination', ['path', 'export_id']],
     ['/bulk-exports/nonsense/runs', ['path', 'export_id']],
     [`/bulk-exports/${randomUUID()}/runs/nonsense`, ['path', 'run_id']],
-  ])('%s is refused with its place', async (path, loc) => {
+  ])('%s is rejected with the location of the error', async (path, loc) => {
     expect(await platform.call('GET', path)).toMatchObject({ status: 422, body: { detail: [{ loc }] } });
   });
 
-  it('of what is not there is answered with 404', async () => {
+  it('for an unknown object returns 404', async () => {
     const { id } = await newExport(platform, sample(destination, project));
     const other = await newExport(platform, sample(destination, project));
     const [foreign] = await runsOf(platform, other.id);
@@ -191,8 +196,8 @@ describe('a question', () => {
   });
 });
 
-describe('in a project of stock spellings', () => {
-  it('statuses are spelled as stock clients know them, everywhere', async () => {
+describe('in a project with a langgraph.json', () => {
+  it('statuses have the spelling of stock clients in all responses', async () => {
     const folder = await mkdtemp(join(fileURLToPath(new URL('../graphs', import.meta.url)), 'compat-'));
     try {
       await writeFile(
@@ -233,7 +238,7 @@ describe('in a project of stock spellings', () => {
 });
 
 describe('another workspace', () => {
-  it('sees nothing of an export, and cannot export what is ours', async () => {
+  it('cannot read an export, and cannot export a project of this workspace', async () => {
     const { id } = await newExport(platform, sample(destination, project));
     const [run] = await runsOf(platform, id);
     await claimed(platform, run?.id ?? '');

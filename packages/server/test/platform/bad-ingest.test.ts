@@ -1,4 +1,4 @@
-// Ingest that goes wrong: a clear answer each, and whatever can be taken in stands.
+// Invalid ingest requests: each gets a clear error, and the valid parts are stored.
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -43,7 +43,7 @@ const run = (id: string, more: object = {}): string =>
 
 const statusOf = async (id: string): Promise<number> => (await platform.call('GET', `/runs/${id}`)).status;
 
-describe('a batch with a bad run', () => {
+describe('a batch with an invalid run', () => {
   const other = randomUUID();
   it.each<[string, (id: string) => [string, string][], RegExp]>([
     [
@@ -62,20 +62,16 @@ describe('a batch with a bad run', () => {
       /disagrees with its parent_run_id/,
     ],
     [
-      'a dotted_order that is none',
+      'an invalid dotted_order',
       (id) => [[`post.${id}`, run(id, { dotted_order: 'abc' })]],
       /is not a list of start times/,
     ],
     ['another id than its part', (id) => [[`post.${id}`, run(other)]], /not the one that its part names/],
     ['no UUID', (id) => [[`post.x${id.slice(1)}`, run(`x${id.slice(1)}`)]], /id is not a UUID/],
+    ['an invalid time', (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]], /end_time is not a time/],
+    ['invalid JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
     [
-      'a time that is none',
-      (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]],
-      /end_time is not a time/,
-    ],
-    ['no JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],
-    [
-      'inputs that are no JSON',
+      'inputs that are not JSON',
       (id) => [
         [`post.${id}`, run(id)],
         [`post.${id}.inputs`, '{"a"}'],
@@ -99,8 +95,8 @@ describe('a batch with a bad run', () => {
       /extra is not an object/,
     ],
     ['tags that are numbers', (id) => [[`post.${id}`, run(id, { tags: [1] })]], /tags is not a list/],
-    ['a part that nobody knows', (id) => [[`post.${id}.secrets`, '1']], /is not known/],
-  ])('names the one with %s, and takes in the others', async (_, bad, message) => {
+    ['an unknown part', (id) => [[`post.${id}.secrets`, '1']], /is not known/],
+  ])('reports the run with %s and stores the others', async (_, bad, message) => {
     const [good, id] = [randomUUID(), randomUUID()];
     const parts = bad(id).map(([name, content]) => part(name, content));
     const { status, body } = await send(Buffer.concat([...parts, part(`post.${good}`, run(good)), end]));
@@ -111,7 +107,7 @@ describe('a batch with a bad run', () => {
     expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
   });
 
-  it('names the one with a part of the wrong length', async () => {
+  it('reports the run that has a part of the wrong length', async () => {
     const [good, id] = [randomUUID(), randomUUID()];
     const wrong = `--${boundary}\r\nContent-Disposition: form-data; name="post.${id}"\r\nContent-Length: 5\r\n\r\n${run(id)}\r\n`;
     const { body } = await send(Buffer.concat([Buffer.from(wrong), part(`post.${good}`, run(good)), end]));
@@ -119,13 +115,13 @@ describe('a batch with a bad run', () => {
     expect([await statusOf(good), await statusOf(id)]).toEqual([200, 404]);
   });
 
-  it('is 422 when nothing of it can be taken in', async () => {
+  it('returns 422 when none of its runs can be stored', async () => {
     const { status, body } = await send(Buffer.concat([part('post.x', '{}'), end]));
     expect(status).toBe(422);
     expect(body).toMatchObject({ detail: [{ loc: ['body', 'x'], msg: 'id is not a UUID' }] });
   });
 
-  it('loses the run whose part is cut off, and no other', async () => {
+  it('loses only the run whose part is cut off', async () => {
     const [whole, cut] = [randomUUID(), randomUUID()];
     const bytes = Buffer.concat([
       part(`post.${whole}`, run(whole)),
@@ -141,9 +137,9 @@ describe('a batch with a bad run', () => {
   });
 });
 
-describe('a run that is odd', () => {
+describe('an unusual run', () => {
   it.each(['1970-01-01T00:00:00Z', '2100-12-31T23:59:59.999999Z', '0001-01-01T00:00:00Z', 0])(
-    'is taken in with the start time %s, and found again',
+    'with the start time %s is stored and found',
     async (start_time) => {
       const id = randomUUID();
       const { status } = await platform.call('POST', '/runs', {
@@ -166,7 +162,7 @@ describe('a run that is odd', () => {
     },
   );
 
-  it('may have 30 MB of inputs', async () => {
+  it('has up to 30 MB of inputs', async () => {
     const id = randomUUID();
     const inputs = { text: 'x'.repeat(30_000_000) };
     const { status } = await send(
@@ -177,7 +173,7 @@ describe('a run that is odd', () => {
     expect((body as { inputs: { text: string } }).inputs.text).toHaveLength(30_000_000);
   });
 
-  it('keeps numbers, texts and keys as they were written', async () => {
+  it('keeps numbers, texts and keys as they were sent', async () => {
     const id = randomUUID();
     const inputs =
       '{"big":12345678901234567890123,"exact":1.10,"nul":"\\u0000","half":"\\ud800","__proto__":{"x":1}, "x":1,"x":2}';
@@ -186,7 +182,7 @@ describe('a run that is odd', () => {
     expect(await response.text()).toContain(`"inputs":${inputs}`);
   });
 
-  it('keeps metadata that is too long to search', async () => {
+  it('keeps metadata that is too long to be searched', async () => {
     const id = randomUUID();
     const extra = {
       runtime: 'r',
@@ -198,7 +194,7 @@ describe('a run that is odd', () => {
     expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ extra, thread_id: 't' });
   });
 
-  it('comes in parts of any order, and by a patch first', async () => {
+  it('is accepted with its parts in any order, also with the patch first', async () => {
     const id = randomUUID();
     await send(
       Buffer.concat([
@@ -222,19 +218,19 @@ describe('a run that is odd', () => {
 });
 
 describe('a body', () => {
-  it('that is no multipart is refused', async () => {
+  it('that is not multipart is rejected', async () => {
     expect(await send(Buffer.from('hello'))).toMatchObject({ status: 422 });
     expect(await send(end, { 'content-type': 'multipart/form-data' })).toMatchObject({ status: 400 });
     expect(await send(end, { 'content-type': 'application/json' })).toMatchObject({ status: 415 });
     expect(await send(end, { 'content-encoding': 'br' })).toMatchObject({ status: 415 });
   });
 
-  it('that is empty takes nothing in', async () => {
+  it('that is empty stores nothing', async () => {
     expect(await send(end)).toMatchObject({ status: 202 });
     expect(await platform.call('POST', '/runs/batch', { json: {} })).toMatchObject({ status: 202 });
   });
 
-  it('that unpacks to more than the limit is refused, and the server goes on', async () => {
+  it('that decompresses to more than the limit is rejected, and the server keeps serving', async () => {
     const bomb = gzipSync(Buffer.alloc(200_000_000));
     expect(bomb.length).toBeLessThan(1_000_000);
     expect(await send(bomb, { 'content-encoding': 'gzip' })).toMatchObject({
@@ -244,17 +240,17 @@ describe('a body', () => {
     expect(await platform.call('GET', '/info', { key: null })).toMatchObject({ status: 200 });
   });
 
-  it('that is larger than the limit is refused', async () => {
+  it('that is larger than the limit is rejected', async () => {
     expect(await send(Buffer.alloc(42_000_000))).toMatchObject({ status: 413 });
   });
 
-  it('that is broken gzip is refused', async () => {
+  it('that is invalid gzip is rejected', async () => {
     const bytes = gzipSync(Buffer.concat([part(`post.${randomUUID()}`, '{}'), end]));
     for (const broken of [bytes.subarray(0, -10), Buffer.from('not gzip at all')])
       expect(await send(broken, { 'content-encoding': 'gzip' })).toMatchObject({ status: 400 });
   });
 
-  it('that the client breaks off leaves nothing', async () => {
+  it('that the client aborts stores nothing', async () => {
     const id = randomUUID();
     const { hostname, port } = new URL(platform.apiUrl);
     const sending = request({
@@ -268,9 +264,9 @@ describe('a body', () => {
         'content-length': '100000',
       },
     });
-    const gone = new Promise((resolve) => sending.once('error', resolve));
-    sending.write(part(`post.${id}`, run(id)), () => sending.destroy(new Error('gone')));
-    await gone;
+    const failed = new Promise((resolve) => sending.once('error', resolve));
+    sending.write(part(`post.${id}`, run(id)), () => sending.destroy(new Error('aborted')));
+    await failed;
     expect(await statusOf(id)).toBe(404);
   });
 
@@ -289,7 +285,7 @@ describe('a body', () => {
     ['POST', '/sessions', '{}', 422],
     ['GET', '/sessions?limit=0', undefined, 422],
     ['DELETE', '/runs/x', undefined, 405],
-  ])('%s %s %s is %d', async (method, path, body, status) => {
+  ])('%s %s %s returns %d', async (method, path, body, status) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await platform.call(method, path, body === undefined ? {} : { body, headers });
     expect(answer.status).toBe(status);

@@ -1,5 +1,5 @@
-// Every route of the platform, every kind of bad input: a status and a sentence each, never a 5xx, and the server goes on.
-// What is wrong inside runs and spans is in bad-ingest.test.ts and bad-otlp.test.ts. A route without a sample fails the test.
+// Every route of the platform with every kind of invalid input: each gets a status and a message, never a 5xx, and the server keeps
+// serving. Invalid runs and spans are in bad-ingest.test.ts and bad-otlp.test.ts. A route without a sample fails the test.
 import { randomUUID } from 'node:crypto';
 import { platformRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const span = () => ({
   end_time: '2026-11-02T00:00:00Z',
 });
 
-/** A good body for every route that takes one. */
+/** A valid body for every route that takes one. */
 const samples = (): Record<string, Record<string, unknown>> => ({
   createWorkspace: { display_name: 'w' },
   createKey: {},
@@ -52,8 +52,8 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   validateExport: span(),
   changeExport: { status: 'Cancelled' },
 });
-/** Those are of things that are not there. */
-const ofNothing = ['replaceModelPrice', 'changeFeedback', 'changeDestination', 'changeExport'];
+/** Routes whose object does not exist. */
+const ofUnknown = ['replaceModelPrice', 'changeFeedback', 'changeDestination', 'changeExport'];
 
 const params = (): Record<string, string> => ({
   id: run_id,
@@ -69,7 +69,7 @@ const params = (): Record<string, string> => ({
   run_id,
 });
 
-/** What a query has to say. */
+/** Required query parameters. */
 const required: Record<string, () => string> = {
   listTraceThreadRuns: () => `session_id=${session_id}`,
   listScheduleRuns: () => `source_bulk_export_id=${randomUUID()}`,
@@ -96,7 +96,7 @@ const send = async (
     method: route.method.toUpperCase(),
     headers: {
       'x-api-key': platform.key,
-      // Of the two workspaces that there are, once one has been made.
+      // One of the two workspaces that exist once the sample workspace has been created.
       'x-tenant-id': platform.workspace_id,
       ...(body === undefined || type === null ? {} : { 'content-type': type }),
     },
@@ -108,7 +108,7 @@ const send = async (
 const call = (method: string, path: string, json?: unknown) =>
   platform.call(method, path, { json, headers: { 'x-tenant-id': platform.workspace_id } });
 
-/** A refusal says what it is, in our words, and nothing of our insides. */
+/** A rejection has a problem body in svc's format, and exposes no internals. */
 const expectProblem = ({ status, text }: Answer, statuses: number[], what: string): void => {
   expect(statuses, `${what}: ${status} ${text.slice(0, 300)}`).toContain(status);
   const problem = JSON.parse(text) as Record<string, unknown>;
@@ -116,26 +116,26 @@ const expectProblem = ({ status, text }: Answer, statuses: number[], what: strin
   expect(text, what).not.toMatch(/node_modules|\bat \/|select .* from|\.ts:\d/);
 };
 
-const alive = async (): Promise<void> => {
+const expectServing = async (): Promise<void> => {
   expect((await platform.server.call('GET', '/ok?check_db=1')).body).toEqual({ ok: true });
 };
 
 const deep = `${'['.repeat(600)}${']'.repeat(600)}`;
 
 describe('a body', () => {
-  it('has a sample for every route that takes one', () => {
+  it('has a valid sample for every route that takes one', () => {
     expect(Object.keys(samples()).toSorted()).toEqual(withBody.map(([name]) => name).toSorted());
   });
 
-  it('that is good is taken by every route, so that what is wrong below is what is said to be', async () => {
+  it('that is valid is accepted by every route, so that the tests below change one thing only', async () => {
     for (const [name, route] of withBody) {
       const { status, text } = await send(route, pathOf(name, route), JSON.stringify(samples()[name]));
-      expect(ofNothing.includes(name) ? [404] : [200], `${name}: ${text}`).toContain(status);
+      expect(ofUnknown.includes(name) ? [404] : [200], `${name}: ${text}`).toContain(status);
     }
   });
 
   it.each<[string, string | Uint8Array, number[]]>([
-    ['that is no JSON', '{"a":', [400]],
+    ['that is not JSON', '{"a":', [400]],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), [400]],
     ['nested too deep', `{"x":${deep}}`, [422]],
     ['with a key twice', '{"x":1,"x":2}', [422]],
@@ -149,26 +149,26 @@ describe('a body', () => {
     ['that is a number', '42', [422]],
     ['that is null', 'null', [422]],
     ['that is a list', '[]', [422]],
-  ])('%s is refused by every route', async (_, body, statuses) => {
+  ])('%s is rejected by every route', async (_, body, statuses) => {
     for (const [name, route] of withBody)
       expectProblem(await send(route, pathOf(name, route), body), statuses, name);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    await alive();
+    await expectServing();
   });
 
-  it('of another type, or without one, is refused by every route', async () => {
+  it('with another or no content type is rejected by every route', async () => {
     for (const [name, route] of [...withBody, ...uploads]) {
       const body = JSON.stringify(samples()[name] ?? {});
       for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
         expectProblem(await send(route, pathOf(name, route), body, type), [400, 415, 422], `${name} ${type}`);
     }
-    await alive();
+    await expectServing();
   });
 
-  it('with a field of a wrong kind is refused by every route, and names it', async () => {
+  it("with a field of a wrong type is rejected by every route, with the field's name", async () => {
     const wrong = [{}, [], [{}], 'x'.repeat(70_000), -1, 1.5, true, '', 'nonsense', [null], { a: { b: [] } }];
     for (const [name, route] of withBody) {
-      // Of a choice between shapes the sample has the fields.
+      // Of a union, the sample has the fields of one member.
       const { shape = samples()[name] ?? {} } = route.body as unknown as { shape?: Record<string, unknown> };
       const fields = Object.keys(shape);
       expect(fields.length, name).toBeGreaterThan(0);
@@ -183,39 +183,39 @@ describe('a body', () => {
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 120_000);
 });
 
 describe('an upload', () => {
   it.each<[string, string | Uint8Array]>([
-    ['of nothing', ''],
-    ['that is no JSON', '{"post":'],
+    ['that is empty', ''],
+    ['that is not JSON', '{"post":'],
     ['of invalid UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['nested too deep', `{"post":${deep},"patch":${deep},"id":${deep},"resourceSpans":${deep}}`],
     ['that is a string', '"hello"'],
     ['that is null', 'null'],
     ['that is a list', '[[]]'],
-    ['whose fields are of a wrong kind', '{"post":1,"patch":{},"id":[],"resourceSpans":"x"}'],
+    ['whose fields have wrong types', '{"post":1,"patch":{},"id":[],"resourceSpans":"x"}'],
     ['over the limit', `{"x":"${'x'.repeat(250_000)}"}`],
-  ])('%s is refused by every route', async (what, body) => {
+  ])('%s is rejected by every route', async (what, body) => {
     for (const [name, route] of uploads) {
       for (const type of route.upload ?? []) {
         const sent = type.startsWith('multipart/') ? `${type}; boundary=b` : type;
         const answer = await send(route, pathOf(name, route), body, sent);
-        // An export of no spans is no fault.
-        if (what === 'of nothing' && name === 'ingestOtlp' && answer.status === 200) continue;
+        // An OTLP request without spans is valid.
+        if (what === 'that is empty' && name === 'ingestOtlp' && answer.status === 200) continue;
         expectProblem(answer, [400, 413, 422], `${name} ${type}`);
       }
     }
-    await alive();
+    await expectServing();
   });
 });
 
 describe('an id', () => {
   const bad = ['x', '%00', '..%2f..', 'a'.repeat(3_000), "'", '%F0%9F%92%A9', '00000000', '%ff', '%', '-1'];
 
-  it('that is none is refused by every route', async () => {
+  it('that is invalid is rejected by every route', async () => {
     for (const [name, route] of routes) {
       for (const field of Object.keys(route.params?.shape ?? {})) {
         for (const id of bad) {
@@ -227,16 +227,16 @@ describe('an id', () => {
           );
           const what = `${name} ${field}=${id.slice(0, 20)}`;
           expect(answer.status, `${what}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
-          // A thread's id may be any text: one that nobody has said has no runs.
+          // A thread's id may be any text: an unknown one has no runs.
           if (field === 'thread_id' && answer.status === 200) continue;
           expectProblem(answer, [400, 404, 414, 422], what);
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 60_000);
 
-  it('of nothing is 404, for every route that does not make it', async () => {
+  it('of an unknown object returns 404 on every route that does not create it', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.params && !one.upload)) {
       for (const field of Object.keys(route.params?.shape ?? {})) {
         if (field === 'thread_id') continue;
@@ -248,7 +248,7 @@ describe('an id', () => {
     }
   });
 
-  it('that nobody serves is 404, and a method that nobody serves 405', async () => {
+  it('an unknown path returns 404, and an unknown method 405', async () => {
     expect((await call('GET', '/nothing')).body).toMatchObject({ code: 'not_found' });
     expect((await call('PUT', '/runs/query')).status).toBe(405);
   });
@@ -270,7 +270,7 @@ describe('a query', () => {
     '%ff',
   ];
 
-  it('with a value of a wrong kind is refused by every route', async () => {
+  it('with a value of a wrong type is rejected by every route', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.query)) {
       for (const field of Object.keys(route.query?.shape ?? {})) {
         for (const value of values) {
@@ -284,10 +284,10 @@ describe('a query', () => {
         }
       }
     }
-    await alive();
+    await expectServing();
   }, 60_000);
 
-  it.each(['-1', '1.5', '1000000000', '0', ''])('with limit %s is refused', async (limit) => {
+  it.each(['-1', '1.5', '1000000000', '0', ''])('with limit %s is rejected', async (limit) => {
     for (const path of ['/sessions', '/feedback', `/runs/threads/x?session_id=${session_id}`]) {
       const url = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
       expect((await call('GET', url)).status, url).toBe(422);
@@ -296,7 +296,7 @@ describe('a query', () => {
   });
 
   it.each(['nonsense', 'eyJ9', Buffer.from('2026-11-21T00:00:00Z x').toString('base64url')])(
-    'with a cursor that nobody gave is refused: %s',
+    'with an invalid cursor is rejected: %s',
     async (cursor) => {
       const answers = [
         await call('POST', '/runs/query', { cursor }),
@@ -311,11 +311,11 @@ describe('a query', () => {
 describe('a header', () => {
   it.each<[string, Record<string, string>, number[]]>([
     ['that names no workspace', { 'x-tenant-id': 'nonsense' }, [403, 422]],
-    ['that names the workspace of nobody', { 'x-tenant-id': randomUUID() }, [403]],
-    ['with a key of nobody', { 'x-api-key': 'nonsense' }, [401, 403, 429]],
+    ['that names an unknown workspace', { 'x-tenant-id': randomUUID() }, [403]],
+    ['with an unknown key', { 'x-api-key': 'nonsense' }, [401, 403, 429]],
     ['with a key of 5 KB', { 'x-api-key': 'x'.repeat(5_000) }, [401, 403, 429]],
     ['with an empty key', { 'x-api-key': '' }, [401, 403, 429]],
-  ])('%s is refused by every route', async (_, headers, statuses) => {
+  ])('%s is rejected by every route', async (_, headers, statuses) => {
     for (const [name, route] of routes.filter(([, one]) => one.access !== 'public')) {
       const response = await fetch(platform.server.url + pathOf(name, route), {
         method: route.method.toUpperCase(),

@@ -29,7 +29,7 @@ const traceRun = (id: string, fields: RunWrite['fields']): RunWrite => ({
 });
 
 describe('counting hours of traces', () => {
-  it('goes on when a workspace has sent more tokens than a column holds', async () => {
+  it('continues when a workspace has sent more tokens than a column holds', async () => {
     const traces = traceStorage(db);
     const hours = traceHourStorage(db);
     const [bad, good] = [randomUUID(), randomUUID()];
@@ -45,8 +45,8 @@ describe('counting hours of traces', () => {
   });
 });
 
-describe('giving late trace runs their paths', () => {
-  it('goes on when a workspace has trace runs that never get one', async () => {
+describe('assigning paths to trace runs whose parents arrived after them', () => {
+  it('continues when a workspace has trace runs that never get a path', async () => {
     const traces = traceStorage(db);
     const bad = '00000000-0000-4000-8000-000000000000';
     const good = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
@@ -62,7 +62,7 @@ describe('giving late trace runs their paths', () => {
       traceRun(child, { parent_run_id: parent }),
     ];
     await traces.ingest(good, made, [], daysKept);
-    // As if two batches had missed each other.
+    // As if two concurrent batches had missed each other.
     await sql(db, 'update trace_runs set dotted_order = null where id = $1', [child]);
     await sql(db, 'insert into trace_orphans values ($1, $2, $3)', [good, parent, child]);
     expect(await tracePartitionStorage(db).adoptLate(2)).toBe(1);
@@ -84,7 +84,7 @@ describe('exports', () => {
   const retry = { retries: 0, delayMs: 0 };
   const limits = { runsPerExport: 10, exportsPerWorkspace: 10 };
 
-  /** Every change of this export fails from now on. */
+  /** From now on every update of this export fails. */
   const breakExport = async (id: string): Promise<void> => {
     await sql(
       db,
@@ -120,7 +120,7 @@ describe('exports', () => {
     await sql(db, 'drop trigger refuse on exports');
   });
 
-  it('of schedules are made one by one: a schedule that cannot make one is paused with the reason', async () => {
+  it('of schedules are created one by one: a schedule that cannot create one is paused with the reason', async () => {
     const since = new Date(Date.now() - 3 * 3_600_000).toISOString().replace('Z', '000Z');
     const schedules = [
       await newExport(db, place, { interval_hours: 1, start: since }),
@@ -142,7 +142,7 @@ describe('exports', () => {
     await sql(db, 'drop trigger refuse on exports');
   });
 
-  it('record a reason that holds NUL, which a column of text cannot', async () => {
+  it('record an error that contains NUL, which a text column cannot store', async () => {
     const id = await newExport(db, place);
     const leases = exportLeaseStorage(db);
     await sql(db, `update exports set created_at = now() - interval '1 hour'`);
@@ -155,7 +155,7 @@ describe('exports', () => {
 });
 
 describe('a run', () => {
-  it('is given back for a reason that holds NUL', async () => {
+  it('is released with an error that contains NUL', async () => {
     const leases = runLeaseStorage(db);
     await leases.release([{ id: randomUUID(), lease_token: 1 }], {
       charge: true,

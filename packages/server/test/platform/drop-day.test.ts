@@ -1,4 +1,4 @@
-// A day of traces that is kept no longer goes, however many queries read traces meanwhile.
+// A day of expired traces is dropped, however many queries read traces meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
@@ -41,12 +41,12 @@ const store = (runs: RunWrite[], daysKept = 30): Promise<unknown> =>
   traceStorage(database).ingest(tenant_id, runs, [], daysKept);
 
 interface Reader {
-  /** How many runs it has seen. */
+  /** How many runs it has read. */
   count: number;
   end(): Promise<void>;
 }
 
-/** A query that stays open, as one that reads for long. */
+/** A query that stays open, like a long read. */
 const openReader = async (): Promise<Reader> => {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -76,8 +76,8 @@ const tables = async (): Promise<string[]> =>
     )
   ).map(({ relname }) => relname);
 
-describe('a day that is kept no longer', () => {
-  it('goes while there is always a query that reads traces', async () => {
+describe('an expired day', () => {
+  it('is dropped while there is always a query that reads traces', async () => {
     await store([newRun(daysAgo(20)), newRun(daysAgo(0))]);
     expect(await tables()).toHaveLength(4);
     const first = await openReader();
@@ -85,7 +85,7 @@ describe('a day that is kept no longer', () => {
     const dropped = days.dropOldest(10);
     dropped.catch(() => undefined); // awaited below
     await untilOneWaits(database);
-    // Who comes later neither waits for it, nor is waited for.
+    // Later queries neither wait for the drop nor delay it.
     const second = await openReader();
     expect(second.count).toBe(1);
     await store([newRun(daysAgo(0))]);
@@ -95,19 +95,19 @@ describe('a day that is kept no longer', () => {
     await second.end();
   });
 
-  it('goes with the next try when a query has outlasted the first', async () => {
-    const late = newRun(daysAgo(20));
-    await store([late, newRun(daysAgo(0))]);
+  it('is dropped by the next try when a query has outlasted the first', async () => {
+    const expired = newRun(daysAgo(20));
+    await store([expired, newRun(daysAgo(0))]);
     const reader = await openReader();
     await using impatient = await openDatabase({
       connection: { ...database.options.connection, lock_timeout: 100 },
     });
     await expect(tracePartitionStorage(impatient).dropOldest(10)).rejects.toThrow('took too long');
     // It is hidden from every later statement.
-    await store([{ ...late, rank: 1, writes: ['2'] }], 10);
-    expect(await traceStorage(database).find(tenant_id, late.id)).toBeUndefined();
+    await store([{ ...expired, rank: 1, writes: ['2'] }], 10);
+    expect(await traceStorage(database).find(tenant_id, expired.id)).toBeUndefined();
     await expect(tracePartitionStorage(impatient).dropOldest(10)).rejects.toThrow('took too long');
-    // A day that is asked for again meanwhile, as after a change of the setting, is refused for the moment.
+    // A write to that day, as after a change of the setting, is rejected for the moment.
     await expect(store([newRun(daysAgo(20))])).rejects.toMatchObject({ code: 'unavailable' });
     await reader.end();
     expect(await days.dropOldest(10)).toBe(true);

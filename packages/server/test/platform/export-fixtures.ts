@@ -1,4 +1,4 @@
-// Exports in any state, put into the database as those who execute them would leave them.
+// Exports in any state, written to the database as workers would leave them.
 import { randomUUID } from 'node:crypto';
 import type { BulkExport, ExportRun, Project } from '@svc/contract';
 import { expect } from 'vitest';
@@ -7,7 +7,7 @@ import type { PlatformServer } from './platform-server.ts';
 export const sql = <Row>(platform: PlatformServer, text: string, values: unknown[] = []): Promise<Row[]> =>
   platform.server.database.query<Row>({ name: '', text }, values);
 
-/** A destination that was never tried. */
+/** A destination that was never tested. */
 export const newDestination = async (
   platform: PlatformServer,
   config: Record<string, unknown> = { bucket_name: 'traces', prefix: '/deep/er/' },
@@ -35,7 +35,7 @@ export const newProject = async (
   return (body as Project).id;
 };
 
-/** A body that makes an export of three days, the first and the last of them not whole. */
+/** The body of an export of three days; the first and the last are partial. */
 export const sample = (destination: string, project: string): Record<string, unknown> => ({
   bulk_export_destination_id: destination,
   session_id: project,
@@ -69,7 +69,7 @@ export const claimed = (platform: PlatformServer, run_id: string): Promise<unkno
     [run_id],
   );
 
-/** A file that is in the destination for good. */
+/** A file that is committed at the destination. */
 export const wroteFile = async (
   platform: PlatformServer,
   { id, rows, at, number = 0 }: { id: string; rows: number; at: string; number?: number },

@@ -1,4 +1,4 @@
-// Exports by the SDK: every method, and waiting for an end that comes one way or the other.
+// The SDK for exports: every method, and waiting for the end of an export.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BulkExport, destinationRoutes, exportRoutes, type Routes } from '@svc/contract';
@@ -11,7 +11,7 @@ let platform: PlatformServer;
 let client: PlatformClient;
 type NewExport = Parameters<PlatformClient['exports']['create']>[0];
 let body: NewExport;
-/** A schedule by which nothing is due. */
+/** A schedule that is not due. */
 let scheduled: NewExport;
 const called = new Set<string>();
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('the client for exports', () => {
     expect([...called].toSorted()).toEqual(callsOf(exportRoutes));
   });
 
-  it('has one for every route of destinations', async () => {
+  it('has a method for every route of destinations', async () => {
     called.clear();
     const folder = { destination_type: 'file', display_name: 'a folder', config: { path: 'sdk' } } as const;
     const made = await client.destinations.create(folder);
@@ -73,7 +73,7 @@ const callsOf = (routes: Routes): string[] =>
     .toSorted();
 
 describe('waiting for an export', () => {
-  it('resolves with it when it is completed, and tells of every look', async () => {
+  it('resolves when the export is completed, and reports every poll', async () => {
     const { id } = await client.exports.create(body);
     const seen: string[] = [];
     const done = client.exports.waitFor(id, {
@@ -99,13 +99,13 @@ describe('waiting for an export', () => {
     });
   });
 
-  it('rejects when nothing can be waited for: of a schedule, and of what is not there', async () => {
+  it('rejects for a schedule and for an unknown export', async () => {
     const { id } = await client.exports.create(scheduled);
     await expect(client.exports.waitFor(id)).rejects.toBeInstanceOf(ExportError);
     await expect(client.exports.waitFor(crypto.randomUUID())).rejects.toMatchObject({ status: 404 });
   });
 
-  it('ends when it is aborted, or has taken too long, and leaves the export alone', async () => {
+  it('ends when it is aborted or times out, and does not change the export', async () => {
     const { id } = await client.exports.create(body);
     const abort = new AbortController();
     const aborted = client.exports.waitFor(id, { signal: abort.signal, onProgress: () => abort.abort() });
@@ -116,7 +116,7 @@ describe('waiting for an export', () => {
     expect((await client.exports.get(id)).status).toBe('CREATED');
   });
 
-  it('goes on through errors of a server, and through one that is away', async () => {
+  it('continues through errors and disconnects of the server', async () => {
     const { id } = await client.exports.create(body);
     await setStatus(id, 'COMPLETED');
     const answers = [500, 503, 'gone', 502, 'gone'];
@@ -126,7 +126,7 @@ describe('waiting for an export', () => {
     expect(answers).toEqual([]);
   });
 
-  it('gives up a server that stays away for longer than its patience', async () => {
+  it('stops when the server is unavailable for longer than its limit', async () => {
     await using proxy = await flaky(Array(1_000).fill(500));
     const away = createPlatformClient({ apiUrl: proxy.url, apiKey: platform.key });
     await expect(
@@ -137,7 +137,7 @@ describe('waiting for an export', () => {
   });
 });
 
-/** Passes requests on once it has answered these, in order: a status, or a connection that breaks. */
+/** A proxy that first gives the listed answers (a status, or a broken connection), then forwards requests. */
 const flaky = async (answers: (number | string)[]) => {
   const server = createServer((request, response) => {
     const answer = answers.shift();

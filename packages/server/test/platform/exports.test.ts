@@ -1,4 +1,4 @@
-// Bulk exports as clients see them: what known consumers build on, and every step of the way from CREATED to an end.
+// Bulk exports over the API: the behaviour that existing clients rely on, and every transition from CREATED to the end.
 import { randomUUID } from 'node:crypto';
 import { type BulkExport, type ExportRun, ExportStatus, usualExportFields } from '@svc/contract';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ let platform: PlatformServer;
 let destination: string;
 let project: string;
 beforeAll(async () => {
-  // No slots: nothing here is executed, and what happens to exports is told to the database by hand.
+  // No slots, so no export is executed: the tests set the state of exports in the database.
   platform = await startPlatform({ exportSlots: '0' });
   destination = await newDestination(platform);
   project = await newProject(platform);
@@ -35,7 +35,7 @@ const setStatus = (id: string, status: string): Promise<unknown> =>
   sql(platform, `update exports set status = $2 where id = $1`, [id, status]);
 
 describe('an export', () => {
-  it('is CREATED with what was asked for, and the usual where nothing was', async () => {
+  it('is CREATED with the requested fields and defaults for the others', async () => {
     const made = await make();
     expect(made).toMatchObject({
       tenant_id: platform.workspace_id,
@@ -59,13 +59,13 @@ describe('an export', () => {
       next_export_at: null,
     });
     expect(await get(made.id)).toEqual(made);
-    const asked = {
+    const requested = {
       filter: 'eq(run_type, "llm")',
       format_version: 'v2_beta',
       compression: 'gzip',
       export_fields: ['start_time', 'id', 'thread_id'],
     };
-    expect(await make(asked)).toMatchObject(asked);
+    expect(await make(requested)).toMatchObject(requested);
     expect(
       await make({ export_fields: [...usualExportFields], end_time: '2026-03-03T04:00:00+02:00' }),
     ).toMatchObject({
@@ -74,7 +74,7 @@ describe('an export', () => {
     });
   });
 
-  it('has its runs when it is answered, which tile it exactly', async () => {
+  it('has its partition runs when the response is sent; they cover it exactly', async () => {
     const window = { start_time: '2026-03-01T06:00:00.000001Z', end_time: '2026-03-04T00:00:00.999999Z' };
     const { id, start_time, end_time, progress } = await make(window);
     const runs = await runsOf(platform, id);
@@ -103,7 +103,7 @@ describe('an export', () => {
     });
   });
 
-  it('says what has happened to it', async () => {
+  it('has events for what has happened to it', async () => {
     const { id } = await make();
     await platform.call('PATCH', `/bulk-exports/${id}`, { json: { status: 'Cancelled' } });
     const { body } = await platform.call('GET', `/bulk-exports/${id}/events`);
@@ -116,7 +116,7 @@ describe('an export', () => {
     expect(later.body).toMatchObject([{ type: 'cancelled' }]);
   });
 
-  it('is one of ten thousand that are not finished, at most', async () => {
+  it('is rejected above ten thousand unfinished exports', async () => {
     await using small = await startPlatform({ exportSlots: '0' });
     const body = sample(await newDestination(small), await newProject(small));
     const { id } = await newExport(small, body);
@@ -142,7 +142,7 @@ describe('an export', () => {
 });
 
 describe('progress', () => {
-  it('is of rows, files and time, while runs are under way', async () => {
+  it('counts rows, files and time while partition runs execute', async () => {
     const { id } = await make({ start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-05T00:00:00Z' });
     const [done, under, empty] = await runsOf(platform, id);
     for (const run of [done, under, empty]) await claimed(platform, run?.id ?? '');
@@ -211,13 +211,13 @@ describe('progress', () => {
         },
       },
     });
-    // Consumers tell an empty day from one that was not begun.
+    // Clients distinguish an empty day from a day that has not started.
     expect(runs[2]).toMatchObject({
       status: 'COMPLETED',
       metadata: { result: { rows_written: 0, exported_files: [] } },
     });
     expect(runs[3]?.metadata.result).toBeNull();
-    // … and trust that all rows are in some run.
+    // Clients rely on every row being in some partition run.
     const sum = runs.reduce((rows, { metadata }) => rows + (metadata.result?.rows_written ?? 0), 0);
     expect(sum).toBe(found.progress.rows_written);
     expect(await platform.call('GET', `/bulk-exports/${id}/runs/${runs[1]?.id}`)).toMatchObject({
@@ -226,7 +226,7 @@ describe('progress', () => {
     });
   });
 
-  it('names what failed, and when it is tried again', async () => {
+  it('reports the error and the time of the next try', async () => {
     const { id } = await make();
     const [run] = await runsOf(platform, id);
     await sql(
@@ -242,7 +242,7 @@ describe('progress', () => {
     });
   });
 
-  it('of files in a folder, and with paths of Hive, is where they are', async () => {
+  it('of files in a folder, and with Hive paths, has their location', async () => {
     for (const [path, root] of [
       ['/data/exports/shop/', /^\/data\/exports\/shop$/],
       ['shop', /^\/.*\/exports\/shop$/],
@@ -259,7 +259,7 @@ describe('progress', () => {
     }
   });
 
-  it('is 100 percent only when it is complete', async () => {
+  it('is 100 percent only when the export is complete', async () => {
     const { id } = await make();
     for (const run of await runsOf(platform, id)) {
       await claimed(platform, run.id);
@@ -280,7 +280,7 @@ describe('a cancel', () => {
     platform.call('PATCH', `/bulk-exports/${id}`, { json: { status } });
 
   it.each(['Cancelled', 'CANCELLED', 'cancelled'])(
-    'as %s ends the export and its runs for good',
+    'as %s ends the export and its partition runs for good',
     async (status) => {
       const { id } = await make();
       const [first, second] = await runsOf(platform, id);
@@ -301,14 +301,14 @@ describe('a cancel', () => {
     },
   );
 
-  it.each(['COMPLETED', 'FAILED', 'TIMEDOUT'])('of one that is %s is refused', async (status) => {
+  it.each(['COMPLETED', 'FAILED', 'TIMEDOUT'])('of an export that is %s is rejected', async (status) => {
     const { id } = await make();
     await setStatus(id, status);
     expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect((await get(id)).status).toBe(status);
   });
 
-  it('is told to those who execute it', async () => {
+  it('is sent to the worker that executes the export', async () => {
     const { id } = await make();
     const rung: string[] = [];
     await using _ = await platform.server.database.listen('svc', (payload) => rung.push(payload));
@@ -316,7 +316,7 @@ describe('a cancel', () => {
     await expect.poll(() => rung).toContain(`x:${id}`);
   });
 
-  it('meets an end once, whoever comes first', async () => {
+  it('and a completion at the same time yield one end, the first', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, async () => (await make()).id));
     const answers = await Promise.all(
       ids.flatMap((id) => [
@@ -336,24 +336,24 @@ describe('a cancel', () => {
 });
 
 describe('a schedule', () => {
-  /** Nothing is due: the server would make exports by it at any moment. */
+  /** Far enough in the past or future not to be due; otherwise the server would create exports of it at any moment. */
   const schedule = () =>
     make({ start_time: '2126-03-01T06:00:00Z', end_time: undefined, interval_hours: 24 });
 
-  it('has no end and no runs, and says when it exports next', async () => {
+  it('has no end and no partition runs, and returns its next export time', async () => {
     const made = await schedule();
     expect(made).toMatchObject({
       status: 'INTERVALSCHEDULED',
       interval_hours: 24,
       end_time: null,
-      // The window, and ten minutes for what comes late.
+      // The window, and ten minutes for late traces.
       next_export_at: '2126-03-02T06:10:00.000000Z',
       progress: { runs_total: 0, percent: 0 },
     });
     expect(await runsOf(platform, made.id)).toEqual([]);
   });
 
-  it('is cancelled without the exports that it has spawned', async () => {
+  it('is cancelled without the exports that it has created', async () => {
     const { id } = await schedule();
     const child = await make();
     await sql(platform, `update exports set source_export_id = $2 where id = $1`, [child.id, id]);
@@ -388,7 +388,7 @@ describe('a schedule', () => {
 });
 
 describe('a list of exports', () => {
-  it('is whole without a limit, and comes in pages until a short one', async () => {
+  it('is complete without a limit, and otherwise ends with a short page', async () => {
     await using fresh = await startPlatform({ exportSlots: '0' });
     const body = sample(await newDestination(fresh), await newProject(fresh));
     const made: string[] = [];
@@ -411,7 +411,7 @@ describe('a list of exports', () => {
     expect(await list('?limit=1000&offset=7')).toEqual([]);
   });
 
-  it('can be of a status, a project, a destination or a time', async () => {
+  it('can be filtered by status, project, destination and time', async () => {
     const mine = await newProject(platform);
     const there = await newDestination(platform);
     const first = await make({ session_id: mine });
@@ -431,7 +431,7 @@ describe('a list of exports', () => {
     expect(await list(`source_bulk_export_id=${first.id}`)).toEqual([]);
   });
 
-  it('takes a status in any case', async () => {
+  it('accepts a status in any case', async () => {
     const anyCase = fc
       .tuple(
         fc.constantFrom(...ExportStatus.options),
@@ -453,7 +453,7 @@ describe('a list of exports', () => {
     );
   });
 
-  it('of runs comes in pages and by status', async () => {
+  it('of partition runs has pages and a status filter', async () => {
     const { id } = await make();
     const [first, ...rest] = await runsOf(platform, id);
     await claimed(platform, first?.id ?? '');
@@ -466,7 +466,7 @@ describe('a list of exports', () => {
 });
 
 describe('a manifest', () => {
-  it('is there when the export is complete, and not before', async () => {
+  it('exists when the export is complete, and not before', async () => {
     const { id } = await make();
     const read = () => platform.call('GET', `/bulk-exports/${id}/manifest`);
     expect(await read()).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -480,7 +480,7 @@ describe('a manifest', () => {
 });
 
 describe('a dry run', () => {
-  it('counts the runs that an export would hold, and makes nothing', async () => {
+  it('counts the partition runs of an export, and creates nothing', async () => {
     const id = await newProject(platform);
     const post = (start_time: string, more: object = {}) => ({
       id: randomUUID(),
@@ -527,7 +527,7 @@ describe('a dry run', () => {
     expect((await platform.call('GET', `/bulk-exports?session_id=${id}`)).body).toEqual([]);
   });
 
-  it('lets the planner estimate what is too much to count', async () => {
+  it("uses the planner's estimate when counting is too expensive", async () => {
     const { database } = platform.server;
     const { exportEstimates } = await import('../../src/storage/exports/export-estimates.ts');
     const id = await newProject(platform);

@@ -1,4 +1,4 @@
-// Filters in SQL against the same filters in memory, on runs and filters that are made at random.
+// Filters in SQL compared with the same filters in memory, on random runs and filters.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Few of each, so that filters meet runs; some of them awkward. */
+/** Few distinct values, so that filters match runs; some with special characters. */
 const word = fc.constantFrom(
   'a',
   'A',
@@ -183,7 +183,7 @@ const scoreTest = fc
   .tuple(fc.constantFrom('eq', 'gt', 'gte', 'lt', 'lte'), cost)
   .map(([op, value]) => call(op, 'feedback_score', value));
 
-const family = fc.constantFrom('metadata', 'input', 'output', 'feedback').chain((name) =>
+const entryFilter = fc.constantFrom('metadata', 'input', 'output', 'feedback').chain((name) =>
   fc.oneof(
     keyTest(`${name}_key`),
     valueTest(`${name}_value`),
@@ -214,7 +214,7 @@ const leaf = fc.oneof(
   fc.constantFrom('eq(error, true)', 'neq(error, true)', 'eq(execution_order, 1)', 'and()', 'or()'),
   word.map((value) => call('has', 'tags', quoted(value))),
   entries.map((value) => call('has', 'metadata', quoted(JSON.stringify(value)))),
-  family,
+  entryFilter,
 );
 
 const { filter } = fc.letrec<{ filter: string }>((tie) => ({
@@ -223,7 +223,7 @@ const { filter } = fc.letrec<{ filter: string }>((tie) => ({
     { weight: 3, arbitrary: leaf },
     { weight: 1, arbitrary: fc.array(tie('filter'), { maxLength: 3 }).map((of) => call('or', ...of)) },
     { weight: 1, arbitrary: tie('filter').map((of) => call('not', of)) },
-    // Pairs in an `and` of their own: what stands beside them would be about the same entry.
+    // Pairs get an `and` of their own: conditions beside them would apply to the same entry.
     {
       weight: 1,
       arbitrary: fc
@@ -249,7 +249,7 @@ const found = async (tenant_id: string, condition: RunCondition): Promise<string
     limit: 1_000,
     columns: new Set(),
   };
-  // As one statement, and in stretches of a few runs.
+  // As one statement, and in ranges of a few runs.
   const { rows } = await traces.search(filter, { budgetMs: 60_000 });
   const inStretches = await traces.search(filter, { budgetMs: 60_000, statementMs: 0, stretch: 7 });
   expect(inStretches.rows).toEqual(rows);
@@ -263,7 +263,7 @@ const addFeedback = {
 };
 
 describe('a filter', () => {
-  it('finds in the store what it finds in memory', async () => {
+  it('finds the same runs in SQL as in memory', async () => {
     let hits = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -296,7 +296,7 @@ describe('a filter', () => {
       ),
       { numRuns: Number(process.env['SVC_FILTER_ROUNDS'] ?? 60) },
     );
-    // Filters that hold always or never would show nothing.
+    // Filters that always or never match would prove nothing.
     expect(hits).toBeGreaterThan(50);
   }, 300_000);
 });

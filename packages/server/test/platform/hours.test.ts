@@ -1,4 +1,4 @@
-// Hours that are written down, against a count of the runs, whatever was said of these in whatever order.
+// Hourly sums compared with counts of the runs, for writes in any order.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,13 +33,13 @@ const dayMs = 86_400_000;
 const midnight = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
 const at = (hoursAfter: number): string => new Date(midnight + hoursAfter * 3_600_000).toISOString();
 
-/** Hours from a midnight on: some near to others, some on other days, one of which is kept no longer. */
+/** Offsets from a midnight in hours: some close together, some on other days, one of them expired. */
 const starts = [-1, -0.01, 0, 0.5, 0.99, 1, 1.05, 5, 23.99, 24, -24 * 40];
 const runsMax = 6;
 const projects = 2;
 
-/** What is said of a run; a number names another run or project of the same test. */
-const saying = fc.record({
+/** One POST or PATCH for a trace run; a number refers to another run or project of the same test. */
+const runWrite = fc.record({
   run: fc.nat(runsMax - 1),
   isPatch: fc.boolean(),
   start: fc.option(fc.constantFrom(...starts), { nil: null, freq: 4 }),
@@ -52,7 +52,7 @@ const saying = fc.record({
   cost: fc.option(fc.constantFrom('0.1', '0.00002'), { nil: null }),
   error: fc.option(fc.constant('x'), { nil: null }),
 });
-type Saying = typeof saying extends fc.Arbitrary<infer T> ? T : never;
+type GeneratedWrite = typeof runWrite extends fc.Arbitrary<infer T> ? T : never;
 
 interface Names {
   tenant_id: string;
@@ -64,29 +64,32 @@ const ids = (count: number): string[] => Array.from({ length: count }, () => ran
 const newNames = (): Names => ({ tenant_id: randomUUID(), runs: ids(runsMax), projects: ids(projects) });
 
 let writes = 0;
-const toWrite = (said: Saying, { runs, projects: sessions }: Names): RunWrite => {
-  const start = said.start === null ? null : Date.parse(at(said.start));
+const toWrite = (generated: GeneratedWrite, { runs, projects: sessions }: Names): RunWrite => {
+  const start = generated.start === null ? null : Date.parse(at(generated.start));
   const after = (seconds: number | null): string | null =>
     start === null || seconds === null ? null : new Date(start + seconds * 1_000).toISOString();
-  const tokens = said.tokens === null ? null : String(said.tokens);
+  const tokens = generated.tokens === null ? null : String(generated.tokens);
   const fields: RunWrite['fields'] = {
-    session_id: said.project === null ? null : (sessions[said.project] ?? null),
-    parent_run_id: said.parent === null || said.parent === said.run ? null : (runs[said.parent] ?? null),
-    run_type: said.run_type,
-    end_time: after(said.lasted),
-    first_token_time: after(said.firstToken),
-    error: said.error,
+    session_id: generated.project === null ? null : (sessions[generated.project] ?? null),
+    parent_run_id:
+      generated.parent === null || generated.parent === generated.run
+        ? null
+        : (runs[generated.parent] ?? null),
+    run_type: generated.run_type,
+    end_time: after(generated.lasted),
+    first_token_time: after(generated.firstToken),
+    error: generated.error,
     prompt_tokens: tokens,
     total_tokens: tokens,
-    total_cost: said.cost,
+    total_cost: generated.cost,
   };
   const bits = Object.entries(fields).map(([name, value]) =>
     value === null ? 0 : traceFields[name as keyof typeof traceFields],
   );
   return {
-    id: runs[said.run] ?? '',
-    rank: said.isPatch ? 1 : 0,
-    patched: said.isPatch ? bits.reduce((all, bit) => all | bit, start === null ? 0 : 64) : 0,
+    id: runs[generated.run] ?? '',
+    rank: generated.isPatch ? 1 : 0,
+    patched: generated.isPatch ? bits.reduce((all, bit) => all | bit, start === null ? 0 : 64) : 0,
     writes: [String(++writes)],
     start_time: start === null ? null : new Date(start).toISOString(),
     metadata: '{}',
@@ -94,8 +97,8 @@ const toWrite = (said: Saying, { runs, projects: sessions }: Names): RunWrite =>
   };
 };
 
-/** A batch, whose runs are distinct; or hours are written down. */
-const batch = fc.uniqueArray(saying, { selector: (one) => one.run, minLength: 1, maxLength: 4 });
+/** A batch of distinct runs; or the hourly sums are updated. */
+const batch = fc.uniqueArray(runWrite, { selector: (one) => one.run, minLength: 1, maxLength: 4 });
 const step = fc.oneof(
   { weight: 3, arbitrary: batch },
   { weight: 1, arbitrary: fc.constant('fold' as const) },
@@ -116,7 +119,7 @@ const spans: Span[] = [
   [-24 * 50, 24.5],
 ];
 
-/** Of a project and of all, whenever they started, and within the span. */
+/** Compares the sums of a project and of all projects, with and without the span. */
 const expectSame = async ({ tenant_id, projects: all }: Names, span: Span = [0, null]): Promise<void> => {
   for (const session of [[all[0] ?? ''], all])
     for (const [since, until] of [[null, null], span] satisfies Span[]) {
@@ -131,7 +134,7 @@ const expectSame = async ({ tenant_id, projects: all }: Names, span: Span = [0, 
 };
 
 const byHour = (scope: RunScope): Promise<RunSums> => {
-  if (!isByHour(scope)) throw new Error('more is asked than projects and times');
+  if (!isByHour(scope)) throw new Error('the scope has conditions other than projects and times');
   return sumHours(database, scope);
 };
 
@@ -147,7 +150,7 @@ const changes = async ({ tenant_id }: Names): Promise<number> => {
   return row?.count ?? 0;
 };
 
-const model: Omit<Saying, 'run' | 'parent' | 'start' | 'tokens'> = {
+const model: Omit<GeneratedWrite, 'run' | 'parent' | 'start' | 'tokens'> = {
   isPatch: false,
   lasted: 1,
   firstToken: null,
@@ -157,8 +160,8 @@ const model: Omit<Saying, 'run' | 'parent' | 'start' | 'tokens'> = {
   error: null,
 };
 
-describe('sums of hours', () => {
-  it('are those of the runs, whatever was said of them, and when', async () => {
+describe('hourly sums', () => {
+  it('equal the sums of the runs after any writes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 8 }),
@@ -170,7 +173,7 @@ describe('sums of hours', () => {
             else
               await traces.ingest(
                 names.tenant_id,
-                one.map((said) => toWrite(said, names)),
+                one.map((generated) => toWrite(generated, names)),
                 [],
                 daysKept,
               );
@@ -185,7 +188,7 @@ describe('sums of hours', () => {
     );
   });
 
-  it('are those of the runs when batches come at once', async () => {
+  it('equal the sums of the runs after concurrent batches', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(batch, { minLength: 4, maxLength: 8 }), async (batches) => {
         const names = newNames();
@@ -193,7 +196,7 @@ describe('sums of hours', () => {
           batches.map((one) =>
             traces.ingest(
               names.tenant_id,
-              one.map((said) => toWrite(said, names)),
+              one.map((generated) => toWrite(generated, names)),
               [],
               daysKept,
             ),
@@ -228,7 +231,7 @@ describe('sums of hours', () => {
     );
   });
 
-  it('are counted from the runs while these come in, and written down once they do no more', async () => {
+  it('are counted from the runs while these arrive, and stored afterwards', async () => {
     const names = newNames();
     const one = toWrite({ ...model, run: 0, parent: null, start: 0.5, tokens: 10 }, names);
     await traces.ingest(names.tenant_id, [one], [], daysKept);
@@ -241,7 +244,7 @@ describe('sums of hours', () => {
     expect(await changes(names)).toBe(0);
   });
 
-  it('know of a caller that comes when the hour of what it called is written down', async () => {
+  it('include a parent that arrives when the hour of its child is already stored', async () => {
     const names = newNames();
     const inner = toWrite({ ...model, run: 1, parent: 0, start: 1.05, tokens: 10 }, names);
     const outer = toWrite({ ...model, run: 0, parent: null, start: 0.99, lasted: 9_000, tokens: 10 }, names);
@@ -257,7 +260,7 @@ describe('sums of hours', () => {
     await expectSame(names);
   });
 
-  it('are those of the runs when what was lost with its executor ends after they were written down', async () => {
+  it('follow a trace that is ended after the loss of its executor, when they are already stored', async () => {
     const names = newNames();
     const root = names.runs[0] ?? '';
     const outer = toWrite({ ...model, run: 0, parent: null, start: 0.99, lasted: null, tokens: 10 }, names);
@@ -274,7 +277,7 @@ describe('sums of hours', () => {
     await expectSame(names);
   });
 
-  it('follow what retention takes away, callers from the day before too', async () => {
+  it('follow the removal of expired days, also for parents on the day before', async () => {
     const names = newNames();
     const outer = toWrite({ ...model, run: 0, parent: null, start: -0.01, tokens: 10 }, names);
     const inner = toWrite({ ...model, run: 1, parent: 0, start: 0, tokens: 10 }, names);

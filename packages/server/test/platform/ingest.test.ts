@@ -1,4 +1,4 @@
-// What stock tracers send arrives, and reads back equal.
+// Traces of stock tracers are stored and read back unchanged.
 import { randomUUID } from 'node:crypto';
 import { Client, RunTree } from 'langsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const read = async (id: string): Promise<Record<string, unknown>> => {
 };
 
 describe('POST /runs/batch', () => {
-  it('takes in runs that read back equal', async () => {
+  it('stores runs that are read back unchanged', async () => {
     const id = randomUUID();
     const inputs = { text: 'a\u0000b\ud800c', list: [1, 2.5, null, { deep: true }] };
     const { status, body } = await platform.call('POST', '/runs/batch', {

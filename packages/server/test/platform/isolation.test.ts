@@ -1,4 +1,4 @@
-// Two workspaces on one server: what one sees does not depend on what the other has.
+// Two workspaces on one server: the responses to one do not depend on the data of the other.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platformRoutes, type NewApiKey, type Workspace } from '@svc/contract';
@@ -48,7 +48,7 @@ const send = async (key: string, run: object): Promise<Run> => {
   return (await platform.call('GET', `/runs/${id}`, { key })).body as Run;
 };
 
-/** What is ours, or nobody's. */
+/** Ids of this workspace, or unknown ids. */
 interface Named {
   id: string;
   session_id: string;
@@ -60,8 +60,8 @@ interface Named {
   export_run: string;
 }
 
-interface Ask {
-  /** Asked with an admin's key: others may not, whatever it names. */
+interface RequestCase {
+  /** Sent with an admin's key: keys without that role get 403 for any id. */
   isForAdmins?: boolean;
   path: string;
   json?: unknown;
@@ -74,10 +74,10 @@ const query = (json: (named: Named) => object) => (named: Named) => ({
   path: '/runs/query',
   json: json(named),
 });
-const same = (path: string, json?: unknown) => (): Ask => ({ path, json });
+const same = (path: string, json?: unknown) => (): RequestCase => ({ path, json });
 const asAdmin =
-  (ask: (named: Named) => Ask) =>
-  (named: Named): Ask => ({ ...ask(named), isForAdmins: true });
+  (request: (named: Named) => RequestCase) =>
+  (named: Named): RequestCase => ({ ...request(named), isForAdmins: true });
 const place = ({ destination }: Named): string => `/bulk-exports/destinations/${destination}`;
 const exported = ({ bulk_export }: Named): string => `/bulk-exports/${bulk_export}`;
 const exportOf = ({ session_id, destination }: Named) => ({
@@ -87,12 +87,12 @@ const exportOf = ({ session_id, destination }: Named) => ({
   end_time: '2026-11-02T00:00:00Z',
 });
 
-/** What of another workspace each route may be asked for. One that is not here does not compile. */
-const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
+/** Requests to each route that name ids of another workspace. A route without an entry does not compile. */
+const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)[]> = {
   getIngestInfo: [same('/info')],
   listWorkspaces: [same('/workspaces')],
   getSettings: [same('/settings')],
-  // Only an admin may, and an editor's key is asked with.
+  // Only admins may read these, and the test's key is an editor's.
   createWorkspace: [same('/workspaces', { display_name: 'x' })],
   listKeys: [same('/api-key')],
   createKey: [({ session_id }) => ({ path: '/api-key', json: { workspaces: [session_id] } })],
@@ -148,7 +148,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
     (named) => ({ path: '/bulk-exports/validate', json: exportOf(named) }),
     (named) => ({ path: '/bulk-exports/validate', json: { ...exportOf(named), session_id: theirProject } }),
   ],
-  // From here on something is written, and may be of the same name.
+  // These requests write, and may create an object of the same name.
   createExport: [
     asAdmin((named) => ({ path: '/bulk-exports', json: exportOf(named) })),
     asAdmin((named) => ({ path: '/bulk-exports', json: { ...exportOf(named), session_id: theirProject } })),
@@ -161,7 +161,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
     })),
   ],
   deleteDestination: [asAdmin((named) => ({ path: place(named) }))],
-  // It names nothing of anybody's.
+  // The request names no id.
   createDestination: [],
   createFeedback: [
     ({ id, price }) => ({ path: '/feedback', json: { id: price, run_id: id, key: 'theirs' } }),
@@ -170,7 +170,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
   deleteFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],
   replaceModelPrice: [({ price }) => ({ path: `/model-prices/${price}`, json: priceBody })],
   deleteModelPrice: [({ price }) => ({ path: `/model-prices/${price}` })],
-  // It names nothing of anybody's.
+  // The request names no id.
   createModelPrice: [],
   deleteProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
   createProject: [
@@ -191,7 +191,7 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => Ask)[]> = {
   ingestOtlp: [same('/otel/v1/traces', { resourceSpans: [] })],
 };
 
-/** An export that is over, of a day without runs. */
+/** A completed export of a day without runs. */
 const exportOurs = async ({
   session_id,
 }: Run): Promise<Pick<Named, 'destination' | 'bulk_export' | 'export_run'>> => {
@@ -213,7 +213,7 @@ const exportOurs = async ({
   return { destination, bulk_export, export_run: run?.id ?? '' };
 };
 
-/** What the owner sees of it. */
+/** Everything that the owner can read of these objects. */
 const seen = async ({ id, session_id, destination, bulk_export }: Named): Promise<unknown[]> => {
   const paths = [
     `/runs/${id}`,
@@ -231,13 +231,13 @@ const seen = async ({ id, session_id, destination, bulk_export }: Named): Promis
 };
 
 describe('another workspace', () => {
-  it('is not seen by id, by trace, by project, nor by anything else', async () => {
+  it('gets the same response for ids of this workspace as for unknown ids, on every route', async () => {
     const run = await send(ours, {
       id: randomUUID(),
       inputs: { secret: 1 },
       extra: { metadata: { thread_id: 'shared' } },
     });
-    const said = await platform.call('POST', '/feedback', {
+    const feedbackResponse = await platform.call('POST', '/feedback', {
       key: ours,
       json: { run_id: run.id, key: 'secret', score: 1 },
     });
@@ -247,31 +247,31 @@ describe('another workspace', () => {
       id: run.id,
       session_id: run.session_id,
       price,
-      feedback: (said.body as { id: string }).id,
+      feedback: (feedbackResponse.body as { id: string }).id,
       key_id: ourKey,
       ...(await exportOurs(run)),
     };
     const before = await seen(mine);
-    for (const [name, asked] of Object.entries(cases)) {
+    for (const [name, requests] of Object.entries(cases)) {
       const route = platformRoutes[name as keyof typeof platformRoutes];
-      for (const [at, ask] of asked.entries()) {
+      for (const [at, request] of requests.entries()) {
         const answer = async (named: Named): Promise<string> => {
           const { path, json, body, type, isForAdmins } = {
             json: undefined,
             body: undefined,
             type: undefined,
             isForAdmins: false,
-            ...ask(named),
+            ...request(named),
           };
           const headers = type === undefined ? {} : { 'content-type': type };
           const method = route.method.toUpperCase();
           const given = body === undefined ? { json } : { body };
-          const { status, body: said } = await platform.call(method, path, {
+          const { status, body: responseBody } = await platform.call(method, path, {
             key: isForAdmins ? theirAdmin : theirs,
             headers,
             ...given,
           });
-          const text = JSON.stringify(said, (field, value: unknown) =>
+          const text = JSON.stringify(responseBody, (field, value: unknown) =>
             ['request_id', 'created_at', 'modified_at', 'start_time', 'last_used_at'].includes(field)
               ? undefined
               : value,
@@ -298,21 +298,21 @@ describe('another workspace', () => {
     expect(await seen(mine)).toEqual(before);
   });
 
-  it('may have runs with the same ids, which stay apart', async () => {
+  it('may have runs with the same ids, which are separate', async () => {
     const id = randomUUID();
-    const first = await send(ours, { id, inputs: { whose: 'ours' } });
-    const second = await send(theirs, { id, inputs: { whose: 'theirs' } });
+    const first = await send(ours, { id, inputs: { owner: 'ours' } });
+    const second = await send(theirs, { id, inputs: { owner: 'theirs' } });
     await platform.call('PATCH', `/runs/${id}`, {
       key: theirs,
       json: { end_time: Date.now(), outputs: { of: 'theirs' } },
     });
     expect(second.session_id).not.toBe(first.session_id);
     const read = async (key: string) => (await platform.call('GET', `/runs/${id}`, { key })).body;
-    expect(await read(ours)).toMatchObject({ inputs: { whose: 'ours' }, outputs: null, status: 'pending' });
-    expect(await read(theirs)).toMatchObject({ inputs: { whose: 'theirs' }, outputs: { of: 'theirs' } });
+    expect(await read(ours)).toMatchObject({ inputs: { owner: 'ours' }, outputs: null, status: 'pending' });
+    expect(await read(theirs)).toMatchObject({ inputs: { owner: 'theirs' }, outputs: { of: 'theirs' } });
   });
 
-  it('has no keys that can be revoked from here', async () => {
+  it('cannot have its keys revoked from here', async () => {
     const { body } = await platform.call('POST', '/api-key', {
       json: {},
       headers: { 'x-tenant-id': theirWorkspace },
@@ -328,8 +328,8 @@ describe('another workspace', () => {
   });
 });
 
-describe('the second net', () => {
-  it('holds where a statement forgets the workspace', async () => {
+describe('row level security', () => {
+  it('hides rows when a statement omits the workspace', async () => {
     const run = await send(ours, { id: randomUUID() });
     await platform.call('POST', '/feedback', { key: ours, json: { run_id: run.id, key: 'k' } });
     const { database } = platform.server;

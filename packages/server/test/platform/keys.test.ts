@@ -1,4 +1,4 @@
-// Keys, roles and workspaces: who may do what, where, and until when.
+// Keys, roles and workspaces: permissions, scope and expiry.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,18 +33,18 @@ const newKey = async (options: object = {}): Promise<NewApiKey> => {
 const routes = Object.entries(platformRoutes) as [string, RouteShape][];
 
 describe('a key', () => {
-  it('can be told from a mistyped one', () => {
+  it('has a checksum that detects typing errors', () => {
     const { text: key, prefix } = newKeyText('service');
     expect(key).toMatch(/^svc_sk_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/);
     expect(key.slice(0, 15)).toBe(prefix);
-    // Made by an earlier version.
+    // A key of an earlier version.
     expect(isMistyped('svc_sk_0AOyA7Xo1zKXIaVUOp3uYOgFMVCRsZsSzPdTWWBJc8u0sTRgU')).toBe(true);
     expect(isMistyped(key)).toBe(false);
     expect(isMistyped(`${key.slice(0, 20)}${key[20] === 'a' ? 'b' : 'a'}${key.slice(21)}`)).toBe(true);
     expect(newKeyText('personal').text).toMatch(/^svc_pt_/);
   });
 
-  it('is shown once, and stored nowhere', async () => {
+  it('is shown once and not stored', async () => {
     const made = await newKey({ description: 'once' });
     const list = (await platform.call('GET', '/api-key')).body as ApiKey[];
     expect(list.find((one) => one.id === made.id)).toMatchObject({
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(made.key.startsWith(`${made.short_key}_`)).toBe(true);
   });
 
-  it('that was chosen, or made by an earlier version, is listed with no part of it', async () => {
+  it('that was chosen by the operator, or created by an earlier version, is listed without any part of it', async () => {
     const old = '0f8b1c2d-0000-4000-8000-000000000001';
     await platform.server.database.query(
       {
@@ -83,7 +83,7 @@ describe('a key', () => {
     expect(JSON.stringify(list)).not.toContain(platform.key.slice(-4));
   });
 
-  it('is listed for keys that reach all of its workspaces, so that nobody reads the ids of others', async () => {
+  it('is listed only for keys that reach all of its workspaces, so that ids of other workspaces stay hidden', async () => {
     await using own = await startPlatform();
     const made = await own.call('POST', '/workspaces', {
       json: { display_name: 'theirs' },
@@ -102,7 +102,7 @@ describe('a key', () => {
     expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([admin.id, wide.id]));
   });
 
-  it('is asked for on every route that is not public', async () => {
+  it('is required on every route that is not public', async () => {
     for (const [name, route] of routes) {
       const path = route.path.replaceAll(/:\w+/g, randomUUID());
       const headers = { 'content-type': 'application/json' };
@@ -121,14 +121,14 @@ describe('a key', () => {
     ['editor', ['ingest', 'read', 'write']],
     ['viewer', ['read']],
     ['ingest', ['ingest']],
-  ])('with the role %s may do %j, on every route', async (role, permissions) => {
+  ])('with the role %s has the permissions %j on every route', async (role, permissions) => {
     const { key } = await newKey({ role });
     for (const [name, route] of routes) {
       if (route.access === 'public' || !('permission' in route.access)) continue;
       const path = route.path.replaceAll(/:\w+/g, 'x');
       const body = route.method === 'get' || route.method === 'delete' ? {} : { body: '[' };
       const { status } = await platform.call(route.method.toUpperCase(), path, { key, ...body });
-      // What is asked for is nothing, or is not there: that much is found out for who may ask.
+      // An empty request or an unknown id: authorization is checked first.
       const expected = permissions.includes(route.access.permission)
         ? expect.toBeOneOf([200, 400, 404, 415, 422])
         : 403;
@@ -136,28 +136,30 @@ describe('a key', () => {
     }
   });
 
-  it('may ask for what it may not do as often as it likes, and keeps nobody else of its address out', async () => {
+  it('may be rejected any number of times, and other clients of its address are not limited by that', async () => {
     const { key } = await newKey({ role: 'ingest' });
-    const ask = () => platform.call('GET', '/sessions', { key });
-    const statuses = (await Promise.all(Array.from({ length: 300 }, ask))).map(({ status }) => status);
+    const listProjects = () => platform.call('GET', '/sessions', { key });
+    const statuses = (await Promise.all(Array.from({ length: 300 }, listProjects))).map(
+      ({ status }) => status,
+    );
     expect(new Set(statuses)).toEqual(new Set([403]));
     expect(await platform.call('GET', '/sessions')).toMatchObject({ status: 200 });
   });
 
-  it('holds no longer on any node once it is revoked', async () => {
+  it('is rejected on all nodes once it is revoked', async () => {
     await using other = await startOther(platform);
     const { id, key } = await newKey();
-    const ask = async (url: string): Promise<number> =>
+    const listProjects = async (url: string): Promise<number> =>
       (await fetch(`${url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
-    expect([await ask(platform.server.url), await ask(other.url)]).toEqual([200, 200]);
+    expect([await listProjects(platform.server.url), await listProjects(other.url)]).toEqual([200, 200]);
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 200, body: { id } });
     await eventually(async () => {
-      expect([await ask(platform.server.url), await ask(other.url)]).toEqual([401, 401]);
+      expect([await listProjects(platform.server.url), await listProjects(other.url)]).toEqual([401, 401]);
     });
     expect(await platform.call('DELETE', `/api-key/${id}`)).toMatchObject({ status: 404 });
   });
 
-  it('ends when it expires', async () => {
+  it('is rejected after it has expired', async () => {
     const { key } = await newKey({ expires_at: new Date(Date.now() + 5_000).toISOString() });
     expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 200 });
     await eventually(async () => {
@@ -165,7 +167,7 @@ describe('a key', () => {
     });
   });
 
-  it('is known to have been used', async () => {
+  it('has a time of last use', async () => {
     const { id, key } = await newKey();
     await platform.call('GET', '/sessions', { key });
     const list = (await platform.call('GET', '/api-key')).body as ApiKey[];
@@ -184,13 +186,13 @@ describe('a workspace', () => {
     await using _ = own;
     const made = (await own.call('POST', '/workspaces', { json: { display_name: 'second' } }))
       .body as Workspace;
-    const ask = (tenant?: string) =>
+    const listProjects = (tenant?: string) =>
       own.call('GET', '/sessions', tenant === undefined ? {} : { headers: { 'x-tenant-id': tenant } });
-    expect(await ask()).toMatchObject({ status: 400 });
-    expect(await ask(made.id)).toMatchObject({ status: 200 });
-    expect(await ask(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
-    expect(await ask(randomUUID())).toMatchObject({ status: 403 });
-    expect(await ask('default')).toMatchObject({ status: 422 });
+    expect(await listProjects()).toMatchObject({ status: 400 });
+    expect(await listProjects(made.id)).toMatchObject({ status: 200 });
+    expect(await listProjects(own.workspace_id.toUpperCase())).toMatchObject({ status: 200 });
+    expect(await listProjects(randomUUID())).toMatchObject({ status: 403 });
+    expect(await listProjects('default')).toMatchObject({ status: 422 });
     expect((await own.call('GET', '/workspaces', { headers: { 'x-tenant-id': made.id } })).body).toHaveLength(
       2,
     );
@@ -219,7 +221,7 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
   const holds = async (db: TestDatabase, key: string): Promise<boolean> =>
     (await apiKeyStorage(db).use(hashKey(key))) !== undefined;
 
-  it('is the only one that holds: a change revokes the former key, and no key that was made by hand', async () => {
+  it('is the only valid one: a change revokes the former key, and no key that was created over the API', async () => {
     await using db = await testDatabase();
     const keys = apiKeyStorage(db);
     expect(await start(db, given('first'))).toEqual([]);
@@ -242,20 +244,20 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
     expect(await live()).toEqual([true, false, true]);
   });
 
-  it('is no longer accepted by a node that has seen it, once another node starts with another', async () => {
+  it('is no longer accepted by a node that has cached it, once another node starts with another key', async () => {
     await using server = await startTestServer({ settings: { bootstrapApiKey: given('first') } });
-    const ask = async (key: string): Promise<number> =>
+    const listProjects = async (key: string): Promise<number> =>
       (await fetch(`${server.url}/api/v1/sessions`, { headers: { 'x-api-key': key } })).status;
-    expect(await ask(given('first'))).toBe(200);
+    expect(await listProjects(given('first'))).toBe(200);
     await using _ = await startTestServer({
       database: server.database,
       settings: { bootstrapApiKey: given('second') },
     });
-    await eventually(async () => expect(await ask(given('first'))).toBe(401));
-    expect(await ask(given('second'))).toBe(200);
+    await eventually(async () => expect(await listProjects(given('first'))).toBe(401));
+    expect(await listProjects(given('second'))).toBe(200);
   });
 
-  it('stays revoked when it was revoked by hand, and a start says so', async () => {
+  it('stays revoked when it was revoked over the API, and a start logs that', async () => {
     await using db = await testDatabase();
     const keys = apiKeyStorage(db);
     await start(db, given('first'));
@@ -269,7 +271,7 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
     expect([await holds(db, given('first')), await holds(db, given('second'))]).toEqual([false, false]);
   });
 
-  it('stays when the setting is taken away, and a start says how to revoke it', async () => {
+  it('stays valid when the setting is removed, and a start logs how to revoke it', async () => {
     await using db = await testDatabase();
     await start(db, given('first'));
     const [warning] = await start(db, undefined);
@@ -294,7 +296,7 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
 });
 
 describe('the first start', () => {
-  it('makes a workspace and a key, once, in a file that only its owner reads', async () => {
+  it('creates a workspace and a key once, in a file that only its owner can read', async () => {
     await using database = await testDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-first-'));
     const keys = apiKeyStorage(database);
@@ -310,7 +312,7 @@ describe('the first start', () => {
     await rm(dataDir, { recursive: true });
   });
 
-  it('does not wait for whoever writes hours of traces down', async () => {
+  it('does not wait for the task that stores hourly sums', async () => {
     await using db = await testDatabase();
     const options = { dataDir: '/nowhere', key: 'given-key-0123456789', workspaceId: undefined, warn };
     await db.transact(async (tx) => {
@@ -319,7 +321,7 @@ describe('the first start', () => {
     });
   });
 
-  it('takes the key that is given, however often', async () => {
+  it('accepts the given key, also when repeated', async () => {
     await using database = await testDatabase();
     const keys = apiKeyStorage(database);
     const options = { dataDir: '/nowhere', key: 'a key of one’s own', workspaceId: randomUUID(), warn };

@@ -1,4 +1,5 @@
-// kill -9 of every process in mid ingest: what was answered 202 is there, once. As many rounds as SVC_KILL_ROUNDS says.
+// kill -9 of every process during ingest: data that was acknowledged with 202 is stored exactly once. SVC_KILL_ROUNDS sets the number of
+// rounds.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +42,7 @@ const post = (url: string, key: string, path: string, body: unknown): Promise<Re
     body: JSON.stringify(body),
   });
 
-/** Batches, four at a time, until the server is gone. Even those without an answer are sent again, as a tracer does. */
+/** Sends batches, four at a time, until the server is killed. Batches without a response are sent again, as tracers do. */
 const sendUntilDeath = async (
   url: string,
   key: string,
@@ -76,7 +77,7 @@ const sendUntilDeath = async (
   return all;
 };
 
-/** Once some batch was taken and others are on their way, however slow the machine. */
+/** Kills when one batch was accepted and others are in flight, however slow the machine. */
 const killAfter = async (isTaken: () => boolean, spreadMs: number): Promise<void> => {
   await vi.waitUntil(isTaken, { timeout: 60_000, interval: 5 });
   await sleep(Math.random() * spreadMs);
@@ -95,7 +96,7 @@ const check = async (url: string, key: string, sent: Sent[]): Promise<void> => {
   }
 };
 
-it(`loses nothing that was acknowledged, and has nothing twice, ${rounds} times`, async () => {
+it(`loses nothing that was acknowledged, and stores nothing twice, in ${rounds} rounds`, async () => {
   let key = '';
   const ever = new Map<string, Sent>();
   for (let round = 0; round < rounds; round++) {
@@ -114,7 +115,7 @@ it(`loses nothing that was acknowledged, and has nothing twice, ${rounds} times`
   expect([...ever.values()].filter((run) => run.acknowledged).length).toBeGreaterThan(rounds * 10);
 }, 600_000);
 
-it('takes from the stock client what it sends again after the server was gone', async () => {
+it('accepts what the stock client sends again after the server was killed', async () => {
   if (!last) throw new Error('the rounds have not left a server');
   const key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
   const { port } = new URL(last.url);
@@ -144,7 +145,7 @@ const newSpans = (count: number): ReadableSpan[] => {
   return memory.getFinishedSpans();
 };
 
-it('has the spans that an exporter was told it has, once, when it was killed in mid batch', async () => {
+it('has the spans that were acknowledged to an exporter once, after a kill in the middle of a batch', async () => {
   if (!last) throw new Error('the rounds have not left a server');
   await last.killAll();
   last = await startSvc(dataDir, testProject);
@@ -184,7 +185,7 @@ it('has the spans that an exporter was told it has, once, when it was killed in 
   };
   expect(batches.some(({ taken }) => taken)).toBe(true);
   expect(batches.some(({ taken }) => !taken)).toBe(true);
-  // A batch is there as a whole, or not at all.
+  // A batch is stored as a whole, or not at all.
   for (const batch of batches) expect(batch.taken ? [20] : [0, 20]).toContain(await countOf(idsOf(batch)));
   for (const batch of batches.filter(({ taken }) => !taken)) {
     expect(await send(batch.spans, 20_000)).toBe(true);

@@ -1,4 +1,4 @@
-// Lists of runs against the same list made in memory, page by page.
+// Lists of runs compared with the same list computed in memory, page by page.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ const day = 86_400_000;
 const projects = [randomUUID(), randomUUID()];
 const roots = [randomUUID(), randomUUID()];
 
-/** Most within the days that are kept, some long before and some after; several at the same time. */
+/** Most within the retention period, some long before and some after; several at the same time. */
 const ago = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 0, max: 20 }).map((days) => days * day) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 40 * day }) },
@@ -57,7 +57,7 @@ const inOrder = (a: Listed, b: Listed): number =>
   a.start_time === b.start_time ? (a.id < b.id ? 1 : -1) : a.start_time < b.start_time ? 1 : -1;
 
 describe('a list of runs', () => {
-  it('has every run that fits once, in order, whatever the pages', async () => {
+  it('has every matching run once, in order, with any page size', async () => {
     const now = Date.now();
     await fc.assert(
       fc.asyncProperty(
@@ -70,21 +70,21 @@ describe('a list of runs', () => {
           until: fc.option(ago, { nil: null }),
           order: fc.constantFrom('asc', 'desc'),
         }),
-        // The bytes of a page: enough for one run, for a few, or for all.
+        // Page sizes in bytes: enough for one run, for a few, or for all.
         fc.constantFrom(1, 3_000, 12_000, 1e9),
-        // Steps of days as one statement each, or stretches of a few runs; all at once, or one at a time.
+        // Steps of days with one statement each, or ranges of a few runs; all at once, or one at a time.
         fc.record({
           statementMs: fc.constantFrom(0, 10_000),
           stretch: fc.integer({ min: 1, max: 8 }),
           budgetMs: fc.constantFrom(0, 60_000),
         }),
         fc.integer({ min: 1, max: 10 }),
-        async (said, asked, pageBytes, limits, limit) => {
+        async (generated, query, pageBytes, limits, limit) => {
           const bounded = traceStorage(database, { ...defaultAnswerLimits, pageBytes });
           const tenant_id = randomUUID();
           const at = (ms: number | null): string | null =>
             ms === null ? null : new Date(now - ms).toISOString().replace('Z', '000Z');
-          const runs = said.map(({ ago: ms, project, root, isRoot, inputBytes }) => ({
+          const runs = generated.map(({ ago: ms, project, root, isRoot, inputBytes }) => ({
             id: randomUUID(),
             start_time: at(ms) ?? '',
             session_id: projects[project] ?? '',
@@ -93,30 +93,30 @@ describe('a list of runs', () => {
             inputs: `"${'x'.repeat(inputBytes - 2)}"`,
           }));
           await traces.ingest(tenant_id, runs.map(toWrite), [], 30);
-          const [since, until] = [at(asked.since), at(asked.until)];
+          const [since, until] = [at(query.since), at(query.until)];
           const wanted = runs
             .filter(
               (run) =>
-                (asked.project === null || asked.project.some((project) => project === run.session_id)) &&
-                (asked.trace === null || asked.trace === run.trace_id) &&
-                (asked.is_root === null || asked.is_root === (run.parent_run_id === null)) &&
+                (query.project === null || query.project.some((project) => project === run.session_id)) &&
+                (query.trace === null || query.trace === run.trace_id) &&
+                (query.is_root === null || query.is_root === (run.parent_run_id === null)) &&
                 (since === null || run.start_time >= since) &&
                 (until === null || run.start_time <= until),
             )
-            .toSorted((a, b) => (asked.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
+            .toSorted((a, b) => (query.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
           const found: string[] = [];
           for (let after: RunListFilter['after'] = null; ;) {
             const filter = {
               tenant_id,
-              session_ids: asked.project,
-              trace_id: asked.trace,
-              is_root: asked.is_root,
+              session_ids: query.project,
+              trace_id: query.trace,
+              is_root: query.is_root,
               since,
               until,
               filter: null,
               trace_filter: null,
               tree_filter: null,
-              order: asked.order,
+              order: query.order,
               columns: null,
               after,
               limit,

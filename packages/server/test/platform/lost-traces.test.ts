@@ -1,4 +1,4 @@
-// Traces of the server's own runs whose executor was lost: what ends them, and what a workspace can learn by imitating one.
+// Traces of the server's own runs whose executor was lost: how they end, and what a workspace could learn from an imitation.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewApiKey, Workspace } from '@svc/contract';
@@ -40,7 +40,7 @@ const killedRun = async (): Promise<string> => {
   const { thread_id } = (await server.call('POST', '/threads', {})).body as { thread_id: string };
   const created = await server.call('POST', `/threads/${thread_id}/runs`, {
     assistant_id: 'probe',
-    input: { do: 'defy', ms: 60_000 },
+    input: { do: 'blockOnAbort', ms: 60_000 },
   });
   const { run_id } = created.body as { run_id: string };
   await eventually(async () => expect(await traceOf(run_id, inOwn)).toHaveLength(2));
@@ -67,7 +67,7 @@ const failedRun = async (): Promise<string> => {
 
 describe('a trace run that an ingest key sends', () => {
   it.each(['another workspace', 'the workspace of the own traces'])(
-    'and that imitates a run of the deployment is not ended, and does not learn its error: %s',
+    'and that imitates a run of the deployment is not ended, and does not get its error: %s',
     async (where) => {
       const run_id = await failedRun();
       let headers = inOwn.headers;
@@ -82,7 +82,7 @@ describe('a trace run that an ingest key sends', () => {
       await eventually(async () => {
         for (const { status } of await traceOf(run_id, inOwn)) expect(status).toBe('error');
       });
-      // The own trace is there already, so in its workspace the imitation is a step of it.
+      // The server's trace exists already, so in its workspace the imitation becomes a step of it.
       const id = where === 'another workspace' ? run_id : randomUUID();
       const start_time = new Date().toISOString();
       const order = (of: string): string =>
@@ -112,7 +112,7 @@ describe('a lost trace', () => {
     ['half of a surrogate pair', '{"error":"Error","message":"a\\ud800\\\\u0000b"}', 'a\ud800\\u0000b'],
     ['no JSON', 'not json', 'The process that executed it was lost or stopped before it ended'],
     ['too deep', '['.repeat(200_000), 'The process that executed it was lost or stopped before it ended'],
-  ])('ends with the error of its run, which holds %s, and so do the others', async (_, error, shown) => {
+  ])('ends with the error of its run, which contains %s, and so do the others', async (_, error, shown) => {
     const [odd, plain] = await Promise.all([killedRun(), killedRun()]);
     await query('update runs set error = $2 where run_id = $1', [odd, error]);
     await query('update runs set error = $2 where run_id = $1', [plain, '{"message":"plain"}']);

@@ -32,7 +32,7 @@ const toWrite = (id: string, { rank, ...fields }: Write): NewRunWrite => {
   const end = isPatch && rank > 1 ? { end_time: day + rank } : {};
   const body = Buffer.from(JSON.stringify({ id, ...fields, ...end }));
   const [sent] = readRun(body, isPatch ? 'patch' : 'post', undefined, new JsonBudget(ingestLimits)).runs;
-  if (!sent) throw new Error('nothing was read');
+  if (!sent) throw new Error('no run was parsed');
   return toRunWrite(sent);
 };
 

@@ -1,4 +1,4 @@
-// What a run costs, and which project it is in, do not depend on the order in which its writes arrive.
+// The cost and the project of a run do not depend on the order in which its writes arrive.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ const toSent = (id: string, { rank, ...fields }: Write): SentRun => {
   const body = Buffer.from(JSON.stringify({ id, ...fields, ...end }));
   const operation = rank === undefined ? 'post' : 'patch';
   const [sent] = readRun(body, operation, undefined, new JsonBudget(ingestLimits)).runs;
-  if (!sent) throw new Error('nothing was read');
+  if (!sent) throw new Error('no run was parsed');
   return sent;
 };
 
@@ -104,7 +104,7 @@ const writes: fc.Arbitrary<Write[]> = fc
   )
   .map(([post, patches]) => [post, ...patches.map(([rank, patch]): Write => ({ rank, ...patch }))]);
 
-it('a run costs the same, in the same project, in whatever order and batches its writes arrive', async () => {
+it('a run has the same cost and project for any order and batches of its writes', async () => {
   await fc.assert(
     fc.asyncProperty(writes, fc.infiniteStream(fc.nat()), async (all, random) => {
       const expected = await store([all]);

@@ -1,4 +1,4 @@
-// What is said of a run merges to the same, in whatever order it comes, together or apart, once or twice.
+// Writes of a run merge to the same row in any order, together or apart, once or twice.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,19 +20,19 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-type Said = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-const toWrite = (operation: 'post' | 'patch', run: Said): Promise<NewRunWrite> => {
+const toWrite = (operation: 'post' | 'patch', run: Fields): Promise<NewRunWrite> => {
   const body = Buffer.from(JSON.stringify(run));
   const [sent] = readRun(body, operation, undefined, new JsonBudget(ingestLimits)).runs;
-  if (!sent) throw new Error('nothing was read');
+  if (!sent) throw new Error('no run was parsed');
   return Promise.resolve(toRunWrite(sent));
 };
 
-const read = async (id: string): Promise<Said> => {
+const read = async (id: string): Promise<Fields> => {
   const row = await traces.find(tenant_id, id);
   if (!row) throw new Error('there is no such run');
-  return JSON.parse(toRunText(row, {})) as Said;
+  return JSON.parse(toRunText(row, {})) as Fields;
 };
 
 const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -61,8 +61,8 @@ const post = fc.record({ ...fields, start_time: fc.constant('2026-11-20T10:00:00
 const patch = fc.record(fields);
 const last = fc.record({ ...fields, end_time: fc.constantFrom('2026-11-20T10:00:02Z', 1_795_000_000_000) });
 
-describe('what is said of a run', () => {
-  it('is the same in any order, and when it is said again', async () => {
+describe('writes of a trace run', () => {
+  it('merge to the same row in any order, and when they are repeated', async () => {
     await fc.assert(
       fc.asyncProperty(
         post,
@@ -86,15 +86,17 @@ describe('what is said of a run', () => {
     );
   });
 
-  it('is the same together in one batch as one after the other', async () => {
+  it('merge to the same row in one batch as one after the other', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(post, patch, last), { minLength: 2, maxLength: 4 }),
-        async (said) => {
+        async (generated) => {
           const apart = randomUUID();
           const together = randomUUID();
           const writes = (id: string) =>
-            Promise.all(said.map((one) => toWrite('start_time' in one ? 'post' : 'patch', { id, ...one })));
+            Promise.all(
+              generated.map((one) => toWrite('start_time' in one ? 'post' : 'patch', { id, ...one })),
+            );
           for (const write of await writes(apart)) await traces.ingest(tenant_id, [write], [], daysKept);
           await traces.ingest(tenant_id, foldAll(await writes(together)), [], daysKept);
           const texts = [await read(apart), await read(together)].map((run) =>
@@ -107,7 +109,7 @@ describe('what is said of a run', () => {
     );
   });
 
-  it('changes nothing when it comes again, not even the time of the last change', async () => {
+  it('change nothing when they are repeated, not even the time of the last change', async () => {
     const id = randomUUID();
     const writes = [
       await toWrite('post', { id, start_time: '2026-11-20T10:00:00Z', inputs: { a: 1 } }),
@@ -124,7 +126,7 @@ describe('what is said of a run', () => {
     expect(await changed()).toEqual(before);
   });
 
-  it('is one row when batches with the same runs come at once', async () => {
+  it('merge to one row when concurrent batches contain the same runs', async () => {
     const ids = Array.from({ length: 50 }, () => randomUUID());
     const batch = await Promise.all(
       ids.map((id) => toWrite('post', { id, start_time: '2026-11-19T23:59:59Z' })),
@@ -145,11 +147,11 @@ describe('what is said of a run', () => {
   });
 });
 
-describe('a run that names only its parent', () => {
-  it('gets its place when the parent comes, and those below it theirs', async () => {
+describe('a run that only names its parent', () => {
+  it('gets its path when the parent arrives, and so do its descendants', async () => {
     const [root, child, grandchild] = [randomUUID(), randomUUID(), randomUUID()];
     const start_time = '2026-11-20T10:00:00.5Z';
-    const store = async (run: Said): Promise<boolean> =>
+    const store = async (run: Fields): Promise<boolean> =>
       traces.ingest(tenant_id, [await toWrite('post', { start_time, ...run })], [], daysKept);
     await store({ id: grandchild, parent_run_id: child });
     await store({ id: child, parent_run_id: root });
@@ -161,9 +163,11 @@ describe('a run that names only its parent', () => {
       trace_id: root,
       parent_run_ids: [root, child],
     });
-    const late = randomUUID();
-    await store({ id: late, parent_run_id: child });
-    expect(await read(late)).toMatchObject({ dotted_order: [root, child, late].map(segment).join('.') });
+    const descendant = randomUUID();
+    await store({ id: descendant, parent_run_id: child });
+    expect(await read(descendant)).toMatchObject({
+      dotted_order: [root, child, descendant].map(segment).join('.'),
+    });
     expect(await database.query({ name: 'none', text: 'select id from trace_orphans' }, [])).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// OpenTelemetry as people use it: the official exporters, in protobuf and in JSON, compressed or not.
+// OpenTelemetry with the official exporters, in protobuf and in JSON, compressed or not.
 import { randomBytes } from 'node:crypto';
 import { context, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -30,14 +30,14 @@ const optionsOf = (more: Options = {}): Options => ({
 });
 
 const gzip = 'gzip' as NonNullable<Options['compression']>;
-const ways: [string, () => Exporter][] = [
+const encodings: [string, () => Exporter][] = [
   ['protobuf', () => new ProtobufExporter(optionsOf())],
   ['protobuf in gzip', () => new ProtobufExporter(optionsOf({ compression: gzip }))],
   ['JSON', () => new JsonExporter(optionsOf())],
   ['JSON in gzip', () => new JsonExporter(optionsOf({ compression: gzip }))],
 ];
 
-/** The spans that the work makes, in the order in which they ended. */
+/** The spans of the given work, in the order in which they ended. */
 const spansOf = (
   work: (start: (name: string, parent?: Span, at?: [number, number]) => Span) => void,
   service = 'shop',
@@ -86,7 +86,7 @@ const projectOf = async (run: TraceRun): Promise<string | undefined> => {
   return (body as Project[]).find(({ id }) => id === run.session_id)?.name;
 };
 
-describe.each(ways)('spans sent as %s', (_, newExporter) => {
+describe.each(encodings)('spans sent as %s', (_, newExporter) => {
   it('are a trace, each below its parent', async () => {
     const [root, step, model] = spansOf((start) => {
       const first = start('agent', undefined, [1_795_205_100, 123_456_789]);
@@ -154,7 +154,7 @@ describe.each(ways)('spans sent as %s', (_, newExporter) => {
     expect(await projectOf(first)).toBe('shop');
   });
 
-  it('say what went wrong', async () => {
+  it('contain errors', async () => {
     const [thrown, plain, handled] = spansOf((start) => {
       const one = start('thrown');
       one.recordException(new TypeError('it broke'));
@@ -179,7 +179,7 @@ describe.each(ways)('spans sent as %s', (_, newExporter) => {
 });
 
 describe('spans', () => {
-  it('find their parents in whatever order and batches they come, and however often', async () => {
+  it('find their parents in any order and batches, and when they are repeated', async () => {
     const spans = spansOf((start) => {
       const chain = [start('s0')];
       for (let depth = 1; depth < 6; depth++) chain.push(start(`s${depth}`, chain.at(-1)));
@@ -197,7 +197,7 @@ describe('spans', () => {
       );
   });
 
-  it('are kept when their parent never comes', async () => {
+  it('are stored when their parent never arrives', async () => {
     const [orphan, lost] = spansOf((start) => {
       const parent = start('lost');
       start('orphan', parent).end();
@@ -212,7 +212,7 @@ describe('spans', () => {
     });
   });
 
-  it('of two traces stay apart when their ids are the same, however often they come', async () => {
+  it('of two traces with the same span ids stay separate, also when they are repeated', async () => {
     const [ids, own] = [['1'.repeat(16), '2'.repeat(16)], randomBytes(8).toString('hex')];
     const sendTrace = async (trace_id: string, name: string): Promise<void> => {
       const spans = ids.map((spanId, index) => ({
@@ -247,7 +247,7 @@ describe('spans', () => {
     }
   });
 
-  it('are in the project that the header names, before that of the service', async () => {
+  it('are in the project of the header, which has priority over the service name', async () => {
     const [one] = spansOf((start) => start('one').end());
     const [two] = spansOf((start) => start('two').end(), 'unknown_service:node');
     if (!one || !two) throw new Error('there are two spans');
@@ -263,7 +263,7 @@ describe('spans', () => {
     ['session.id', 'conversation_id'],
     ['gen_ai.conversation.id', 'thread_id'],
     ['session.id', 'gen_ai.conversation.id'],
-  ])('are in the conversation that %s names, and before it %s', async (later, sooner) => {
+  ])('belong to the thread that %s names, with priority over %s', async (later, sooner) => {
     const [one, two] = spansOf((start) => {
       for (const attributes of [{ [later]: 'later' }, { [later]: 'later', [sooner]: 'sooner' }]) {
         const span = start('talk');
@@ -324,7 +324,7 @@ describe('spans', () => {
     });
   });
 
-  it('are refused with a key that is not known, and with none', async () => {
+  it('are rejected with an unknown key and without a key', async () => {
     const [span] = spansOf((start) => start('x').end());
     if (!span) throw new Error('there is a span');
     const headers = { 'x-api-key': `svc_sk_${randomBytes(8).toString('hex')}` };

@@ -1,4 +1,4 @@
-// The server's own runs as traces: what their graphs did, for whom, and nothing that is secret.
+// Traces of the server's own runs: the steps of their graphs, their user, and no secrets.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -41,7 +41,7 @@ const traceOf = async (server: TestServer, trace: string): Promise<Traced[]> => 
   return (body as { runs: Traced[] }).runs.toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
 };
 
-/** The trace of a run that is over. */
+/** The trace of a run, once it has ended. */
 const ended = (server: TestServer, run_id: string): Promise<Traced[]> =>
   eventually(async () => {
     const runs = await traceOf(server, run_id);
@@ -76,7 +76,7 @@ describe('a run with tracing on', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('is a tree of what its graph did, with the id of the run at its root', async () => {
+  it('has a trace with the steps of its graph and the id of the run as its root', async () => {
     const input = { messages: [{ role: 'user', content: 'hi' }] };
     const { run_id, thread_id, assistant_id } = await run(server, 'chat', { input });
     const runs = await ended(server, run_id);
@@ -97,39 +97,42 @@ describe('a run with tracing on', () => {
     expect((project as { id: string }[])[0]?.id).toBe(runs[0]?.session_id);
   });
 
-  it('that stops to ask has not failed, and its answer is a trace of its own', async () => {
+  it('that is interrupted has not failed, and its resumption is a trace of its own', async () => {
     const first = await run(server, 'nested', { input: {} });
-    const asked = await ended(server, first.run_id);
-    expect(shape(asked)).toEqual([
+    const interruptedTrace = await ended(server, first.run_id);
+    expect(shape(interruptedTrace)).toEqual([
       'LangGraph chain success',
       '  inner chain success',
       '    LangGraph chain success',
       '      deep chain success',
       '      ask chain success',
     ]);
-    expect(asked.at(-1)?.outputs).toMatchObject({ __interrupt__: [{ value: 'deep question' }] });
+    expect(interruptedTrace.at(-1)?.outputs).toMatchObject({ __interrupt__: [{ value: 'deep question' }] });
     const second = await run(server, 'nested', { command: { resume: 'yes' } }, { thread: first.thread_id });
     const answered = await ended(server, second.run_id);
     expect(answered[0]).toMatchObject({ inputs: { resume: 'yes' }, thread_id: first.thread_id });
     expect(answered.at(-1)).toMatchObject({ name: 'ask', outputs: { log: ['asked yes'] } });
   });
 
-  it('that fails says where and why, also when its graph never began', async () => {
+  it('that fails has the error and its step in the trace, also when its graph never started', async () => {
     const thrown = await ended(server, (await run(server, 'probe', { input: { do: 'throw' } })).run_id);
     expect(shape(thrown)).toEqual(['LangGraph chain error', '  act chain error']);
-    expect(thrown[1]?.error).toMatch(/^the graph said no\n/);
+    expect(thrown[1]?.error).toMatch(/^the graph failed on purpose\n/);
     const [broken] = await ended(server, (await run(server, 'broken', { input: { a: 1 } })).run_id);
     expect(broken).toMatchObject({ name: 'broken', inputs: { a: 1 }, status: 'error' });
     expect(broken?.error).toContain('cannot be loaded');
   });
 
-  it.each(['circle', 'bigint', 'nul', 'function'])('may return what JSON cannot hold: a %s', async (what) => {
-    const runs = await ended(server, (await run(server, 'probe', { input: { do: what } })).run_id);
-    expect(runs.at(-1)).toMatchObject({ name: 'act', status: 'success' });
-  });
+  it.each(['circle', 'bigint', 'nul', 'function'])(
+    'may return a value that JSON cannot represent: %s',
+    async (what) => {
+      const runs = await ended(server, (await run(server, 'probe', { input: { do: what } })).run_id);
+      expect(runs.at(-1)).toMatchObject({ name: 'act', status: 'success' });
+    },
+  );
 
-  it('that ends its executor is one trace, with the outcome of the attempt that made it', async () => {
-    const { run_id } = await run(server, 'probe', { input: { do: 'stumble', ms: 60 } });
+  it('that loses its executor is one trace, with the outcome of the attempt that completed it', async () => {
+    const { run_id } = await run(server, 'probe', { input: { do: 'exitOnce', ms: 60 } });
     const runs = await ended(server, run_id);
     expect(runs.find(({ id }) => id === run_id)).toMatchObject({
       status: 'success',
@@ -138,7 +141,7 @@ describe('a run with tracing on', () => {
     });
   });
 
-  it('says how many tokens a model took, and when the first of them came', async () => {
+  it('has the token usage of a model and the time of the first token', async () => {
     const { run_id } = await run(server, 'metered', { input: {}, stream_mode: ['messages'] });
     const runs = await ended(server, run_id);
     const model = runs.find(({ run_type }) => run_type === 'llm');
@@ -152,14 +155,14 @@ describe('a run with tracing on', () => {
     expect(Date.parse(model?.first_token_time ?? '')).toBeLessThanOrEqual(Date.parse(model!.end_time!));
   });
 
-  it.each(['heed', 'sleep'])(
-    'that is cancelled ends as an error, with all that was under way: %s',
-    async (deed) => {
+  it.each(['waitForAbort', 'sleep'])(
+    'that is cancelled ends as an error, and so do its unfinished steps: %s',
+    async (action) => {
       const { body: thread } = await server.call('POST', '/threads', {});
       const { thread_id } = thread as { thread_id: string };
       const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {
         assistant_id: 'probe',
-        input: { do: deed, ms: 6_000 },
+        input: { do: action, ms: 6_000 },
       });
       const { run_id } = body as { run_id: string };
       await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
@@ -168,7 +171,7 @@ describe('a run with tracing on', () => {
     },
   );
 
-  it('is not harmed while traces cannot be stored, and they come later', async () => {
+  it('is unaffected while traces cannot be stored, and they are stored later', async () => {
     const alter = (from: string, to: string) =>
       server.database.query({ name: `to_${to}`, text: `alter function ${from} rename to ${to}` }, []);
     await alter('ingest_runs', 'ingest_runs_gone');
@@ -182,11 +185,11 @@ describe('a run with tracing on', () => {
   });
 });
 
-it('Traces name the user of a run on every one of its runs, and hold no secret of theirs', async () => {
+it('traces contain the user of a run on each of its trace runs, and no secret of the user', async () => {
   await using server = await start({}, withUsers);
   const headers = { authorization: 'Bearer alice' };
   const options = { config: { configurable: { api_key: 'sk-canary' } }, stream_mode: ['debug', 'events'] };
-  const { run_id } = await run(server, 'probe', { input: { ask: 'who' }, ...options }, { headers });
+  const { run_id } = await run(server, 'probe', { input: { action: 'user' }, ...options }, { headers });
   const runs = await ended(server, run_id);
   expect(shape(runs)).toEqual(['LangGraph chain success', '  node chain success']);
   for (const { extra } of runs) expect(extra.metadata['svc_auth_user_id']).toBe('alice');
@@ -194,7 +197,7 @@ it('Traces name the user of a run on every one of its runs, and hold no secret o
   expect(text).not.toMatch(/secret-of-|sk-canary|svc_auth_user"|svc_auth_permissions|langgraph_auth_|Bearer/);
 });
 
-it('A server that stops has stored the traces of the runs that it has ended', async () => {
+it('a server that stops has stored the traces of its ended runs', async () => {
   await using other = await start();
   const { run_id } = await (async () => {
     await using server = await startTestServer({ database: other.database, settings: { tracing: 'on' } });
@@ -203,21 +206,24 @@ it('A server that stops has stored the traces of the runs that it has ended', as
   expect(shape(await traceOf(other, run_id))).toEqual(['LangGraph chain success', '  act chain success']);
 });
 
-it.each(['heed', 'sleep'])('A run that takes too long ends as an error in its trace: %s', async (deed) => {
-  await using server = await start({ runTimeout: '1500ms' });
-  const { run_id } = await run(server, 'probe', { input: { do: deed, ms: 4_000 } });
-  const runs = await ended(server, run_id);
-  expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
-  expect(runs[0]?.error).not.toBe('');
-});
+it.each(['waitForAbort', 'sleep'])(
+  'a run that exceeds its time limit ends as an error in its trace: %s',
+  async (action) => {
+    await using server = await start({ runTimeout: '1500ms' });
+    const { run_id } = await run(server, 'probe', { input: { do: action, ms: 4_000 } });
+    const runs = await ended(server, run_id);
+    expect(shape(runs)).toEqual(['LangGraph chain error', '  act chain error']);
+    expect(runs[0]?.error).not.toBe('');
+  },
+);
 
-it('What was under way in an executor that was killed ends with its run, and no sooner', async () => {
+it('unfinished trace runs of a killed executor end with their run, and not before', async () => {
   await using server = await start({ cancelGrace: '300ms' });
   const { body: thread } = await server.call('POST', '/threads', {});
   const { thread_id } = thread as { thread_id: string };
   const { body } = await server.call('POST', `/threads/${thread_id}/runs`, {
     assistant_id: 'probe',
-    input: { do: 'defy', ms: 60_000 },
+    input: { do: 'blockOnAbort', ms: 60_000 },
   });
   const { run_id } = body as { run_id: string };
   await eventually(async () => expect(await traceOf(server, run_id)).toHaveLength(2));
@@ -232,7 +238,7 @@ it('What was under way in an executor that was killed ends with its run, and no 
   expect(runs[0]?.error).toBe('The process that executed it was lost or stopped before it ended');
 });
 
-it("LangChain's own tracer follows the same runs beside it, and each tells of them once", async () => {
+it("LangChain's own tracer can trace the same runs, and each tracer reports them once", async () => {
   await using theirs = await start({ tracing: 'off' });
   vi.stubEnv('LANGSMITH_TRACING', 'true');
   vi.stubEnv('LANGSMITH_ENDPOINT', `${theirs.url}/api/v1`);
@@ -255,7 +261,7 @@ it("LangChain's own tracer follows the same runs beside it, and each tells of th
   }
 });
 
-it('Nothing is written of runs with tracing off', async () => {
+it('no traces are stored for runs with tracing off', async () => {
   await using server = await start({ tracing: 'off' });
   await run(server, 'probe', { input: { do: 'date' } });
   await server.drain(AbortSignal.abort());

@@ -22,7 +22,7 @@ export interface PlatformServer extends AsyncDisposable {
 
 export const startPlatform = async (
   settings: Partial<Record<SettingKey, string>> = {},
-  /** Its config file; a project for tests when absent. */
+  /** Its config file; the test project when absent. */
   project?: string,
 ): Promise<PlatformServer> => {
   const key = `test-${randomBytes(16).toString('hex')}`;

@@ -1,4 +1,4 @@
-// What looking up prices may take of the server.
+// The resources that price lookups use.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
@@ -22,8 +22,8 @@ const modelRun = (ls_model_name: string): object => ({
   extra: { metadata: { ls_model_name, ls_provider: 'openai' } },
 });
 
-describe('prices that are looked up', () => {
-  it('leave connections for everything else, however many batches ask for them', async () => {
+describe('price lookups', () => {
+  it('leave connections for other requests, however many batches need prices', async () => {
     const { server } = platform;
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -48,21 +48,21 @@ describe('prices that are looked up', () => {
       );
       expect(waiting.length).toBeGreaterThan(0);
     });
-    for (let asked = 0; asked < 5; asked++) {
+    for (let count = 0; count < 5; count++) {
       expect((await server.call('POST', '/threads', {})).status).toBe(200);
     }
     release();
     for (const { status } of await Promise.all(sending)) expect(status).toBe(202);
   });
 
-  it('of many models are asked for together', async () => {
+  it('for many models are combined in few queries', async () => {
     const storage = modelPriceStorage(platform.server.database);
-    let asked = 0;
+    let count = 0;
     const counting: typeof storage = {
       ...storage,
-      ofModels: (...given) => {
-        asked += 1;
-        return storage.ofModels(...given);
+      ofModels: (...args) => {
+        count += 1;
+        return storage.ofModels(...args);
       },
     };
     const prices = new PriceService(counting);
@@ -80,7 +80,7 @@ describe('prices that are looked up', () => {
       },
     }));
     await prices.price(randomUUID(), runs);
-    expect(asked).toBeLessThanOrEqual(10);
+    expect(count).toBeLessThanOrEqual(10);
     const priced = runs.map(({ fields }) => typeof fields.total_cost === 'string');
     expect(priced).toEqual(runs.map((_, at) => String(runs[at]?.fields.model).startsWith('gpt')));
   });

@@ -17,14 +17,14 @@ const newRun = (): RunWrite => ({
   fields: { model: 'ours-1', run_type: 'llm', prompt_tokens: '1', completion_tokens: '0', total_tokens: '1' },
 });
 
-it('A price that changes while it is looked up is not remembered as it was', async () => {
+it('a price that changes during its lookup is not cached with its old value', async () => {
   await using db = await testDatabase();
   const tenant_id = randomUUID();
   await sql(db, `insert into workspaces (id, display_name) values ($1, 'w')`, [tenant_id]);
   const storage = modelPriceStorage(db);
   let meanwhile = (): Promise<unknown> => Promise.resolve();
-  const ofModels: ModelPriceStorage['ofModels'] = async (...asked) => {
-    const found = await storage.ofModels(...asked);
+  const ofModels: ModelPriceStorage['ofModels'] = async (...args) => {
+    const found = await storage.ofModels(...args);
     await meanwhile();
     return found;
   };

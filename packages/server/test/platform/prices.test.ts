@@ -1,4 +1,4 @@
-// What models cost, from the price table to the runs.
+// Costs of models, from the price table to the runs.
 import { randomUUID } from 'node:crypto';
 import type { ModelPrice } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const create = async (price: object): Promise<ModelPrice> => {
 const ours = { name: 'ours', match_pattern: '^ours-', prompt_cost: '0.0000011', completion_cost: 0.000_002 };
 
 describe('a run of a model', () => {
-  it('costs what the model does', async () => {
+  it('has the cost of its model', async () => {
     const usage = { input_token_details: { cache_read: 400 } };
     expect(await costs(used('gpt-4o-2024-08-06', usage))).toMatchObject({
       prompt_cost: '0.002',
@@ -46,7 +46,7 @@ describe('a run of a model', () => {
     expect(await costs(used('gpt-4o', {}, { run_type: 'chain' }))).toMatchObject({ total_cost: null });
   });
 
-  it('costs what it says itself, when it does', async () => {
+  it('keeps the cost that it reports itself', async () => {
     expect(await costs(used('gpt-4o', { total_cost: 0.5 }))).toMatchObject({ total_cost: '0.5' });
   });
 
@@ -54,7 +54,7 @@ describe('a run of a model', () => {
     ['model', 'tokens'],
     ['tokens', 'model'],
   ] as const)('is priced when %s and %s come in different batches', async (...order) => {
-    const price = { name: 'late', match_pattern: '^late-', start_time: '2026-11-01T00:00:00Z' };
+    const price = { name: 'other', match_pattern: '^other-', start_time: '2026-11-01T00:00:00Z' };
     await create({
       ...price,
       prompt_cost: '0.001',
@@ -63,14 +63,14 @@ describe('a run of a model', () => {
     });
     const id = randomUUID();
     const usage = { input_token_details: { cache_read: 400 } };
-    const { outputs, extra, ...start } = used('late-1', usage) as Record<string, unknown>;
-    const told = {
+    const { outputs, extra, ...start } = used('other-1', usage) as Record<string, unknown>;
+    const parts = {
       model: { ...start, id, extra },
       tokens: { id, outputs, end_time: '2026-11-20T00:00:01Z' },
     };
     for (const what of order) {
       const way = what === 'model' ? 'post' : 'patch';
-      const { status } = await platform.call('POST', '/runs/batch', { json: { [way]: [told[what]] } });
+      const { status } = await platform.call('POST', '/runs/batch', { json: { [way]: [parts[what]] } });
       expect(status).toBe(202);
     }
     const run = (await platform.call('GET', `/runs/${id}`)).body;
@@ -79,11 +79,11 @@ describe('a run of a model', () => {
       prompt_cost_details: { cache_read: '0' },
       prompt_token_details: { cache_read: 400 },
       end_time: '2026-11-20T00:00:01.000000Z',
-      model: 'late-1',
+      model: 'other-1',
     });
   });
 
-  it('is priced when its end tells the tokens', async () => {
+  it('is priced when its end reports the tokens', async () => {
     const id = randomUUID();
     const { outputs, extra, ...start } = used('gpt-4o', {}) as Record<string, unknown>;
     await platform.call('POST', '/runs', { json: { id, ...start } });
@@ -92,7 +92,7 @@ describe('a run of a model', () => {
     expect((await platform.call('GET', `/runs/${id}`)).body).toMatchObject({ total_cost: '0.0035' });
   });
 
-  it('costs the newest price that held when it started, and keeps it', async () => {
+  it('has the newest price that was valid when it started, and keeps it', async () => {
     const price = await create({ ...ours, provider: 'house' });
     await create({ ...ours, prompt_cost: '1', start_time: '2026-11-21T00:00:00Z' });
     const first = await costs(used('ours-1', {}));
@@ -107,7 +107,7 @@ describe('a run of a model', () => {
 });
 
 describe('the price table', () => {
-  it('comes with prices, which stay as they are', async () => {
+  it('has default prices, which cannot be changed', async () => {
     const { body } = await platform.call('GET', '/model-prices');
     const shipped = (body as ModelPrice[]).find((price) => price.name === 'gpt-4o');
     expect(shipped).toMatchObject({ is_default: true, prompt_cost: '0.0000025' });
@@ -116,19 +116,19 @@ describe('the price table', () => {
     expect((await platform.call('PUT', path, { json: ours })).status).toBe(404);
   });
 
-  it('lets prices go', async () => {
-    const price = await create({ ...ours, match_pattern: '^gone-' });
-    expect(await costs(used('gone-1', {}))).toMatchObject({ total_cost: '0.0013' });
+  it('deletes prices', async () => {
+    const price = await create({ ...ours, match_pattern: '^deleted-' });
+    expect(await costs(used('deleted-1', {}))).toMatchObject({ total_cost: '0.0013' });
     expect((await platform.call('DELETE', `/model-prices/${price.id}`)).status).toBe(204);
-    expect(await costs(used('gone-1', {}))).toMatchObject({ total_cost: null });
+    expect(await costs(used('deleted-1', {}))).toMatchObject({ total_cost: null });
   });
 
   it.each([
-    ['a pattern that is none', { match_pattern: '(' }, 'no regular expression'],
+    ['an invalid pattern', { match_pattern: '(' }, 'no regular expression'],
     ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not refer back'],
-    ['a price that is none', { prompt_cost: 'much' }, 'must be a decimal'],
-    ['a price below nothing', { prompt_cost: -1 }, 'prompt_cost'],
-  ])('refuses %s', async (_, wrong, message) => {
+    ['an invalid price', { prompt_cost: 'much' }, 'must be a decimal'],
+    ['a negative price', { prompt_cost: -1 }, 'prompt_cost'],
+  ])('rejects %s', async (_, wrong, message) => {
     const { status, body } = await platform.call('POST', '/model-prices', { json: { ...ours, ...wrong } });
     expect(status).toBe(422);
     expect(JSON.stringify(body)).toContain(message);

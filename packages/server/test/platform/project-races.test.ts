@@ -1,4 +1,4 @@
-// Projects that are deleted while others ask for them, or make them.
+// Projects that are deleted while others look them up or create them.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ProjectService } from '../../src/tracing/projects/project-service.ts';
@@ -25,8 +25,8 @@ beforeEach(async () => {
 const make = async (id: string) =>
   (await storage.create({ tenant_id, id, name: 'p', description: null, extra: null })) as ProjectRow;
 
-/** The database, where something happens between two statements of a transaction, once. */
-const afterStatement = (name: string, deed: () => Promise<unknown>): Database => {
+/** A database that executes `action` once, after the named statement of a transaction. */
+const afterStatement = (name: string, action: () => Promise<unknown>): Database => {
   let isDone = false;
   return {
     ...db,
@@ -38,7 +38,7 @@ const afterStatement = (name: string, deed: () => Promise<unknown>): Database =>
             const rows = await tx.query<Row>(statement, values);
             if (statement.name === name && !isDone) {
               isDone = true;
-              await deed();
+              await action();
             }
             return rows;
           },
@@ -51,10 +51,10 @@ const names = new Set(['p']);
 const newProject = { id: undefined, name: 'p', description: undefined, extra: undefined };
 
 describe('the id of a project', () => {
-  it('that is deleted while it is looked up is not remembered', async () => {
+  it('is not cached when the project is deleted during the lookup', async () => {
     let meanwhile = (): Promise<void> => Promise.resolve();
-    const ensure: ProjectStorage['ensure'] = async (...asked) => {
-      const found = await storage.ensure(...asked);
+    const ensure: ProjectStorage['ensure'] = async (...args) => {
+      const found = await storage.ensure(...args);
       await meanwhile();
       return found;
     };
@@ -68,7 +68,7 @@ describe('the id of a project', () => {
     expect(await storage.find(tenant_id, now ?? '')).toMatchObject({ name: 'p' });
   });
 
-  it('is that of a new one when it is deleted before it was read', async () => {
+  it('is that of a new project when the old one is deleted before the read', async () => {
     const old = await make(randomUUID());
     const found = await projectStorage(
       afterStatement('projects_ensure', () => storage.delete(tenant_id, old.id)),
@@ -78,25 +78,25 @@ describe('the id of a project', () => {
     expect(await storage.find(tenant_id, found.get('p') ?? '')).toMatchObject({ name: 'p' });
   });
 
-  it('is left to nobody who asks for it while it is deleted', async () => {
+  it('is not returned while the project is being deleted', async () => {
     const { id } = await make(randomUUID());
-    let late: Promise<unknown> | undefined;
+    let lookup: Promise<unknown> | undefined;
     await db.transact(async (tx) => {
       await projectStorage(tx).delete(tenant_id, id);
-      late = make(id);
+      lookup = make(id);
       await untilOneWaits(db);
     });
-    expect(await late).toBeUndefined();
+    expect(await lookup).toBeUndefined();
     expect(await storage.find(tenant_id, id)).toBeUndefined();
   });
 });
 
 describe('a project', () => {
-  it('is made although the one that had its name is deleted before that is found', async () => {
+  it('is created although the one with its name is deleted before the lookup', async () => {
     const old = await make(randomUUID());
-    const findNamed: ProjectStorage['findNamed'] = async (...asked) => {
+    const findNamed: ProjectStorage['findNamed'] = async (...args) => {
       await storage.delete(tenant_id, old.id);
-      return storage.findNamed(...asked);
+      return storage.findNamed(...args);
     };
     const projects = new ProjectService({ ...storage, findNamed });
     const made = await projects.create(tenant_id, newProject, true);

@@ -1,4 +1,4 @@
-// Projects, what their runs add up to, and what goes with them.
+// Projects, the sums of their runs, and their deletion.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
@@ -26,7 +26,7 @@ interface Below {
   more?: Fields;
 }
 
-/** A run that has ended, `n` ms after the first. */
+/** Sends a run that has ended, `n` ms after the first. */
 const sent = async (name: string, n: number, { parent, usage, more }: Below = {}): Promise<Fields> => {
   const id = randomUUID();
   const start = new Date(Date.now() + n).toISOString().replaceAll(/[-:.]/g, '').replace('Z', '000Z');
@@ -58,7 +58,7 @@ const usage = (input_tokens: number, output_tokens: number) => ({
 });
 
 describe('a root', () => {
-  it('says what its whole trace has used, each token once', async () => {
+  it('has the usage of its whole trace, each token once', async () => {
     const root = await sent('sums', 0);
     const node = await sent('sums', 1, { parent: root });
     const model = await sent('sums', 2, { parent: node, usage: usage(10, 5) });
@@ -97,7 +97,7 @@ describe('feedback', () => {
 });
 
 describe('a thread', () => {
-  it('with a slash in its id is asked for by query', async () => {
+  it('with a slash in its id is read by a query parameter', async () => {
     const thread_id = 'a/b?c#d';
     const run = await sent('slashes', 0, { more: { extra: { metadata: { thread_id } } } });
     const where = new URLSearchParams({ thread_id, session_id: await idOf('slashes') });
@@ -106,16 +106,16 @@ describe('a thread', () => {
   });
 });
 
-describe('a project that is deleted', () => {
-  it('takes its runs, their feedback and attachments along, and nothing else; its name can be used again', async () => {
-    const [gone, kept] = [await sent('old', 0), await sent('other', 0)];
-    for (const run of [gone, kept]) await ok('POST', '/feedback', { run_id: run['id'], key: 'k' });
+describe('the deletion of a project', () => {
+  it('deletes its runs, their feedback and attachments, and nothing else; its name can be used again', async () => {
+    const [deleted, kept] = [await sent('old', 0), await sent('other', 0)];
+    for (const run of [deleted, kept]) await ok('POST', '/feedback', { run_id: run['id'], key: 'k' });
     const id = await idOf('old');
     expect((await platform.call('DELETE', `/sessions/${id}`)).status).toBe(204);
     expect((await platform.call('DELETE', `/sessions/${id}`)).status).toBe(404);
     expect((await platform.call('GET', `/sessions/${id}`)).status).toBe(404);
-    expect((await platform.call('GET', `/runs/${String(gone['id'])}`)).status).toBe(404);
-    expect(await ok('GET', `/feedback?run=${String(gone['id'])}`)).toEqual([]);
+    expect((await platform.call('GET', `/runs/${String(deleted['id'])}`)).status).toBe(404);
+    expect(await ok('GET', `/feedback?run=${String(deleted['id'])}`)).toEqual([]);
     expect(await ok('GET', `/feedback?run=${String(kept['id'])}`)).toHaveLength(1);
     await ok('GET', `/runs/${String(kept['id'])}`);
     const again = await sent('old', 0);
@@ -123,7 +123,7 @@ describe('a project that is deleted', () => {
     await ok('GET', `/runs/${String(again['id'])}`);
   });
 
-  it('leaves its id to nobody while runs of it may still be there: they would be those of another', async () => {
+  it('reserves its id while runs of it may still exist, which would otherwise join another project', async () => {
     const id = randomUUID();
     await ok('POST', '/sessions', { id, name: 'first' });
     await ok('DELETE', `/sessions/${id}`);
@@ -143,7 +143,7 @@ describe('a project that is deleted', () => {
 });
 
 describe('numbers', () => {
-  it('keep their digits, however runs are sent', async () => {
+  it('keep their digits, in any encoding', async () => {
     const [posted, batched] = [randomUUID(), randomUUID()];
     const inputs = '{"big":9007199254740993,"precise":0.10000000000000000001,"e":1e400}';
     const run = (id: string): string =>
@@ -161,8 +161,8 @@ describe('numbers', () => {
   });
 });
 
-describe('what is measured', () => {
-  it('counts runs that were taken in, those that were not, bytes and batches', async () => {
+describe('ingest metrics', () => {
+  it('count stored runs, rejected runs, bytes and batches', async () => {
     const read = async (): Promise<Record<string, number>> => {
       const text = await (await fetch(`${platform.server.url}/metrics`)).text();
       const lines = text.split('\n').filter((line) => line.startsWith('svc_ingest_'));

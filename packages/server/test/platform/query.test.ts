@@ -70,7 +70,7 @@ describe('a query', () => {
     expect(await found(json)).toEqual(wanted);
   });
 
-  it('goes on where a page has ended, in either order', async () => {
+  it('continues at the end of a page, in either order', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const ids: string[] = [];
       let cursor: string | null = null;
@@ -95,7 +95,7 @@ describe('a query', () => {
     ['filter', `${'not('.repeat(1_000)}eq(name, "x")${')'.repeat(1_000)}`, 'nested deeper than 64 levels'],
     ['trace_filter', 'eq(nam, "x")', 'at character 4'],
     ['tree_filter', 'eq(name, "x"', 'at character 13'],
-  ])('with a %s that makes no sense says so', async (name, text, message) => {
+  ])('with an invalid %s is rejected with a message', async (name, text, message) => {
     const { status, body } = await platform.call('POST', '/runs/query', { json: { [name]: text } });
     expect(status).toBe(422);
     expect(JSON.stringify(body)).toContain(message);

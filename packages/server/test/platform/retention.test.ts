@@ -46,7 +46,7 @@ const doAll = async (daysKept: number): Promise<void> => {
     hours: traceHourStorage(database),
     projects: projectStorage(database),
   };
-  for (const duty of traceTasks(parts, daysKept)) while ((await duty.work(signal)) >= (duty.batch ?? 1));
+  for (const task of traceTasks(parts, daysKept)) while ((await task.work(signal)) >= (task.batch ?? 1));
 };
 
 const partitions = async (): Promise<number> => {
@@ -63,19 +63,19 @@ const present = async (ids: string[]): Promise<boolean[]> => {
 };
 
 describe('traces', () => {
-  it('have partitions before they are needed', async () => {
+  it('have partitions in advance', async () => {
     await doAll(30);
     expect(await partitions()).toBe(4);
   });
 
-  it('are kept as long as the setting says, whatever their time', async () => {
+  it('are kept for the configured time, whatever their start time', async () => {
     const recent = await store(30, daysAgo(0), daysAgo(5), daysAgo(29));
     const odd = await store(30, daysAgo(31), daysAgo(20_000), daysAgo(-20_000), null);
     await doAll(30);
     expect(await present([...recent, ...odd])).toEqual([true, true, true, true, true, true, true]);
     await doAll(4);
     expect(await present([...recent, ...odd])).toEqual([true, false, false, true, true, true, true]);
-    // What has no day of its own goes when it has been here for as long.
+    // Rows without a day of their own expire after the same time.
     await database.query(
       {
         name: 'age',
@@ -97,30 +97,30 @@ describe('traces', () => {
     expect(files).toEqual([{ run_id: recent[0] }]);
   });
 
-  it('are taken in with what is still said of a day that is gone, and nothing is kept of that', async () => {
-    const late = newRun(daysAgo(20));
-    await traces.ingest(tenant_id, [late], [], 30);
+  it('for an expired day are accepted and not stored', async () => {
+    const expired = newRun(daysAgo(20));
+    await traces.ingest(tenant_id, [expired], [], 30);
     const days = tracePartitionStorage(database);
     while (await days.dropOldest(10));
     const good = newRun(daysAgo(0));
-    const file = { name: 'late', content_type: 'text/plain', content: Buffer.from('a') };
-    for (const start_time of [null, late.start_time]) {
-      const patch: RunWrite = { ...late, rank: 1, writes: ['2'], start_time };
-      const files = [late, good].map((run) => ({ ...file, run_id: run.id }));
+    const file = { name: 'notes.txt', content_type: 'text/plain', content: Buffer.from('a') };
+    for (const start_time of [null, expired.start_time]) {
+      const patch: RunWrite = { ...expired, rank: 1, writes: ['2'], start_time };
+      const files = [expired, good].map((run) => ({ ...file, run_id: run.id }));
       await traces.ingest(tenant_id, [patch, good], files, 10);
     }
-    expect(await present([late.id, good.id])).toEqual([false, true]);
-    expect(await traces.findAttachment(tenant_id, late.id, 'late')).toBeUndefined();
-    expect(await traces.findAttachment(tenant_id, good.id, 'late')).toBeDefined();
+    expect(await present([expired.id, good.id])).toEqual([false, true]);
+    expect(await traces.findAttachment(tenant_id, expired.id, 'notes.txt')).toBeUndefined();
+    expect(await traces.findAttachment(tenant_id, good.id, 'notes.txt')).toBeDefined();
   });
 
-  it('of many odd days make no partitions', async () => {
+  it('of many unusual days create no partitions', async () => {
     const before = await partitions();
     await store(30, ...Array.from({ length: 200 }, (_, index) => daysAgo(1_000 + index)));
     expect(await partitions()).toBe(before);
   });
 
-  it('make the partition of a day once, however many ask', async () => {
+  it('create the partition of a day once, with concurrent writers', async () => {
     const before = await partitions();
     await Promise.all(Array.from({ length: 8 }, () => store(60, daysAgo(45), daysAgo(44))));
     expect(await partitions()).toBe(before + 2);

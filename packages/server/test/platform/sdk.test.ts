@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 describe('the client of the platform', () => {
-  it('makes workspaces, keys and projects, and lists them', async () => {
+  it('creates workspaces, keys and projects, and lists them', async () => {
     const workspace = await client.workspaces.create('Shop');
     expect((await client.workspaces.list()).map(({ id }) => id)).toContain(workspace.id);
     const made = await client.keys.create({
@@ -45,7 +45,7 @@ describe('the client of the platform', () => {
     expect(await client.projects.list({ name: 'p' })).toEqual([]);
   });
 
-  it('sends runs, and reads them back', async () => {
+  it('sends runs and reads them back', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
     const start_time = '2026-11-20T00:00:00Z';
     await client.traces.create({ id, name: 'one', start_time });
@@ -64,7 +64,7 @@ describe('the client of the platform', () => {
     await expect(client.traces.attachment(id, 'picture')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('asks for trees, sums, threads and feedback', async () => {
+  it('reads trees, sums, threads and feedback', async () => {
     const id = randomUUID();
     const extra = { metadata: { thread_id: 'conversation' } };
     await client.traces.create({
@@ -93,7 +93,7 @@ describe('the client of the platform', () => {
     expect(await client.traces.feedback({ run: [id], key: ['kind'] })).toEqual([]);
   });
 
-  it('keeps prices', async () => {
+  it('creates and changes prices', async () => {
     const body = { name: 'x', match_pattern: '^x$', prompt_cost: '0.1', completion_cost: '0.2' };
     const price = await client.prices.create(body);
     const replaced = await client.prices.replace(price.id, { ...body, completion_cost: '0.3' });
@@ -102,7 +102,7 @@ describe('the client of the platform', () => {
     expect((await client.prices.list()).map(({ id }) => id)).not.toContain(price.id);
   });
 
-  it('has a method for every route that is not for tracers alone', () => {
+  it('has a method for every route that is not only for tracers', () => {
     const forTracers = [
       '/api/v1/info',
       '/api/v1/settings',

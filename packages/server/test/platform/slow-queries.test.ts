@@ -1,4 +1,4 @@
-// Queries of traces that take longer than their budget: reading the inputs of a run takes a while, as from a slow disk.
+// Queries of traces that exceed their time budget: reading the inputs of a run is slow, as on a slow disk.
 import { randomUUID } from 'node:crypto';
 import { Client } from 'langsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const key = `test-${randomUUID()}${randomUUID()}`;
 const project = randomUUID();
 const days = 10;
 const runsPerDay = 40;
-/** What the inputs of a run take to read: those of four days are more than any statement may take here. */
+/** The time to read the inputs of a run; those of four days take longer than a statement may take here. */
 const runSeconds = 0.02;
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   server = await startTestServer({
     database,
     settings: {
-      // What one statement may take, of the queries too that have no budget.
+      // The limit of a statement, also for queries without a budget.
       databaseUri: `${database.uri}${database.uri.includes('?') ? '&' : '?'}statement_timeout=3000`,
       bootstrapApiKey: key,
       bootstrapWorkspaceId: randomUUID(),
@@ -64,7 +64,7 @@ beforeAll(async () => {
   expect(status).toBe(202);
   await sql(database, 'create sequence looked_at');
   await sql(database, 'grant usage on looked_at to public');
-  // Stable, so that a query of the view reads the inputs of the runs that it needs only.
+  // Stable, so that a query of the view reads only the inputs of the runs that it needs.
   await sql(
     database,
     `create function look_at(inputs text) returns text language plpgsql stable as
@@ -86,15 +86,15 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const lookedAt = async (): Promise<number> =>
+const readCount = async (): Promise<number> =>
   (await sql<{ last_value: number }>(database, 'select last_value::integer from looked_at'))[0]?.last_value ??
   0;
 
 const search = { session: [project], filter: 'search("needle")', select: ['name'] };
 
-describe('a search that takes longer than it may', () => {
-  it('answers with what it has found, and goes on where it was', async () => {
-    const before = await lookedAt();
+describe('a search that exceeds its time budget', () => {
+  it('returns what it has found, and continues from there', async () => {
+    const before = await readCount();
     const found: string[] = [];
     let partials = 0;
     for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
@@ -112,11 +112,11 @@ describe('a search that takes longer than it may', () => {
     }
     expect(found).toEqual(wanted);
     expect(partials).toBeGreaterThan(2);
-    // Each is read once by the search that goes on, and besides by statements that took too long.
-    expect((await lookedAt()) - before).toBeLessThan(4 * days * runsPerDay);
+    // Each run is read once by the continued search, and again by statements that exceeded the limit.
+    expect((await readCount()) - before).toBeLessThan(4 * days * runsPerDay);
   }, 120_000);
 
-  it('is gone through by the stock client', async () => {
+  it('is read to its end by the stock client', async () => {
     const client = new Client({ apiUrl: `${server.url}/api/v1`, apiKey: key });
     const found: string[] = [];
     const query = { projectId: project, filter: search.filter, select: ['name'] };
@@ -128,8 +128,8 @@ describe('a search that takes longer than it may', () => {
     const found: string[] = [];
     let partials = 0;
     for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
-      const asked = { project_id: project, filter: search.filter, cursor };
-      const { status, body } = await call('/api/v2/threads/query', asked);
+      const request = { project_id: project, filter: search.filter, cursor };
+      const { status, body } = await call('/api/v2/threads/query', request);
       expect(status, JSON.stringify(body)).toBe(200);
       found.push(...body.items.map(({ thread_id }) => thread_id));
       if (body.is_partial) {
@@ -145,13 +145,13 @@ describe('a search that takes longer than it may', () => {
     expect(partials).toBeGreaterThan(0);
   }, 120_000);
 
-  it('says of a sum how to narrow it', async () => {
+  it('for a sum returns how to narrow it', async () => {
     const { status, body } = await call('/api/v1/runs/stats', { session: [project], filter: search.filter });
     expect(status).toBe(503);
     expect(body.detail).toMatch(/The sum takes too long: name a project and a shorter span of time/);
   });
 
-  it('refuses a cursor that it has not given', async () => {
+  it('rejects an invalid cursor', async () => {
     for (const text of [
       '2026-11-20T00:00:00Z x',
       `2026-11-20T00:00:00Z ${project} 0`,

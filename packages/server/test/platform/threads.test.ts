@@ -1,4 +1,4 @@
-// Conversations, as runs tell of them.
+// Threads of traces, as the metadata of runs define them.
 import { randomUUID } from 'node:crypto';
 import type { Project, RunStats, RunTree, TraceThread } from '@svc/contract';
 import { Client } from 'langsmith';
@@ -19,12 +19,12 @@ const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toIS
 interface Turn {
   project: string;
   thread_id: string | null;
-  /** When it begins, in seconds. */
+  /** Its start, in seconds. */
   from: number;
-  ask?: string;
+  question?: string;
   answer?: string;
   error?: string;
-  /** Whether its model says which thread it is of. */
+  /** Whether the run of its model has the id of the thread. */
   isWhole?: boolean;
 }
 
@@ -36,7 +36,7 @@ const send = async (turn: Turn): Promise<string> => {
     project: session_name,
     thread_id,
     from,
-    ask = 'hello',
+    question = 'hello',
     answer = 'hi',
     error,
     isWhole = true,
@@ -66,7 +66,7 @@ const send = async (turn: Turn): Promise<string> => {
       inputs: {
         messages: [
           { role: 'system', content: 'be kind' },
-          { role: 'user', content: ask },
+          { role: 'user', content: question },
         ],
       },
       outputs: { messages: [[{ lc: 1, type: 'constructor', kwargs: { content: answer } }]] },
@@ -124,7 +124,7 @@ const threads = async (project_id: string, more: object = {}): Promise<Page> => 
 
 describe('a thread', () => {
   it('has turns, messages, times and errors, and each token once', async () => {
-    const first = await send({ project: 'one', thread_id: 't', from: 0, ask: 'why?' });
+    const first = await send({ project: 'one', thread_id: 't', from: 0, question: 'why?' });
     const last = await send({ project: 'one', thread_id: 't', from: 60, answer: 'because', error: 'Oh no' });
     const { items, has_more } = await threads(await projectOf('one'));
     expect(has_more).toBe(false);
@@ -151,7 +151,7 @@ describe('a thread', () => {
     });
   });
 
-  it('says how many runs of its traces lack its id, and does not count them', async () => {
+  it('returns how many runs of its traces lack its id, and does not count them', async () => {
     await send({ project: 'lacking', thread_id: 't', from: 0, isWhole: false });
     const [thread] = (await threads(await projectOf('lacking'))).items;
     expect(thread).toMatchObject({
@@ -163,7 +163,7 @@ describe('a thread', () => {
     });
   });
 
-  it('is listed by its newest run, once, whatever the pages', async () => {
+  it('is listed by its newest run, once, with any page size', async () => {
     for (const [from, thread_id] of ['a', 'b', 'c', 'a', 'd', 'b'].entries())
       await send({ project: 'pages', thread_id, from: from * 10 });
     await send({ project: 'pages', thread_id: null, from: 100 });
@@ -186,7 +186,7 @@ describe('a thread', () => {
     }
   });
 
-  it('has its runs, oldest first', async () => {
+  it('returns its runs, oldest first', async () => {
     const root = await send({ project: 'runs', thread_id: 'a b "ç"', from: 0 });
     const session = await projectOf('runs');
     const path = `/runs/threads/${encodeURIComponent('a b "ç"')}?session_id=${session}`;
@@ -213,7 +213,7 @@ describe('a thread', () => {
 });
 
 describe('sums of runs', () => {
-  it('count each token once, and only what is asked for', async () => {
+  it('count each token once, and return only the requested fields', async () => {
     await send({ project: 'sums', thread_id: 't', from: 0, error: 'no' });
     const project = await projectOf('sums');
     const { body } = await platform.call('POST', '/runs/stats', { json: { session: [project] } });
@@ -251,7 +251,7 @@ describe('a trace', () => {
 });
 
 describe('feedback', () => {
-  it('is kept with its run, and found by it', async () => {
+  it('is stored with its run, and found by it', async () => {
     const run = await send({ project: 'feedback', thread_id: null, from: 0 });
     const { id } = await client.createFeedback(run, 'kind', { score: true, comment: 'nice' });
     await client.createFeedback(run, 'exact', { score: 0.25, value: { of: ['a'] } });
@@ -271,7 +271,7 @@ describe('feedback', () => {
     expect((await platform.call('POST', '/feedback', { json: elsewhere })).status).toBe(409);
   });
 
-  it('is read, changed and deleted by its id, as the stock client does it', async () => {
+  it('is read, changed and deleted by its id with the stock client', async () => {
     const run = await send({ project: 'feedback by id', thread_id: null, from: 0 });
     const { id } = await client.createFeedback(run, 'kind', { score: true, comment: 'nice', value: ['a'] });
     const made = await client.readFeedback(id);
@@ -295,9 +295,9 @@ describe('feedback', () => {
     const { id } = await client.createFeedback(run, 'kind', { score: 1 });
     const statuses = async (role: string): Promise<number[]> => {
       const { key } = (await platform.call('POST', '/api-key', { json: { role } })).body as { key: string };
-      const ask = async (method: string, json?: unknown) =>
+      const request = async (method: string, json?: unknown) =>
         (await platform.call(method, `/feedback/${id}`, { key, json })).status;
-      return [await ask('GET'), await ask('PATCH', { score: 0 }), await ask('DELETE')];
+      return [await request('GET'), await request('PATCH', { score: 0 }), await request('DELETE')];
     };
     expect(await statuses('ingest')).toEqual([403, 403, 403]);
     expect(await statuses('viewer')).toEqual([200, 403, 403]);

@@ -1,4 +1,4 @@
-// Stock tracers as people use them: traceable functions, LangChain callbacks of a graph, attachments, every way of sending.
+// Stock tracers: traceable functions, LangChain callbacks of a graph, attachments, and every transport.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { HumanMessage } from '@langchain/core/messages';
@@ -24,15 +24,15 @@ const readTrace = async (trace: string): Promise<Run[]> => {
 };
 
 describe('LangChain callbacks', () => {
-  it('trace every step of an agent, as the tracer saw it', async () => {
+  it('trace every step of an agent as the tracer saw it', async () => {
     const client = newClient();
     const tracer = new LangChainTracer({ client, projectName: 'agents' });
-    const said = new Map<string, Record<string, unknown>>();
+    const sent = new Map<string, Record<string, unknown>>();
     const note = (run: object & { id?: string }): void => {
       const known = Object.entries(run).filter(([, value]) => value !== undefined);
-      // The tracer goes on with these objects.
+      // The tracer continues to change these objects.
       const copy = JSON.parse(JSON.stringify(Object.fromEntries(known))) as Record<string, unknown>;
-      said.set(run.id ?? '', { ...said.get(run.id ?? ''), ...copy });
+      sent.set(run.id ?? '', { ...sent.get(run.id ?? ''), ...copy });
     };
     const create = client.createRun.bind(client);
     const update = client.updateRun.bind(client);
@@ -45,10 +45,10 @@ describe('LangChain callbacks', () => {
     );
     await client.awaitPendingTraceBatches();
     const runs = await readTrace(run_id);
-    expect(said.size).toBeGreaterThan(4);
-    expect(runs.map((run) => run.id).toSorted()).toEqual([...said.keys()].toSorted());
+    expect(sent.size).toBeGreaterThan(4);
+    expect(runs.map((run) => run.id).toSorted()).toEqual([...sent.keys()].toSorted());
     for (const run of runs) {
-      const { name, run_type, inputs, outputs, parent_run_id = null, dotted_order } = said.get(run.id) ?? {};
+      const { name, run_type, inputs, outputs, parent_run_id = null, dotted_order } = sent.get(run.id) ?? {};
       expect(run).toMatchObject({ name, run_type, inputs, outputs, parent_run_id, dotted_order });
       expect(run).toMatchObject({ status: 'success', trace_id: run_id, thread_id: 'conversation-7' });
     }
@@ -58,7 +58,7 @@ describe('LangChain callbacks', () => {
 });
 
 describe('traceable functions', () => {
-  it('come with their errors, and those around them', async () => {
+  it('are stored with their errors and their callers', async () => {
     const client = newClient();
     let trace = '';
     const inner = traceable(() => Promise.reject(new Error('inner broke')), {
@@ -117,7 +117,7 @@ describe('a compressed body', () => {
       `--b\r\nContent-Disposition: form-data; name="post.${id}"\r\n\r\n{"id":"${id}","name":"packed","start_time":"2026-11-20T00:00:00Z"}\r\n--b--\r\n`,
     );
 
-  it.each(['gzip', 'zstd'])('in %s is taken in', async (coding) => {
+  it.each(['gzip', 'zstd'])('in %s is accepted', async (coding) => {
     const id = randomUUID();
     const packed = coding === 'gzip' ? gzipSync(body(id)) : rawZstd(body(id));
     const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': coding };
@@ -128,7 +128,7 @@ describe('a compressed body', () => {
   });
 });
 
-/** One frame with one block that is not compressed. */
+/** One zstd frame with one uncompressed block. */
 const rawZstd = (content: Buffer): Buffer => {
   const head = Buffer.alloc(3);
   head.writeUIntLE(content.length * 8 + 1, 0, 3);

@@ -1,4 +1,4 @@
-// What a thread would be if only the given steps had been taken: the bare engine takes them, with a saver in memory.
+// Computes the expected state of a thread after the given steps: the bare engine runs them with an in-memory saver.
 import {
   Command,
   InMemoryStore,
@@ -10,21 +10,21 @@ import { eventually } from '../eventually.ts';
 import { expect } from 'vitest';
 import { type Plan, survey } from './survey.ts';
 
-/** One run or state update. `isCancelled`: at its gate. */
+/** One run or state update. `isCancelled`: the run is cancelled while its node waits at the barrier. */
 export type Step =
   | { do: 'input'; plan: Plan; isCancelled: boolean }
   | { do: 'resume'; answer: string; isCancelled: boolean }
-  /** By question. */
+  /** The answer to each question. */
   | { do: 'answer'; answers: Record<string, string>; isCancelled: boolean }
   | { do: 'continue'; isCancelled: boolean }
   | { do: 'update'; as_node: string; line: string };
 
-interface Asked {
+interface Interrupt {
   id?: string;
   value: unknown;
 }
 
-/** What can be compared of a state: ids are the engine's own. */
+/** The comparable part of a state; ids are left out because each engine assigns its own. */
 export interface Described {
   plan: unknown;
   log: unknown;
@@ -35,7 +35,7 @@ export interface Outcome {
   state: Described;
   next: string[];
   status: 'idle' | 'interrupted';
-  /** Of the thread. */
+  /** The open questions of the thread. */
   questions: string[];
 }
 
@@ -67,26 +67,26 @@ class BareThread {
   readonly #store = new InMemoryStore();
   readonly taken: Step[] = [];
   #status: Outcome['status'] = 'idle';
-  #asked: Asked[] = [];
+  #interrupts: Interrupt[] = [];
 
   async take(step: Step): Promise<void> {
     this.taken.push(step);
     const config = { configurable: { thread_id: 'thread' } };
     if (step.do === 'update') {
       await this.#graph.updateState(config, { log: [step.line] }, step.as_node);
-      this.#asked = [];
+      this.#interrupts = [];
       return;
     }
     const run_id = String(this.taken.length);
     const abort = new AbortController();
-    if (!step.isCancelled) await this.#store.put(['gates'], run_id, {});
+    if (!step.isCancelled) await this.#store.put(['barriers'], run_id, {});
     const running = this.#run(this.#inputOf(step), run_id, abort.signal);
     if (step.isCancelled) {
       await eventually(async () => expect(await this.#store.get(['waiting'], run_id)).toBeTruthy());
       abort.abort();
       await running.catch(() => undefined);
-      this.#asked = [];
-    } else this.#asked = await running;
+      this.#interrupts = [];
+    } else this.#interrupts = await running;
     const { tasks } = await this.#graph.getState(config);
     this.#status = tasks.length > 0 ? 'interrupted' : 'idle';
   }
@@ -97,7 +97,7 @@ class BareThread {
       state: describeState(state),
       next: state.tasks.map(({ name }) => name),
       status: this.#status,
-      questions: this.#asked.map(({ value }) => String(value)).toSorted(),
+      questions: this.#interrupts.map(({ value }) => String(value)).toSorted(),
     };
   }
 
@@ -110,7 +110,7 @@ class BareThread {
       case 'resume':
         return new Command({ resume: step.answer });
       case 'answer': {
-        const byId = this.#asked.flatMap(({ id, value }) => {
+        const byId = this.#interrupts.flatMap(({ id, value }) => {
           const answer = step.answers[String(value)];
           return id === undefined || answer === undefined ? [] : [[id, answer]];
         });
@@ -119,23 +119,23 @@ class BareThread {
     }
   }
 
-  /** Returns what the run has asked. */
-  async #run(input: unknown, run_id: string, signal: AbortSignal): Promise<Asked[]> {
-    const asked: Asked[] = [];
+  /** Runs the graph and returns the interrupts that it raised. */
+  async #run(input: unknown, run_id: string, signal: AbortSignal): Promise<Interrupt[]> {
+    const interrupts: Interrupt[] = [];
     const stream = await this.#graph.stream(input as never, {
       configurable: { thread_id: 'thread', run_id },
       store: this.#store,
       streamMode: 'updates',
       signal,
     });
-    for await (const chunk of stream as AsyncIterable<{ __interrupt__?: Asked[] }>) {
-      asked.push(...(chunk.__interrupt__ ?? []));
+    for await (const chunk of stream as AsyncIterable<{ __interrupt__?: Interrupt[] }>) {
+      interrupts.push(...(chunk.__interrupt__ ?? []));
     }
-    return asked;
+    return interrupts;
   }
 }
 
-/** Keeps the thread as long as steps are only added: taking them all again costs more with each. */
+/** Reuses the bare thread while steps are only appended, because replaying all steps gets slower with every step. */
 export class BareThreads {
   #thread = new BareThread();
 

@@ -1,4 +1,4 @@
-// Values that are stored as changes (delta channels) are rebuilt from earlier checkpoints, those of deleted runs among them.
+// Delta channels are rebuilt from earlier checkpoints, including checkpoints of deleted runs.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ let client: Client;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-delta-'));
   const project = join(folder, 'svc.json');
-  const file = fileURLToPath(new URL('../graphs/keeping.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../graphs/delta-and-subgraphs.ts', import.meta.url));
   await writeFile(project, JSON.stringify({ graphs: { delta: `${file}:delta` } }));
   server = await startTestServer({ project });
   client = createClient({ apiUrl: server.url });
@@ -23,29 +23,29 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Says something; returns what the graph then remembers. */
-const say = async (thread_id: string, content: string): Promise<string> => {
+/** Sends a message and returns what the graph then remembers. */
+const sendMessage = async (thread_id: string, content: string): Promise<string> => {
   const input = { messages: [{ role: 'user', content }] };
   return (await client.runs.wait<{ seen: string }>(thread_id, 'delta', { input })).seen;
 };
 
-describe('a run that is deleted below others', () => {
+describe('a deleted run that has later runs', () => {
   const places = [2, 3, 4, 5].flatMap((runs) => Array.from({ length: runs - 1 }, (_, at) => ({ runs, at })));
-  it.each(places)('leaves what they remember of it: run $at of $runs', async ({ runs, at }) => {
+  it.each(places)('leaves the values of later runs unchanged: run $at of $runs', async ({ runs, at }) => {
     const { thread_id } = await client.threads.create();
     let seen = '';
-    for (let n = 0; n < runs; n++) seen = await say(thread_id, `${n}`);
+    for (let n = 0; n < runs; n++) seen = await sendMessage(thread_id, `${n}`);
     const run = (await client.runs.list(thread_id)).toReversed()[at];
     await client.runs.delete(thread_id, run?.run_id ?? '');
-    expect(await say(thread_id, 'after')).toBe(`${seen} yes after`);
+    expect(await sendMessage(thread_id, 'after')).toBe(`${seen} yes after`);
   });
 
-  it('goes with the run after it', async () => {
+  it('is removed completely once the run after it is deleted', async () => {
     const thread_id = (await client.threads.create()).thread_id;
-    for (const text of ['a', 'b', 'c']) await say(thread_id, text);
+    for (const text of ['a', 'b', 'c']) await sendMessage(thread_id, text);
     const [last, middle] = await client.runs.list(thread_id);
     await client.runs.delete(thread_id, middle?.run_id ?? '');
     await client.runs.delete(thread_id, last?.run_id ?? '');
-    expect(await say(thread_id, 'd')).toBe('a yes d');
+    expect(await sendMessage(thread_id, 'd')).toBe('a yes d');
   });
 });

@@ -1,6 +1,5 @@
-// Random sequences of runs, answers, cancels, rollbacks, deletions and state updates on a thread whose nodes ask several
-// questions each, in parallel and inside a subgraph. After each the thread is as the bare engine makes it that takes only
-// the steps which stand.
+// Random sequences of runs, answers, cancels, rollbacks, deletions and state updates on a thread whose nodes ask several questions each, in
+// parallel and inside a subgraph. After each action the thread equals a thread of the bare engine that took only the remaining steps.
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import fc from 'fast-check';
@@ -23,22 +22,28 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const sequences = Number(process.env['SVC_MODEL_RUNS'] ?? 12);
 
-/** What is done to a run that waits at its gate. `supersede` leaves it to the run after it. */
-type Fate = 'pass' | 'crash' | 'interrupt' | 'rollback' | 'supersede by interrupt' | 'supersede by rollback';
+/** What happens to a run that waits at the barrier. `supersede`: the next run replaces it. */
+type RunEnd =
+  | 'pass'
+  | 'crash'
+  | 'interrupt'
+  | 'rollback'
+  | 'supersede by interrupt'
+  | 'supersede by rollback';
 
 type Action =
-  | { run: 'input'; plan: Plan; fate: Fate }
-  | { run: 'resume'; fate: Fate }
-  /** `which` chooses questions by its bits. */
-  | { run: 'answer'; which: number; fate: Fate }
-  | { run: 'continue'; fate: Fate }
+  | { run: 'input'; plan: Plan; runEnd: RunEnd }
+  | { run: 'resume'; runEnd: RunEnd }
+  /** The bits of `which` choose the questions. */
+  | { run: 'answer'; which: number; runEnd: RunEnd }
+  | { run: 'continue'; runEnd: RunEnd }
   | { update: 'open' | 'left' | 'close' }
   | { delete: number };
 
 type RunAction = Extract<Action, { run: string }>;
 type RunStep = Exclude<Step, { do: 'update' }>;
 
-/** A step that stands, or one that was deleted below later ones, which rest on it. */
+/** A step that remains, or a deleted one that later steps depend on. */
 interface Entry {
   step: Step;
   /** Absent for a state update. */
@@ -62,12 +67,12 @@ const plan: fc.Arbitrary<Plan> = fc.record(
   },
   { requiredKeys: ['open', 'left', 'right', 'ask', 'again', 'close'] },
 );
-const fate: fc.Arbitrary<Fate> = fc.oneof(
-  { weight: 12, arbitrary: fc.constant<Fate>('pass') },
-  { weight: 1, arbitrary: fc.constant<Fate>('crash') },
+const runEnd: fc.Arbitrary<RunEnd> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<RunEnd>('pass') },
+  { weight: 1, arbitrary: fc.constant<RunEnd>('crash') },
   {
     weight: 12,
-    arbitrary: fc.constantFrom<Fate>(
+    arbitrary: fc.constantFrom<RunEnd>(
       'interrupt',
       'rollback',
       'rollback',
@@ -77,13 +82,13 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
   },
 );
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ run: fc.constant('input' as const), plan, fate }) },
-  { weight: 6, arbitrary: fc.record({ run: fc.constant('resume' as const), fate }) },
+  { weight: 3, arbitrary: fc.record({ run: fc.constant('input' as const), plan, runEnd }) },
+  { weight: 6, arbitrary: fc.record({ run: fc.constant('resume' as const), runEnd }) },
   {
     weight: 6,
-    arbitrary: fc.record({ run: fc.constant('answer' as const), which: fc.nat({ max: 7 }), fate }),
+    arbitrary: fc.record({ run: fc.constant('answer' as const), which: fc.nat({ max: 7 }), runEnd }),
   },
-  { weight: 2, arbitrary: fc.record({ run: fc.constant('continue' as const), fate }) },
+  { weight: 2, arbitrary: fc.record({ run: fc.constant('continue' as const), runEnd }) },
   {
     weight: 1,
     arbitrary: fc.record({ update: fc.constantFrom('open' as const, 'left' as const, 'close' as const) }),
@@ -95,7 +100,7 @@ class Play {
   readonly #thread_id: string;
   readonly #bare = new BareThreads();
   #entries: Entry[] = [];
-  /** A run at its gate, which the next run supersedes. */
+  /** A run at the barrier, which the next run supersedes. */
   #held: { entry: Entry; strategy: 'interrupt' | 'rollback' } | undefined;
   #answers = 0;
 
@@ -110,7 +115,7 @@ class Play {
     else await this.#delete(action.delete);
   }
 
-  /** Rolls back the run that is still at its gate. */
+  /** Rolls back the run that still waits at the barrier. */
   async release(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
@@ -118,10 +123,10 @@ class Play {
     await this.#cancel(held.entry, 'rollback');
   }
 
-  /** Deletes run after run, the newest first; nothing is left of a thread that was never updated from outside. */
+  /** Deletes all runs, newest first; a thread without external updates is then empty. */
   async unwind(): Promise<void> {
     await this.release();
-    for (let left = this.#standing().length; left > 0; left--) {
+    for (let left = this.#remaining().length; left > 0; left--) {
       await this.#delete(left - 1);
       await this.compare();
     }
@@ -160,7 +165,7 @@ class Play {
   async #run(action: RunAction): Promise<void> {
     const held = this.#held;
     const before = [...this.#entries];
-    // As the thread will be once the run at the gate has made way.
+    // The thread as it will be once the held run has been interrupted or rolled back.
     if (held) this.#settleHeld(held);
     const step = await this.#stepOf(action);
     if (!step) {
@@ -174,7 +179,7 @@ class Play {
     });
     const entry: Entry = { step, run_id, isDeleted: false };
     this.#entries.push(entry);
-    if (await this.#isAtGate(run_id)) await this.#meet(entry, action.fate);
+    if (await this.#isAtBarrier(run_id)) await this.#finish(entry, action.runEnd);
   }
 
   #settleHeld({ entry, strategy }: { entry: Entry; strategy: 'interrupt' | 'rollback' }): void {
@@ -186,20 +191,20 @@ class Play {
       });
   }
 
-  async #meet(entry: Entry, fate: Fate): Promise<void> {
+  async #finish(entry: Entry, runEnd: RunEnd): Promise<void> {
     const run_id = entry.run_id ?? '';
-    switch (fate) {
+    switch (runEnd) {
       case 'pass':
       case 'crash':
-        await client.store.put(['gates'], run_id, fate === 'crash' ? { exit: 1 } : {});
+        await client.store.put(['barriers'], run_id, runEnd === 'crash' ? { exit: 1 } : {});
         await client.runs.join(this.#thread_id, run_id);
         return;
       case 'interrupt':
       case 'rollback':
-        return this.#cancel(entry, fate);
+        return this.#cancel(entry, runEnd);
       case 'supersede by interrupt':
       case 'supersede by rollback':
-        this.#held = { entry, strategy: fate === 'supersede by rollback' ? 'rollback' : 'interrupt' };
+        this.#held = { entry, strategy: runEnd === 'supersede by rollback' ? 'rollback' : 'interrupt' };
     }
   }
 
@@ -215,12 +220,12 @@ class Play {
     this.#entries.push({ step: { do: 'update', as_node, line }, isDeleted: false });
   }
 
-  #standing(): Entry[] {
+  #remaining(): Entry[] {
     return this.#entries.filter(({ run_id, isDeleted }) => run_id !== undefined && !isDeleted);
   }
 
   async #delete(which: number): Promise<void> {
-    const runs = this.#standing();
+    const runs = this.#remaining();
     const entry = runs[which % Math.max(1, runs.length)];
     if (!entry) return;
     await client.runs.delete(this.#thread_id, entry.run_id ?? '');
@@ -228,7 +233,7 @@ class Play {
     while (this.#entries.at(-1)?.isDeleted) this.#entries.pop();
   }
 
-  /** Undefined when the action does not fit the thread: nothing is asked, or nothing is left to run. */
+  /** Undefined when the action does not fit the thread: it has no open question, or nothing left to run. */
   async #stepOf(action: RunAction): Promise<RunStep | undefined> {
     if (action.run === 'input') return { do: 'input', plan: action.plan, isCancelled: false };
     const { next, questions } = await this.#expected();
@@ -263,8 +268,8 @@ class Play {
     }
   }
 
-  /** Waits until the run is over, or at its gate. */
-  #isAtGate(run_id: string): Promise<boolean> {
+  /** Waits until the run has ended or waits at the barrier. */
+  #isAtBarrier(run_id: string): Promise<boolean> {
     return eventually(async () => {
       const { status } = await client.runs.get(this.#thread_id, run_id);
       if (status === 'success') return false;
@@ -276,7 +281,7 @@ class Play {
 }
 
 describe('a thread', () => {
-  it(`is what the runs that stand have made of it, in ${sequences} random sequences`, async () => {
+  it(`equals a bare thread that took only the remaining steps, in ${sequences} random sequences`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
         const { thread_id } = await client.threads.create();

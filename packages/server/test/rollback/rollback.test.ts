@@ -1,4 +1,4 @@
-// A run that is rolled back or deleted takes its answers with it: the thread is as it was before that run.
+// A run that is rolled back or deleted takes its answers with it: the thread returns to its state before that run.
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,10 +18,10 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 const rowsOf = (thread_id: string) => threadRows(server.database, thread_id);
-const openGate = (run_id: string) => client.store.put(['gates'], run_id, {});
+const openBarrier = (run_id: string) => client.store.put(['barriers'], run_id, {});
 const remove = (thread_id: string, run_id: string) => client.runs.delete(thread_id, run_id);
 
-/** Starts a run, and waits until it is over. */
+/** Starts a run and waits until it ends. */
 const run = async (thread_id: string, body: object): Promise<string> => {
   const { run_id } = await client.runs.create(thread_id, 'survey', body);
   await client.runs.join(thread_id, run_id);
@@ -30,7 +30,7 @@ const run = async (thread_id: string, body: object): Promise<string> => {
 const start = (thread_id: string, plan: Plan) => run(thread_id, { input: { plan } });
 const resume = (thread_id: string, answer: unknown) => run(thread_id, { command: { resume: answer } });
 
-/** Starts a run, and waits until it is at the gate. */
+/** Starts a run and waits until it reaches the barrier. */
 const hold = async (thread_id: string, body: object): Promise<string> => {
   const { run_id } = await client.runs.create(thread_id, 'survey', body);
   await eventually(async () => expect(await client.store.get(['waiting'], run_id)).toBeTruthy());
@@ -47,7 +47,7 @@ const questionsOf = async (thread_id: string): Promise<unknown[]> =>
     .map(({ value }) => value);
 
 describe('a run that answers a question', () => {
-  it('and is rolled back leaves the question as it found it', async () => {
+  it('leaves the question as it was when it is rolled back', async () => {
     const thread_id = await newThread();
     await start(thread_id, { open: 1, hold: 'open' });
     const before = await rowsOf(thread_id);
@@ -55,12 +55,12 @@ describe('a run that answers a question', () => {
     await rollBack(thread_id, run_id);
     expect(await rowsOf(thread_id)).toEqual(before);
     const other = await hold(thread_id, { command: { resume: 'no' } });
-    await openGate(other);
+    await openBarrier(other);
     await client.runs.join(thread_id, other);
     expect((await logOf(thread_id))[0]).toBe('open no');
   });
 
-  it('and is deleted leaves the question as it found it', async () => {
+  it('leaves the question as it was when it is deleted', async () => {
     const thread_id = await newThread();
     await start(thread_id, { open: 1, close: 1 });
     const before = await rowsOf(thread_id);
@@ -72,18 +72,18 @@ describe('a run that answers a question', () => {
     expect((await logOf(thread_id))[0]).toBe('open no');
   });
 
-  it('and makes way by rollback leaves the question to the run after it', async () => {
+  it('leaves the question to the next run when that run rolls it back', async () => {
     const thread_id = await newThread();
     await start(thread_id, { left: 1, right: 1, hold: 'right' });
     const run_id = await hold(thread_id, { command: { resume: 'yes' } });
     const other = await hold(thread_id, { command: { resume: 'no' }, multitask_strategy: 'rollback' });
     await expect(client.runs.get(thread_id, run_id)).rejects.toMatchObject({ status: 404 });
-    await openGate(other);
+    await openBarrier(other);
     await client.runs.join(thread_id, other);
     expect(await logOf(thread_id)).toEqual(['open', 'ask', 'again', 'left no', 'right no', 'close']);
   });
 
-  it('and is deleted brings back what earlier runs answered to the same node', async () => {
+  it('restores the answers of earlier runs to the same node when it is deleted', async () => {
     const thread_id = await newThread();
     await start(thread_id, { open: 3 });
     const states = [await rowsOf(thread_id)];
@@ -101,7 +101,7 @@ describe('a run that answers a question', () => {
     expect((await logOf(thread_id))[0]).toBe('open x y z');
   });
 
-  it('and is deleted does not take away what a later run rests on', async () => {
+  it('keeps the answers that a later run depends on when it is deleted', async () => {
     const thread_id = await newThread();
     await start(thread_id, { open: 3 });
     const [first, second] = [await resume(thread_id, 'a'), await resume(thread_id, 'b')];
@@ -115,11 +115,11 @@ describe('a run that answers a question', () => {
     expect(await questionsOf(thread_id)).toEqual(['open 0?']);
   });
 
-  it('and is deleted with the run that asked it below a later answer takes nothing from that', async () => {
+  it('keeps a later answer when it is deleted together with the run that asked', async () => {
     const thread_id = await newThread();
-    const asked = await start(thread_id, { open: 2 });
+    const interruptedRun = await start(thread_id, { open: 2 });
     const answered = await resume(thread_id, 'a');
-    await remove(thread_id, asked);
+    await remove(thread_id, interruptedRun);
     expect(await questionsOf(thread_id)).toEqual(['open 1?']);
     await remove(thread_id, answered);
     const { interrupts, status } = await client.threads.get(thread_id);
@@ -127,7 +127,7 @@ describe('a run that answers a question', () => {
     expect((await client.threads.getState(thread_id)).checkpoint_id).toBeNull();
   });
 
-  it('inside a subgraph and is deleted leaves the subgraph as it found it', async () => {
+  it('leaves a subgraph as it was when it is deleted', async () => {
     const thread_id = await newThread();
     await start(thread_id, { ask: 2, again: 1 });
     const states = [await rowsOf(thread_id)];
@@ -144,7 +144,7 @@ describe('a run that answers a question', () => {
     }
   });
 
-  it('of one parallel node and is deleted leaves the answers of the others', async () => {
+  it('keeps the answers of other parallel nodes when it is deleted', async () => {
     const thread_id = await newThread();
     await start(thread_id, { left: 1, right: 1, ask: 1 });
     const { interrupts } = await client.threads.get(thread_id);
@@ -162,8 +162,8 @@ describe('a run that answers a question', () => {
   });
 });
 
-describe('a run without input on a thread that waits', () => {
-  it('and is rolled back leaves the thread as it found it', async () => {
+describe('a run without input on an interrupted thread', () => {
+  it('leaves the thread as it was when it is rolled back', async () => {
     const thread_id = await newThread();
     await run(thread_id, { input: { plan: { hold: 'right' } }, interrupt_before: ['left'] });
     const before = await rowsOf(thread_id);
@@ -174,7 +174,7 @@ describe('a run without input on a thread that waits', () => {
 });
 
 describe('a deleted run', () => {
-  it('that failed gives the thread back its earlier status, error and questions', async () => {
+  it('that failed restores the earlier status, error and questions of the thread', async () => {
     const thread_id = await newThread();
     await start(thread_id, { open: 1 });
     const before = await rowsOf(thread_id);

@@ -1,4 +1,4 @@
-// What removing a run brings back, as rows: each test says what executors store.
+// Rows that are restored when a run is removed. Each test scripts what the executors store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import { createStorage } from '../../src/storage/storage.ts';
@@ -18,34 +18,34 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 const newThread = () => new ScriptedThread(db, assistant_id);
 const question = { 'task-1': [{ id: 'q', value: 'which?' }] };
-const asks = { status: 'success', ending: 'interrupted', interrupts: JSON.stringify(question) };
+const interrupting = { status: 'success', ending: 'interrupted', interrupts: JSON.stringify(question) };
 const succeeds = { status: 'success', ending: null };
 const fails = { status: 'error', ending: 'error', error: '{"error":"E","message":"m"}' };
 const interrupt = { task: 'task-1', channel: '__interrupt__', idx: -3 };
 const answer = { task: 'task-1', channel: '__resume__', idx: -4 };
 const result = { task: 'task-1', channel: 'log', idx: 0 };
 
-/** A run that has ended with what it stored at once. */
+/** A run that ends in the same flush in which it stores everything. */
 const ended = async (thread: ScriptedThread, stored: Stored): Promise<string> => {
   const run_id = await thread.run();
   await thread.flush(run_id, { ends: succeeds, ...stored });
   return run_id;
 };
-/** Asks at checkpoint 1. */
-const asking = (thread: ScriptedThread): Promise<string> =>
+/** A run that raises an interrupt at checkpoint 1. */
+const interruptedRun = (thread: ScriptedThread): Promise<string> =>
   ended(thread, {
     checkpoints: [{ id: at(1), after: null, tasks: ['task-1'] }],
     writes: [{ on: at(1), ...interrupt, value: 0 }],
-    ends: asks,
+    ends: interrupting,
   });
 const statusOf = async (thread: ScriptedThread) => (await thread.rows()).thread;
 const headOf = async (thread: ScriptedThread, ns = '') =>
   (await thread.rows()).heads.find(({ checkpoint_ns }) => checkpoint_ns === ns)?.checkpoint_id;
 
 describe('a drained run that is cancelled', () => {
-  it('does not bring back the error and the interrupts from before it', async () => {
+  it('does not restore the earlier error and interrupts', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     await ended(thread, { checkpoints: [{ id: at(2), after: at(1), tasks: ['task-2'] }], ends: fails });
     const run_id = await thread.run();
     await thread.flush(run_id, { checkpoints: [{ id: at(3), after: at(2), tasks: ['task-3'] }] });
@@ -54,9 +54,9 @@ describe('a drained run that is cancelled', () => {
     expect(await statusOf(thread)).toEqual({ status: 'interrupted', interrupts: '{}', error: null });
   });
 
-  it('and is rolled back leaves the thread as it was', async () => {
+  it('leaves the thread as it was when it is rolled back', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const before = await thread.rows();
     const run_id = await thread.run();
     await thread.flush(run_id, {
@@ -68,9 +68,9 @@ describe('a drained run that is cancelled', () => {
     expect(await thread.rows()).toEqual(before);
   });
 
-  it('before it began leaves the thread as it was', async () => {
+  it('leaves the thread as it was when it had not started', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const before = await thread.rows();
     for (const action of ['interrupt', 'rollback'] as const) {
       await thread.cancel(await thread.run({ claim: false }), action);
@@ -79,10 +79,10 @@ describe('a drained run that is cancelled', () => {
   });
 });
 
-describe('a run whose attempts are used up', () => {
-  it('does not leave the interrupts from before it', async () => {
+describe('a run without attempts left', () => {
+  it('does not leave the interrupts of earlier runs', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const run_id = await thread.run({ claim: false });
     for (let attempt = 1; attempt <= 3; attempt++) {
       const lease_token = await thread.claim(run_id);
@@ -101,10 +101,10 @@ describe('a run whose attempts are used up', () => {
   });
 });
 
-describe('an attempt that is lost', () => {
-  it('leaves its results and takes back what it answered and asked in a step that it did not finish', async () => {
+describe('a lost attempt', () => {
+  it('keeps its results and removes its answers and interrupts of the unfinished step', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const run_id = await thread.run({ claim: false });
     const lease_token = await thread.claim(run_id);
     const before = await thread.rows();
@@ -121,7 +121,7 @@ describe('an attempt that is lost', () => {
 });
 
 describe('the head after a rollback', () => {
-  it('is the one that the run found, not the checkpoint with the highest id', async () => {
+  it('is the head that the run found, not the checkpoint with the highest id', async () => {
     const thread = newThread();
     await ended(thread, {
       checkpoints: [
@@ -129,7 +129,7 @@ describe('the head after a rollback', () => {
         { id: at(50), after: at(1) },
       ],
     });
-    // A fork, made where the clock is late.
+    // A fork, made on a node whose clock is behind.
     await ended(thread, { checkpoints: [{ id: at(10), after: at(1) }] });
     const run_id = await thread.run();
     await thread.flush(run_id, { checkpoints: [{ id: at(60), after: at(10) }] });
@@ -138,7 +138,7 @@ describe('the head after a rollback', () => {
     expect(await headOf(thread)).toBe(at(10));
   });
 
-  it('is the one that the run found when it began at an earlier checkpoint', async () => {
+  it('is the head that the run found when it started from an earlier checkpoint', async () => {
     const thread = newThread();
     await ended(thread, {
       checkpoints: [
@@ -151,7 +151,7 @@ describe('the head after a rollback', () => {
     expect(await headOf(thread)).toBe(at(50));
   });
 
-  it('is the one that the run found inside a subgraph', async () => {
+  it('is the head that the run found inside a subgraph', async () => {
     const thread = newThread();
     const ns = 'inner';
     await ended(thread, {
@@ -169,7 +169,7 @@ describe('the head after a rollback', () => {
     expect(await headOf(thread, ns)).toBe(at(10));
   });
 
-  it('is what was before a run that has been deleted meanwhile', async () => {
+  it('is the head before a run that was deleted meanwhile', async () => {
     const thread = newThread();
     await ended(thread, {
       checkpoints: [
@@ -185,10 +185,10 @@ describe('the head after a rollback', () => {
   });
 });
 
-describe('a run that is deleted', () => {
-  it('below a state update changes nothing but the history', async () => {
+describe('a deleted run', () => {
+  it('that is followed by a state update changes only the history', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const run_id = await ended(thread, {
       writes: [{ on: at(1), ...answer, value: ['a'] }],
       checkpoints: [{ id: at(2), after: at(1), tasks: ['task-2'] }],
@@ -203,23 +203,29 @@ describe('a run that is deleted', () => {
     expect(checkpoints).toMatchObject([{ checkpoint_id: at(1) }, { checkpoint_id: at(3), parent_id: at(1) }]);
   });
 
-  it('takes all with it when the run after it has left nothing', async () => {
+  it('is removed completely when the next run has stored nothing', async () => {
     const thread = newThread();
     const { heads, checkpoints, writes } = await thread.rows();
-    const asked = await asking(thread);
+    const interruptedRunId = await interruptedRun(thread);
     await ended(thread, { ends: fails });
-    await thread.delete(asked);
+    await thread.delete(interruptedRunId);
     expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
   });
 
-  it('below a run whose answer was replaced stays with that run', async () => {
+  it('whose answer was replaced leaves its rows to the run that replaced it', async () => {
     const thread = newThread();
     const empty = await thread.rows();
-    const asked = await asking(thread);
-    const first = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    const interruptedRunId = await interruptedRun(thread);
+    const first = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      ends: interrupting,
+    });
     const answered = await thread.rows();
-    const second = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a', 'b'] }], ends: asks });
-    await thread.delete(asked);
+    const second = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a', 'b'] }],
+      ends: interrupting,
+    });
+    await thread.delete(interruptedRunId);
     await thread.delete(second);
     expect(await thread.rows()).toEqual(answered);
     await thread.delete(first);
@@ -227,14 +233,17 @@ describe('a run that is deleted', () => {
     expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
   });
 
-  it('below one that left nothing and one that answered stays with the first of the two', async () => {
+  it('leaves its rows to the first later run, even if that run stored nothing', async () => {
     const thread = newThread();
     const empty = await thread.rows();
-    const asked = await asking(thread);
+    const interruptedRunId = await interruptedRun(thread);
     const failed = await ended(thread, { ends: fails });
     const before = await thread.rows();
-    const last = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
-    await thread.delete(asked);
+    const last = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      ends: interrupting,
+    });
+    await thread.delete(interruptedRunId);
     await thread.delete(last);
     expect(await thread.rows()).toEqual(before);
     await thread.delete(failed);
@@ -242,10 +251,13 @@ describe('a run that is deleted', () => {
     expect(await thread.rows()).toMatchObject({ heads, checkpoints, writes });
   });
 
-  it('while a run works on from it leaves that run what it found', async () => {
+  it('leaves the rows that a still running later run found', async () => {
     const thread = newThread();
-    await asking(thread);
-    const first = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    await interruptedRun(thread);
+    const first = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      ends: interrupting,
+    });
     const found = await thread.rows();
     const second = await thread.run();
     expect(await thread.delete(first)).toBe('deleted');
@@ -255,13 +267,13 @@ describe('a run that is deleted', () => {
     expect(await thread.rows()).toEqual(found);
   });
 
-  it('in the middle of a chain of answers leaves the last one, which brings back the first', async () => {
+  it('in the middle of a chain of answers keeps the last answer, whose deletion restores the first', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const states = [await thread.rows()];
     const runs: string[] = [];
     for (const value of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
-      runs.push(await ended(thread, { writes: [{ on: at(1), ...answer, value }], ends: asks }));
+      runs.push(await ended(thread, { writes: [{ on: at(1), ...answer, value }], ends: interrupting }));
       states.push(await thread.rows());
     }
     const [first, second, third] = runs as [string, string, string];
@@ -273,9 +285,9 @@ describe('a run that is deleted', () => {
     expect(await thread.rows()).toEqual(states[0]);
   });
 
-  it('after the thread was pruned leaves what the pruning has left', async () => {
+  it('leaves what remains after the thread was pruned', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const run_id = await ended(thread, {
       writes: [{ on: at(1), ...answer, value: ['a'] }],
       checkpoints: [{ id: at(2), after: at(1) }],
@@ -293,9 +305,9 @@ describe('a run that is deleted', () => {
     });
   });
 
-  it('on a thread from before runs recorded what they found gives back the head', async () => {
+  it('without recorded found rows (from an older release) restores the head', async () => {
     const thread = newThread();
-    await asking(thread);
+    await interruptedRun(thread);
     const run_id = await ended(thread, { checkpoints: [{ id: at(2), after: at(1) }] });
     await db.script(`
       update runs set found_head = null, found_status = null, found_interrupts = null, found_by = null
@@ -307,11 +319,11 @@ describe('a run that is deleted', () => {
   });
 });
 
-describe('a copy', () => {
-  it('answers for itself, and brings back what it was made with', async () => {
+describe('a copied thread', () => {
+  it('has its own answers, and restores the rows it was created with', async () => {
     const thread = newThread();
-    await asking(thread);
-    await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    await interruptedRun(thread);
+    await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: interrupting });
     const source = await thread.rows();
     const copy = newThread();
     const { threads } = createStorage(db);
@@ -319,7 +331,10 @@ describe('a copy', () => {
     const from = { thread_id: thread.thread_id, access: everyRow };
     expect(await threads.copy(from, to, 1_000)).toBe('copied');
     expect(await copy.rows()).toEqual(source);
-    const run_id = await ended(copy, { writes: [{ on: at(1), ...answer, value: ['a', 'b'] }], ends: asks });
+    const run_id = await ended(copy, {
+      writes: [{ on: at(1), ...answer, value: ['a', 'b'] }],
+      ends: interrupting,
+    });
     await copy.delete(run_id);
     expect(await copy.rows()).toEqual(source);
     expect(await thread.rows()).toEqual(source);
@@ -327,15 +342,18 @@ describe('a copy', () => {
 });
 
 describe('a state update', () => {
-  it('that read the writes of a run which has been deleted since is refused', async () => {
+  it('that read writes of a run deleted meanwhile is rejected', async () => {
     const thread = newThread();
-    await asking(thread);
-    const run_id = await ended(thread, { writes: [{ on: at(1), ...answer, value: ['a'] }], ends: asks });
+    await interruptedRun(thread);
+    const run_id = await ended(thread, {
+      writes: [{ on: at(1), ...answer, value: ['a'] }],
+      ends: interrupting,
+    });
     const { threads, checkpoints } = createStorage(db);
     const removals = (await threads.find(thread.thread_id, everyRow))?.removals ?? 0;
     await thread.delete(run_id);
     const owner = { owner: randomUUID(), thread_id: thread.thread_id, removals };
-    const nothing = {
+    const emptyBatch = {
       heads: [],
       blobs: [],
       checkpoints: [],
@@ -344,7 +362,7 @@ describe('a state update', () => {
       events: [],
       endings: [],
     };
-    expect(await checkpoints.commit({ ...nothing, owners: [owner] })).toEqual([owner.owner]);
+    expect(await checkpoints.commit({ ...emptyBatch, owners: [owner] })).toEqual([owner.owner]);
     expect(await threadRows(db, thread.thread_id)).toBeTruthy();
   });
 });

@@ -1,4 +1,4 @@
-// A thread whose runs are executed by the test: it says what an executor would store.
+// A thread whose runs are executed by the test: the test decides what an executor would store.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { checkpointStorage, type CheckpointBatch } from '../../src/storage/deployment/checkpoints.ts';
@@ -9,13 +9,13 @@ import { type CancelAction, runStorage } from '../../src/storage/deployment/runs
 import { claimOf, newRun } from '../runs/run-rows.ts';
 import { threadRows, type ThreadRows } from './thread-rows.ts';
 
-/** A checkpoint id; a later one need not be greater, as with clocks that disagree. */
+/** A checkpoint id. Later checkpoints may have smaller ids, as on nodes whose clocks differ. */
 export const at = (place: number): string => `00000000-0000-6000-8000-${String(place).padStart(12, '0')}`;
 
 export interface Stored {
-  /** Checkpoints in the order in which they are put, each after the one given. */
+  /** Checkpoints in the order in which they are stored, each with its parent. */
   checkpoints?: { id: string; after: string | null; ns?: string; tasks?: string[] }[];
-  /** Where a head stood, by namespace, as a session says it with its first checkpoint there. */
+  /** Previous head of each namespace, as a session records it with its first checkpoint there. */
   found?: Record<string, string>;
   writes?: { on: string; ns?: string; task: string; channel: string; idx: number; value: unknown }[];
   ends?: { status: string; ending: string | null; interrupts?: string; error?: string };
@@ -43,7 +43,7 @@ export class ScriptedThread {
     this.#assistant_id = assistant_id;
   }
 
-  /** A run that has begun, or one that waits. */
+  /** Creates a run; `claim` also claims it. */
   async run({ claim = true } = {}): Promise<string> {
     const run = { ...newRun(this.#assistant_id, this.thread_id), claim, keyed: false };
     expect(await runStorage(this.#db).create(run)).toMatchObject({ outcome: 'created' });
@@ -51,7 +51,7 @@ export class ScriptedThread {
     return run.run_id;
   }
 
-  /** Claims whatever may run. Returns the lease token of the run. */
+  /** Claims all runnable runs and returns the lease token of the given run. */
   async claim(run_id: string): Promise<number> {
     const { runs } = await runLeaseStorage(this.#db).claim(claimOf(100, { leaseMs: 600_000 }));
     await this.readHeads();
@@ -62,7 +62,7 @@ export class ScriptedThread {
     return runLeaseStorage(this.#db).release([{ id: run_id, lease_token }], {
       charge,
       lost: charge,
-      reason: 'as the test says',
+      reason: 'scripted',
     });
   }
 
@@ -73,7 +73,7 @@ export class ScriptedThread {
 
   rows = (): Promise<ThreadRows> => threadRows(this.#db, this.thread_id);
 
-  /** Forgets where this test thinks that the heads are. */
+  /** Reloads the heads that this object tracks. */
   async readHeads(): Promise<void> {
     this.#heads.clear();
     const text = 'select checkpoint_ns, checkpoint_id from checkpoint_heads where thread_id = $1';
@@ -93,7 +93,7 @@ export class ScriptedThread {
     expect(lost).toEqual([]);
   }
 
-  /** A state update: a checkpoint after another one. */
+  /** A state update: a checkpoint with the given parent. */
   async update(id: string, after: string): Promise<void> {
     const owner = randomUUID();
     const ends = { status: null, ending: null, interrupts: '{}', error: null, values: null, told: false };

@@ -1,4 +1,4 @@
-// A thread as it is stored, without what records who wrote it and when.
+// The stored rows of a thread, without the columns that record which run wrote them and when.
 import type { Database } from '../../src/storage/postgres/database.ts';
 
 interface Place {

@@ -1,4 +1,4 @@
-// POST /runs/batch: all of its runs are created, or none.
+// POST /runs/batch creates all of its runs, or none.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runIdOf } from '../../src/deployment/runs/run-key.ts';
@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  // One slot: a batch that failed and kept it would stop every later run.
+  // One slot: if a failed batch kept it, no later run could start.
   server = await startTestServer({ settings: { executors: '1', jobsPerWorker: '1' } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -26,24 +26,24 @@ const stored = async (): Promise<string[]> => {
   return (await server.database.query<{ run_id: string }>(all, [])).map(({ run_id }) => run_id);
 };
 
-/** Streams of runs that this node holds open. */
+/** The number of run streams that this node holds open. */
 const openStreams = async (): Promise<string | undefined> => {
   const { body } = await server.call('GET', '/metrics');
   return /^svc_followed_runs (\d+)$/m.exec(String(body))?.[1];
 };
 
-describe('a batch with a run that is refused', () => {
+describe('a batch with an invalid run', () => {
   it.each([
     ['an assistant that is not there', { ...delayed, assistant_id: randomUUID() }, 404, 'Run 1 of the batch'],
     [
       'a graph that is not there',
-      { ...delayed, assistant_id: 'nobody' },
+      { ...delayed, assistant_id: 'unknown' },
       404,
       'Run 1 of the batch: There is no assistant',
     ],
     ['a webhook inside the network', { ...delayed, webhook: 'http://10.0.0.1/' }, 422, 'webhook'],
-  ])('for %s creates none, and keeps no slot or stream', async (_, refused, status, message) => {
-    const answered = await post([run, refused, delayed]);
+  ])('creates no run and keeps no slot or stream: %s', async (_, invalid, status, message) => {
+    const answered = await post([run, invalid, delayed]);
     expect(answered.status).toBe(status);
     expect(JSON.stringify(answered.body)).toContain(message);
     expect(await stored()).toEqual([]);
@@ -53,7 +53,7 @@ describe('a batch with a run that is refused', () => {
   });
 });
 
-describe('a batch that is sent again under its key', () => {
+describe('a batch that is sent again with its Idempotency-Key', () => {
   it('is created once', async () => {
     const key = randomUUID();
     const first = await post([delayed, delayed, delayed], key);
@@ -62,7 +62,7 @@ describe('a batch that is sent again under its key', () => {
     expect(new Set(await stored())).toEqual(new Set(idsOf(first.body)));
   });
 
-  it('creates nothing when some of its runs are over', async () => {
+  it('creates nothing when some of its runs have ended', async () => {
     const key = randomUUID();
     const [over, ...left] = idsOf((await post([delayed, delayed, delayed], key)).body);
     await server.database.script(`delete from runs where run_id = '${over}'`);
@@ -73,8 +73,8 @@ describe('a batch that is sent again under its key', () => {
   });
 });
 
-describe('a connection that breaks while a batch is stored', () => {
-  it('leaves none of its runs, and the batch is stored with the next try', async () => {
+describe('a batch whose connection breaks while it is stored', () => {
+  it('leaves no run behind and is stored by the next try', async () => {
     const key = randomUUID();
     const { database } = server;
     const held = runIdOf(`${key} 1`, null);

@@ -1,4 +1,4 @@
-// Cancelling: what is told to stop stops, and writes nothing once it was said to have stopped.
+// Cancelling runs: a cancelled run stops, and writes nothing after the cancel is acknowledged.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,38 +15,38 @@ beforeAll(async () => {
     settings: { executors: '1', cancelGrace: '300ms', runTimeout: '4s', lease: '6s' },
   });
   client = createClient({ apiUrl: server.url });
-  // An executor that still loads graphs may need longer to stop a run than it has here.
+  // An executor that is still loading graphs may need more time to stop a run than this setting allows.
   await eventually(async () => expect((await server.call('GET', '/ready')).status).toBe(200));
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-const start = async (thread_id: string, deed: string, ms = 60_000, options = {}) =>
-  client.runs.create(thread_id, 'probe', { input: { do: deed, ms }, ...options });
+const start = async (thread_id: string, action: string, ms = 60_000, options = {}) =>
+  client.runs.create(thread_id, 'probe', { input: { do: action, ms }, ...options });
 const cancel = (thread_id: string, run_id: string, query = 'wait=1') =>
   server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?${query}`);
 const statusOf = async (thread_id: string, run_id: string): Promise<number> =>
   (await server.call('GET', `/threads/${thread_id}/runs/${run_id}`)).status;
 
 describe('a running run', () => {
-  it('is told by the signal of its nodes, and is interrupted', async () => {
+  it('gets the abort signal in its nodes and ends as interrupted', async () => {
     const thread_id = await newThread();
     let runId = '';
     const stream = client.runs.stream(
       thread_id,
       'probe',
-      { input: { do: 'heed' }, stream_mode: 'custom' },
+      { input: { do: 'waitForAbort' }, stream_mode: 'custom' },
       { onRunCreated: (run) => (runId = run.runId) },
     );
     for await (const { event } of stream) {
       if (event === 'custom') expect((await cancel(thread_id, runId)).status).toBe(204);
     }
     expect(await client.runs.get(thread_id, runId)).toMatchObject({ status: 'interrupted' });
-    const heeded = await client.runs.wait(null, 'probe', { input: { do: 'heeded' } });
-    expect(heeded).toMatchObject({ out: [expect.stringContaining('cancelled')] });
+    const reasons = await client.runs.wait(null, 'probe', { input: { do: 'abortReasons' } });
+    expect(reasons).toMatchObject({ out: [expect.stringContaining('cancelled')] });
   });
 
-  it('writes no checkpoint after that was acknowledged, and its thread goes on', async () => {
+  it('writes no checkpoint after the cancel is acknowledged, and its thread accepts new runs', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'probe', { input: { do: 'sleep', ms: 1 } });
     const { run_id } = await start(thread_id, 'sleep', 2_000);
@@ -60,23 +60,23 @@ describe('a running run', () => {
     expect(made.every(({ metadata }) => metadata?.['run_id'] !== run_id)).toBe(true);
   });
 
-  it('that does not heed is stopped with its executor, and others there go on elsewhere, uncharged', async () => {
+  it('that ignores the signal is killed with its executor; other runs of the executor resume elsewhere, uncharged', async () => {
     const [one, two] = [await newThread(), await newThread()];
-    const stubborn = await start(one, 'hang');
+    const hanging = await start(one, 'hang');
     const other = await start(two, 'sleep', 1_500);
-    expect((await cancel(one, stubborn.run_id)).status).toBe(204);
-    expect(await client.runs.get(one, stubborn.run_id)).toMatchObject({ status: 'interrupted' });
+    expect((await cancel(one, hanging.run_id)).status).toBe(204);
+    expect(await client.runs.get(one, hanging.run_id)).toMatchObject({ status: 'interrupted' });
     expect(await client.runs.join(two, other.run_id)).toMatchObject({ out: 'slept' });
     expect(await client.runs.get(two, other.run_id)).toMatchObject({ status: 'success', attempt: 1 });
   });
 
-  it('rolled back has never been', async () => {
+  it('that is rolled back leaves the thread as it was', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'approval', { input: { log: [] } });
     const before = await client.threads.get(thread_id);
     const history = await client.threads.getHistory(thread_id, { limit: 100 });
     expect(before.status).toBe('interrupted');
-    const { run_id } = await start(thread_id, 'heed');
+    const { run_id } = await start(thread_id, 'waitForAbort');
     expect((await cancel(thread_id, run_id, 'wait=1&action=rollback')).status).toBe(204);
     expect(await statusOf(thread_id, run_id)).toBe(404);
     const after = await client.threads.get(thread_id);
@@ -88,10 +88,10 @@ describe('a running run', () => {
     expect(await client.threads.getHistory(thread_id, { limit: 100 })).toEqual(history);
   });
 
-  it('takes longer than it may: it ends as a timeout, heeding or not', async () => {
-    for (const deed of ['heed', 'hang']) {
+  it('that exceeds its time limit ends as a timeout, whether it handles the signal or not', async () => {
+    for (const action of ['waitForAbort', 'hang']) {
       const thread_id = await newThread();
-      const { run_id } = await start(thread_id, deed);
+      const { run_id } = await start(thread_id, action);
       expect(await server.call('GET', `/threads/${thread_id}/runs/${run_id}/join`)).toMatchObject({
         body: { __error__: { error: 'RunTimeout' } },
       });
@@ -102,7 +102,7 @@ describe('a running run', () => {
 });
 
 describe('a pending run', () => {
-  it('ends at once, and never starts', async () => {
+  it('ends at once and never starts', async () => {
     const thread_id = await newThread();
     const { run_id } = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
     expect((await cancel(thread_id, run_id, '')).status).toBe(202);
@@ -110,7 +110,7 @@ describe('a pending run', () => {
     expect((await client.threads.get(thread_id)).status).toBe('idle');
   });
 
-  it('leaves its thread busy while another runs there', async () => {
+  it('leaves its thread busy while another run executes there', async () => {
     const thread_id = await newThread();
     const first = await start(thread_id, 'sleep', 2_500);
     const second = await start(thread_id, 'sleep', 1);
@@ -120,9 +120,9 @@ describe('a pending run', () => {
     expect((await client.threads.get(thread_id)).status).toBe('idle');
   });
 
-  it('says what it waits for', async () => {
+  it('reports what it waits for', async () => {
     const thread_id = await newThread();
-    const first = await start(thread_id, 'heed');
+    const first = await start(thread_id, 'waitForAbort');
     const second = await start(thread_id, 'sleep', 1);
     const third = await start(await newThread(), 'sleep', 1, { after_seconds: 3_600 });
     expect(await client.runs.get(thread_id, second.run_id)).toMatchObject({
@@ -137,24 +137,24 @@ describe('a pending run', () => {
 });
 
 describe('cancelling', () => {
-  it('what is over, unknown or of another thread is answered with 404', async () => {
+  it('an ended run, an unknown run or a run of another thread returns 404', async () => {
     const [one, two] = [await newThread(), await newThread()];
     const over = await start(one, 'sleep', 1);
     await client.runs.join(one, over.run_id);
     expect((await cancel(one, over.run_id)).status).toBe(404);
     expect((await cancel(one, randomUUID())).status).toBe(404);
-    const other = await start(two, 'heed');
+    const other = await start(two, 'waitForAbort');
     expect((await cancel(one, other.run_id)).status).toBe(404);
     expect(await client.runs.get(two, other.run_id)).toMatchObject({ status: 'running' });
     await cancel(two, other.run_id);
   });
 
-  it('many answers for each of them, and cancels those that are there', async () => {
+  it('several runs returns an outcome for each and cancels those that exist', async () => {
     const thread_id = await newThread();
     const over = await start(thread_id, 'sleep', 1);
     await client.runs.join(thread_id, over.run_id);
-    const [first, second] = [await start(thread_id, 'heed'), await start(thread_id, 'sleep', 1)];
-    const foreign = await start(await newThread(), 'heed');
+    const [first, second] = [await start(thread_id, 'waitForAbort'), await start(thread_id, 'sleep', 1)];
+    const foreign = await start(await newThread(), 'waitForAbort');
     const unknown = randomUUID();
     const run_ids = [first, second, over, foreign].map(({ run_id }) => run_id);
     const { status, body } = await server.call('POST', '/runs/cancel', {
@@ -182,7 +182,7 @@ describe('cancelling', () => {
     await cancel(foreign.thread_id, foreign.run_id);
   });
 
-  it('many of which none is in flight is 404, and says why for each', async () => {
+  it('several runs of which none is in flight returns 404 with a reason for each', async () => {
     const thread_id = await newThread();
     const over = await start(thread_id, 'sleep', 1);
     await client.runs.join(thread_id, over.run_id);
@@ -202,16 +202,16 @@ describe('cancelling', () => {
     });
   });
 
-  it('many is survived by the stock client', async () => {
+  it('several runs works with the stock client', async () => {
     const thread_id = await newThread();
-    const run = await start(thread_id, 'heed');
+    const run = await start(thread_id, 'waitForAbort');
     await client.runs.cancelMany({ threadId: thread_id, runIds: [run.run_id, randomUUID()] });
     await eventually(async () =>
       expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'interrupted' }),
     );
   });
 
-  it('by status cancels those of every thread', async () => {
+  it('by status cancels matching runs of all threads', async () => {
     const threads = [await newThread(), await newThread()];
     for (const thread_id of threads) await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
     expect((await server.call('POST', '/runs/cancel', { status: 'pending' })).status).toBe(204);
@@ -222,7 +222,7 @@ describe('cancelling', () => {
     expect((await server.call('POST', '/runs/cancel', { thread_id: threads[0] })).status).toBe(422);
   });
 
-  it('by status cancels the others of a thread when one of them is going', async () => {
+  it('by status cancels the other runs of a thread while one of them is being cancelled', async () => {
     const thread_id = await newThread();
     const going = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
     const other = await start(thread_id, 'sleep', 1, { after_seconds: 3_600 });
@@ -239,7 +239,7 @@ describe('cancelling', () => {
     ]);
   });
 
-  it('at the moment of the end is one or the other, a hundred times', async () => {
+  it('at the moment a run ends yields either result, never a mixture, in a hundred rounds', async () => {
     for (let round = 0; round < 100; round++) {
       const thread_id = await newThread();
       const { run_id } = await start(thread_id, 'sleep', round % 10);

@@ -1,4 +1,4 @@
-// Threads and runs that are deleted while others are at work on them.
+// Deleting threads and runs while other transactions write to them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 describe('a thread', () => {
-  it('that becomes another user’s while it is being deleted keeps its runs', async () => {
+  it('whose owner changes while it is deleted keeps its runs', async () => {
     const thread_id = randomUUID();
     await threadStorage(db).create({ thread_id, metadata: { owner: 'bob' }, config: {} });
     const run = newRun(assistant_id, thread_id);
@@ -35,18 +35,18 @@ describe('a thread', () => {
     });
     expect(await deleting).toBe(false);
     expect(await runStorage(db).listInFlight(thread_id)).toEqual([run.run_id]);
-    // A run that waits would keep those of the other tests from starting at once.
+    // A waiting run would keep the runs of the other tests from starting at once.
     await threadStorage(db).delete(thread_id, everyRow);
   });
 });
 
 describe('a run', () => {
-  /** Checkpoints in the order in which they are made. */
+  /** Checkpoints in the order in which they are created. */
   const ids = [1, 2, 3].map((at) => `00000000-0000-6000-8000-00000000000${at}`) as [string, string, string];
   const [his, first, second] = ids;
-  const nothing = { blobs: [], writes: [], shapes: [], events: [] };
+  const emptyBatch = { blobs: [], writes: [], shapes: [], events: [] };
 
-  /** What an executor stores at once: a checkpoint after another one and, if it says so, the end of the run. */
+  /** One flush of an executor: a checkpoint after another one and, optionally, the end of the run. */
   const flush = async (
     on: Database,
     { run_id: owner, thread_id }: { run_id: string; thread_id: string },
@@ -56,7 +56,7 @@ describe('a run', () => {
     const contents = { metadata: '{}', body: '{}', channels: '{}', wrote: null, shape: null };
     const end = { status: 'success', ending: null, interrupts: null, error: null, values: null, told: false };
     const lost = await checkpointStorage(on).commit({
-      ...nothing,
+      ...emptyBatch,
       owners: [{ owner, lease_token: 1 }],
       heads: [{ ...at, expected: after }],
       checkpoints: [{ ...at, ...contents, parent_id: after, run_id: owner }],
@@ -65,7 +65,7 @@ describe('a run', () => {
     expect(lost).toEqual([]);
   };
 
-  /** One that is over and has left a checkpoint, and the next one on its thread. */
+  /** An ended run that has left a checkpoint, and the next run on its thread. */
   const twoRuns = async ({ claim }: { claim: boolean }) => {
     const thread_id = randomUUID();
     const over = { ...newRun(assistant_id, thread_id), thread_id };
@@ -75,7 +75,7 @@ describe('a run', () => {
     await runStorage(db).create({ ...next, claim });
     return { over, next };
   };
-  /** By a client of its own, which tries nothing again: a deadlock shows. */
+  /** Deletes with a client that does not retry, so that a deadlock fails the test. */
   const remove = async ({ run_id, thread_id }: { run_id: string; thread_id: string }): Promise<string> => {
     const client = new pg.Client(db.options.connection);
     await client.connect();
@@ -99,7 +99,7 @@ describe('a run', () => {
     ]);
   };
 
-  it('is deleted while the next one stores its first checkpoints, whose history goes on without it', async () => {
+  it('is deleted while the next run stores its first checkpoints, whose history then omits it', async () => {
     const { over, next } = await twoRuns({ claim: true });
     let deleting: Promise<string> | undefined;
     await db.transact(async (tx) => {
@@ -112,7 +112,7 @@ describe('a run', () => {
     await expectOnlyTheNext(over);
   });
 
-  it('is deleted while the next one stores all that it has, its end as well', async () => {
+  it('is deleted while the next run stores all of its rows, including its end', async () => {
     const { over, next } = await twoRuns({ claim: true });
     let deleting: Promise<string> | undefined;
     await db.transact(async (tx) => {
@@ -125,7 +125,7 @@ describe('a run', () => {
     await expectOnlyTheNext(over);
   });
 
-  it('is deleted while the next one begins, and stores what it has', async () => {
+  it('is deleted while the next run starts and stores its rows', async () => {
     const { over, next } = await twoRuns({ claim: false });
     let deleting: Promise<string> | undefined;
     await db.transact(async (tx) => {
@@ -147,7 +147,7 @@ describe('a run', () => {
 });
 
 describe('the log of a run', () => {
-  it('is not begun for one that is being deleted', async () => {
+  it('is not started for a run that is being deleted', async () => {
     const run = newRun(assistant_id, randomUUID());
     await runStorage(db).create(run);
     let following: Promise<string | undefined> | undefined;

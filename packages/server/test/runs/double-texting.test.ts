@@ -1,4 +1,4 @@
-// Runs that meet on a thread: what becomes of those in flight, compared with a model over random sequences.
+// Concurrent runs on a thread: the outcome of runs in flight, compared with a model over random sequences.
 import { createClient, type Client } from '@svc/sdk';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,9 +15,9 @@ afterAll(() => server[Symbol.asyncDispose]());
 type Strategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 type Step = { make: Strategy } | { cancel: 'interrupt' | 'rollback'; which: number } | 'finish';
 
-/** A thread as it should be. Runs wait for the test to end them, so that nothing depends on time. */
+/** The expected state of a thread. Runs wait until the test ends them, so nothing depends on time. */
 class Model {
-  readonly runs: { id: string; status: 'running' | 'pending' | 'interrupted' | 'success' | 'gone' }[] = [];
+  readonly runs: { id: string; status: 'running' | 'pending' | 'interrupted' | 'success' | 'deleted' }[] = [];
   readonly log: string[] = [];
 
   inFlight() {
@@ -32,7 +32,7 @@ class Model {
 
   make(id: string, strategy: Strategy): void {
     if (strategy === 'interrupt' || strategy === 'rollback') {
-      for (const run of this.inFlight()) run.status = strategy === 'rollback' ? 'gone' : 'interrupted';
+      for (const run of this.inFlight()) run.status = strategy === 'rollback' ? 'deleted' : 'interrupted';
     }
     this.runs.push({ id, status: 'pending' });
     this.settle();
@@ -40,7 +40,7 @@ class Model {
 
   cancel(id: string, action: 'interrupt' | 'rollback'): void {
     const run = this.inFlight().find((one) => one.id === id);
-    if (run) run.status = action === 'rollback' ? 'gone' : 'interrupted';
+    if (run) run.status = action === 'rollback' ? 'deleted' : 'interrupted';
     this.settle();
   }
 
@@ -65,9 +65,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const sequences = Number(process.env['SVC_MODEL_RUNS'] ?? 60);
 
-const gate = (key: string) => client.store.put(['gates'], key, { open: true });
+const openBarrier = (key: string) => client.store.put(['barriers'], key, { open: true });
 
-/** Until a run that makes way has done so: what the next step finds in flight is then certain. */
+/** Waits until an interrupted or rolled back run has ended, so that the next step knows which runs are in flight. */
 const untilOver = (thread_id: string, run_id: string): Promise<unknown> =>
   client.runs.join(thread_id, run_id).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error; // rolled back
@@ -78,12 +78,12 @@ const apply = async (thread_id: string, model: Model, one: Step): Promise<void> 
   if (one === 'finish') {
     const running = model.runs.find(({ status }) => status === 'running');
     if (!running) return;
-    await gate(running.id);
+    await openBarrier(running.id);
     await client.runs.join(thread_id, running.id);
     model.finish();
   } else if ('make' in one) {
-    const input = { do: 'gate', ms: 0 };
-    const making = client.runs.create(thread_id, 'gate', { input, multitask_strategy: one.make });
+    const input = { do: 'barrier', ms: 0 };
+    const making = client.runs.create(thread_id, 'barrier', { input, multitask_strategy: one.make });
     if (one.make === 'reject' && model.inFlight().length > 0) {
       await expect(making).rejects.toMatchObject({ status: 409 });
       return;
@@ -101,7 +101,7 @@ const apply = async (thread_id: string, model: Model, one: Step): Promise<void> 
   }
 };
 
-/** The rest is let through, in the order in which it comes. */
+/** Lets the remaining runs finish in their order. */
 const finishAll = async (thread_id: string, model: Model): Promise<void> => {
   while (model.inFlight().length > 0) await apply(thread_id, model, 'finish');
 };
@@ -110,14 +110,14 @@ const compare = async (thread_id: string, model: Model): Promise<void> => {
   const expected = new Map(model.runs.map(({ id, status }) => [id, status]));
   const rows = await client.runs.list(thread_id, { limit: 100 });
   const found = new Map(rows.map(({ run_id, status }) => [run_id, status]));
-  for (const [id, status] of expected) expect(found.get(id) ?? 'gone').toBe(status);
+  for (const [id, status] of expected) expect(found.get(id) ?? 'deleted').toBe(status);
   const { values, status } = await client.threads.get(thread_id);
   expect((values as { log?: string[] }).log ?? []).toEqual(model.log);
   expect(status).not.toBe('busy');
 };
 
-describe('runs that meet on a thread', () => {
-  it(`end as a model says, in ${sequences} random sequences`, async () => {
+describe('concurrent runs on a thread', () => {
+  it(`end as the model predicts, in ${sequences} random sequences`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
         const { thread_id } = await client.threads.create();
@@ -130,7 +130,7 @@ describe('runs that meet on a thread', () => {
     );
   }, 1_200_000);
 
-  it('at once, by interrupt, all end, and the last one made is the last to have run', async () => {
+  it('all end with the interrupt strategy, and the last one created is the last to run', async () => {
     const { thread_id } = await client.threads.create();
     await Promise.all(
       Array.from({ length: 20 }, () =>

@@ -1,4 +1,4 @@
-// Clients that leave before their run has been stored.
+// Clients that disconnect before their run is stored.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { createClient, type Client } from '@svc/sdk';
@@ -26,8 +26,11 @@ const post = async (path: string, body: unknown): Promise<Socket> => {
   return socket;
 };
 
-/** Requests a run, and leaves while the statement that creates it waits for the lock of its thread. */
-const leaveEarly = async (kind: 'stream' | 'wait', on_disconnect: 'cancel' | 'continue'): Promise<string> => {
+/** Requests a run, and disconnects while the statement that creates it waits for the lock of its thread. */
+const disconnectEarly = async (
+  kind: 'stream' | 'wait',
+  on_disconnect: 'cancel' | 'continue',
+): Promise<string> => {
   const { thread_id } = await client.threads.create();
   const lock = {
     name: 'lock_thread',
@@ -44,7 +47,7 @@ const leaveEarly = async (kind: 'stream' | 'wait', on_disconnect: 'cancel' | 'co
     await untilOneWaits(server.database);
     socket.destroy();
     await once(socket, 'close');
-    // A server that has answered later requests has noticed by now that this connection was closed.
+    // A server that has answered later requests has also processed the close of this connection.
     for (let request = 0; request < 5; request++) await server.call('GET', '/ok');
   });
   return thread_id;
@@ -56,14 +59,14 @@ const statusOf = async (thread_id: string): Promise<string> => {
   return run.status;
 };
 
-describe('a client that leaves before its run is stored', () => {
-  it.each(['stream', 'wait'] as const)('takes it along with on_disconnect cancel (%s)', async (kind) => {
-    const thread_id = await leaveEarly(kind, 'cancel');
+describe('a client that disconnects before its run is stored', () => {
+  it.each(['stream', 'wait'] as const)('cancels the run with on_disconnect cancel (%s)', async (kind) => {
+    const thread_id = await disconnectEarly(kind, 'cancel');
     expect(await eventually(() => statusOf(thread_id))).toBe('interrupted');
   });
 
-  it('leaves it running with on_disconnect continue', async () => {
-    const thread_id = await leaveEarly('stream', 'continue');
+  it('leaves the run running with on_disconnect continue', async () => {
+    const thread_id = await disconnectEarly('stream', 'continue');
     expect(await eventually(() => statusOf(thread_id))).toBe('success');
   });
 });

@@ -1,4 +1,4 @@
-// What a graph does to its executor is not done to the server, nor to the runs of others.
+// A graph that harms its executor does not harm the server or the runs of others.
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -17,7 +17,7 @@ describe('a run that ends its executor', () => {
   it.each([
     ['by process.exit', 'exit', 'exit code 0'],
     ['by process.abort', 'abort', 'signal SIGABRT'],
-  ])('%s is given up after three attempts and says so; others go on', async (_, deed, reason) => {
+  ])('%s ends with an error after three attempts; other runs continue', async (_, action, reason) => {
     const others = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const thread_id = await newThread();
@@ -25,7 +25,7 @@ describe('a run that ends its executor', () => {
       }),
     );
     const thread_id = await newThread();
-    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: deed } });
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: action } });
     await expect(client.runs.join(thread_id, run_id)).rejects.toMatchObject({
       message: expect.stringContaining(reason) as string,
     });
@@ -46,8 +46,8 @@ describe('a run that ends its executor', () => {
   });
 });
 
-describe('many runs that end their executors', () => {
-  it('each get their attempts, and take turns at an executor of their own', async () => {
+describe('runs that end their executors', () => {
+  it('each get their attempts, on executors of their own, in turn', async () => {
     const threads = await Promise.all(Array.from({ length: 6 }, newThread));
     const runs = await Promise.all(
       threads.map((thread_id) => client.runs.create(thread_id, 'probe', { input: { do: 'exit' } })),
@@ -63,16 +63,16 @@ describe('many runs that end their executors', () => {
 });
 
 describe('a run that keeps its executor busy', () => {
-  it('is not taken for lost, and does not keep the server from answering', async () => {
+  it('is not taken for lost, and the server keeps answering', async () => {
     const thread_id = await newThread();
     const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'spin', ms: 12_000 } });
     const values = client.runs.join(thread_id, run_id);
-    for (let asked = 0; asked < 20; asked++) await client.threads.get(thread_id);
+    for (let requests = 0; requests < 20; requests++) await client.threads.get(thread_id);
     expect(await values).toMatchObject({ out: 'spun' });
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'success', attempt: 1 });
   });
 
-  it('makes no more events once its last reader has left', async () => {
+  it('emits no more events after its last reader has disconnected', async () => {
     const ticks = 600;
     const thread_id = await newThread();
     let run_id = '';
@@ -88,7 +88,7 @@ describe('a run that keeps its executor busy', () => {
     expect(out).toBeLessThan(ticks);
   });
 
-  it('continues its events for a reader that comes after the last one has left', async () => {
+  it('resumes its events for a reader that joins after the last one has disconnected', async () => {
     const thread_id = await newThread();
     let run_id = '';
     const input = { do: 'read', ms: 600 };
@@ -104,7 +104,7 @@ describe('a run that keeps its executor busy', () => {
     expect(seen.at(-1)).toBe(599);
   });
 
-  it('with a flood of events is read whole by who keeps up', async () => {
+  it('with a flood of events delivers all of them to a fast reader', async () => {
     const count = 20_000;
     let custom = 0;
     const stream = client.runs.stream(null, 'probe', {

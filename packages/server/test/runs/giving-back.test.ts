@@ -1,4 +1,4 @@
-// A run that its worker gives back late: somebody else has claimed it meanwhile.
+// A worker releases a run after another worker has claimed it.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lease } from '../../src/storage/postgres/lease.ts';
@@ -22,7 +22,7 @@ const claim = async (): Promise<RunRow> => {
   return run;
 };
 const leaseOf = ({ run_id, lease_token }: RunRow): Lease => ({ id: run_id, lease_token });
-/** Its lease ends, and another worker puts it back. */
+/** Ends the lease of the run, and lets another worker put the run back. */
 const expire = async (): Promise<void> => {
   await db.script(`update runs set lease_until = now() - interval '1 second'`);
   await storage.runLeases.recover(3);
@@ -35,7 +35,7 @@ const stored = async () => {
   return row;
 };
 
-/** A run on its second attempt, and the lease of its first. */
+/** A run on its second attempt, and the lease of its first attempt. */
 const claimedTwice = async (): Promise<Lease> => {
   await storage.runs.create(newRun(await newAssistant(db), randomUUID()));
   const first = await claim();
@@ -44,19 +44,19 @@ const claimedTwice = async (): Promise<Lease> => {
   return leaseOf(first);
 };
 
-const away = { charge: false, lost: true, reason: 'the database could not be reached' };
+const lostRelease = { charge: false, lost: true, reason: 'the database could not be reached' };
 
-describe('a run that is given back when it has been claimed again', () => {
-  it('is not charged for the attempt that was no fault of its', async () => {
+describe('a run that is released by its earlier worker after it was claimed again', () => {
+  it('is not charged for an attempt that it did not make fail', async () => {
     const first = await claimedTwice();
-    await storage.runLeases.release([first], away);
+    await storage.runLeases.release([first], lostRelease);
     expect(await stored()).toMatchObject({
       status: 'running',
       attempt: 1,
       lost_attempts: [{ charged: false }],
     });
-    // Once.
-    await storage.runLeases.release([first], away);
+    // The release that is tested.
+    await storage.runLeases.release([first], lostRelease);
     expect(await stored()).toMatchObject({ attempt: 1 });
   });
 
@@ -70,11 +70,11 @@ describe('a run that is given back when it has been claimed again', () => {
     });
   });
 
-  it('keeps what later attempts are charged', async () => {
+  it('keeps the charges of later attempts', async () => {
     const first = await claimedTwice();
     await expire();
     await claim();
-    await storage.runLeases.release([first], away);
+    await storage.runLeases.release([first], lostRelease);
     const lost_attempts = [
       { attempt: 1, charged: false },
       { attempt: 2, charged: true },

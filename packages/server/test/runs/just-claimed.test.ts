@@ -1,4 +1,4 @@
-// A run that somebody cancels, or wants to follow, when its worker has claimed it and has yet to start it.
+// Runs that are cancelled or followed between their claim and their start.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
@@ -15,7 +15,7 @@ import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
 import { newAssistant, newRun } from './run-rows.ts';
 
-/** Rings when the test does. */
+/** Notifications that the test sends itself. */
 class ManualNotifications implements Pick<NotificationBus, 'on' | 'onMissed'> {
   readonly #listeners = new Map<NotificationKind, (id: string) => void>();
 
@@ -37,13 +37,13 @@ let storage: Storage;
 let notifications: ManualNotifications;
 let worker: Dispatcher;
 let tail: RunLogTail;
-/** What happens around the question for all that a claimed run needs. */
+/** Hooks around the query that loads the settings of a claimed run. */
 let whileStarting: { before?: () => Promise<void>; after?: () => Promise<void> };
 
-/** Nothing but the notifications tells it anything while a test lasts: it looks for itself, and renews leases, every few hours. */
+/** Polls and lease renewals happen hours apart, so within a test only notifications trigger work. */
 const rareMs = 10 * 60 * 60 * 1_000;
 beforeEach(async () => {
-  // Of its own, so that there is no other run to claim.
+  // A database of its own, so that no other run can be claimed.
   db = await testDatabase();
   storage = createStorage(db);
   whileStarting = {};
@@ -90,11 +90,11 @@ afterEach(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** Its graph ends when it is told to. */
+/** Creates a run whose graph ends when its signal is aborted. */
 const waitingRun = async (): Promise<{ run_id: string; thread_id: string }> => {
   const thread_id = randomUUID();
   const kwargs = {
-    input: { do: 'heed' },
+    input: { do: 'waitForAbort' },
     stream_mode: ['custom'],
     stream_subgraphs: false,
     durability: 'async',
@@ -104,13 +104,13 @@ const waitingRun = async (): Promise<{ run_id: string; thread_id: string }> => {
   return { run_id: run.run_id, thread_id };
 };
 
-describe.each(['before', 'after'] as const)('a claimed run, just %s it is read how to start it', (when) => {
+describe.each(['before', 'after'] as const)('a claimed run, just %s its start settings are read', (when) => {
   it('is cancelled, and stops as soon as it has started', async () => {
     const { run_id, thread_id } = await waitingRun();
     whileStarting[when] = async () => {
       const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
       expect(await storage.runs.cancel(thread_id, [run_id], how)).toMatchObject([{ outcome: 'stopping' }]);
-      // Before, the ring may be lost: what is read tells of it.
+      // Before the read, the notification may be lost: the read itself returns the cancel.
       if (when === 'after') notifications.ring('c', run_id);
     };
     notifications.ring('p');
@@ -119,7 +119,7 @@ describe.each(['before', 'after'] as const)('a claimed run, just %s it is read h
     );
   });
 
-  it('is followed elsewhere, and logs what happens from then on', async () => {
+  it('is followed on another node, and logs its events from then on', async () => {
     const { run_id } = await waitingRun();
     whileStarting[when] = async () => {
       expect(await storage.runs.follow(run_id, 'events')).toBe('running');

@@ -35,13 +35,13 @@ interface Run {
 const startRun = async (): Promise<Run> => {
   const run = { run_id: randomUUID(), thread_id: randomUUID() };
   await threadStorage(db).create({ thread_id: run.thread_id, metadata: {}, config: {} });
-  const asked = { ...newRun(assistant_id, run.thread_id), run_id: run.run_id, claim: true };
-  const created = await runStorage(db).create({ ...asked, log: 'events', resumable: true });
+  const requested = { ...newRun(assistant_id, run.thread_id), run_id: run.run_id, claim: true };
+  const created = await runStorage(db).create({ ...requested, log: 'events', resumable: true });
   expect(created).toMatchObject({ outcome: 'created', status: 'running' });
   return run;
 };
 
-/** Its last flush: so many events, each in a row of its own, and how it ended. */
+/** Stores the last flush of a run: the given number of events, each in a row of its own, and its end. */
 const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes = 0): Promise<void> => {
   const success: Ending = {
     thread_id,
@@ -71,14 +71,14 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
   expect(await checkpointStorage(db).commit(batch)).toEqual([]);
 };
 
-/** A follower of the run that has read its log to the end once, and hears no notifications after that. */
+/** Follows the run; the follower has read the log to its end once and gets no notifications after that. */
 const follow = async (run_id: string, taken?: () => Promise<void>) => {
   const streams = new RunEventHub();
   const log = runLogStorage(db);
   let reads = 0;
   const tail = new RunLogTail({
     streams,
-    log: { ...log, news: (...asked) => log.news(...asked).finally(() => reads++) },
+    log: { ...log, news: (...args) => log.news(...args).finally(() => reads++) },
     runs: runStorage(db),
     notifications: new NotificationBus(),
     pollMs: 20,
@@ -95,11 +95,11 @@ const follow = async (run_id: string, taken?: () => Promise<void>) => {
   return { streams, tail, stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
 };
 
-describe('a follower that hears no notifications', () => {
+describe('a follower without notifications', () => {
   const length = 700;
   const all = Array.from({ length }, (_, at) => at);
 
-  it('is told all that is in the log of a run that is over, and then how it ended', async () => {
+  it('gets all events of an ended run, and then its outcome', async () => {
     const run = await startRun();
     await using follower = await follow(run.run_id);
     await endRun(run, length);
@@ -107,7 +107,7 @@ describe('a follower that hears no notifications', () => {
     expect(follower.ids).toEqual(all);
   });
 
-  it('is told all that is in the log of a run that was rolled back and has left no row', async () => {
+  it('gets all events of a run that was rolled back and has no row', async () => {
     const run = await startRun();
     await using follower = await follow(run.run_id);
     const rollback = { action: 'rollback' as CancelAction, reason: 'asked', access: everyRow };
@@ -117,7 +117,7 @@ describe('a follower that hears no notifications', () => {
     expect(follower.ids).toEqual(all);
   });
 
-  it('reads large logs in parts, each of them in turn', async () => {
+  it('reads large logs in parts, each in turn', async () => {
     const runs = [await startRun(), await startRun(), await startRun()];
     const followers = await Promise.all(runs.map(({ run_id }) => follow(run_id)));
     await using _ = {
@@ -133,7 +133,7 @@ describe('a follower that hears no notifications', () => {
 });
 
 describe('new rows of logs', () => {
-  it('end at a bound of bytes, one of each log before a second of any', async () => {
+  it('stop at a byte limit, and take one row of each log before a second row of any', async () => {
     const runs = [await startRun(), await startRun()];
     for (const run of runs) await endRun(run, 3, 1_000);
     const positions = runs.map(({ run_id }) => ({ run_id, next_id: 0 }));
@@ -157,8 +157,8 @@ describe('new rows of logs', () => {
   });
 });
 
-describe('a follower whose reader takes nothing', () => {
-  it('reads a part of the log and goes on when the reader does, and other runs do not wait', async () => {
+describe('a follower whose reader does not consume', () => {
+  it('reads one part of the log, continues when the reader does, and does not delay other runs', async () => {
     const [slow, other] = [await startRun(), await startRun()];
     let take!: () => void;
     const taken = new Promise<void>((resolve) => (take = resolve));
@@ -178,7 +178,7 @@ describe('a follower whose reader takes nothing', () => {
     expect(follower.ids).toEqual(Array.from({ length: 300 }, (_, at) => at));
   });
 
-  it('reads the whole log when somebody else waits for the outcome', async () => {
+  it('reads the whole log when another reader waits for the outcome', async () => {
     const run = await startRun();
     await using follower = await follow(run.run_id, () => new Promise(() => undefined));
     follower.stream.retain();

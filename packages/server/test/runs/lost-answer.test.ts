@@ -1,4 +1,4 @@
-// A connection that breaks while a run is stored: it is asked for again, and starts with the lease that it was stored with.
+// The connection breaks while a run is stored: the request is retried, and the run starts with the lease that was stored.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -24,9 +24,9 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 /** When each try was made, on the monotonic clock. */
 let triedMs: number[];
-/** Since when the leases of the runs that were started count. */
+/** When the leases of the started runs began. */
 let startedMs: number[];
-/** Runs that were told to stop. */
+/** Runs that were sent a stop command. */
 let stopped: string[];
 let mayStart: boolean;
 beforeEach(() => {
@@ -46,7 +46,7 @@ const dispatcher = {
   cancel: (run_id: string) => void stopped.push(run_id),
 } as unknown as Dispatcher;
 
-/** `firstTry` is what becomes of the first; its answer is lost. */
+/** `firstTry` is the effect of the first try; its response is lost. */
 const serviceWith = (
   firstTry: RunStorage['create'] | undefined,
   more: Partial<RunStorage> = {},
@@ -84,15 +84,15 @@ const granted = (): GrantedRun => ({
   grant: { run_id: randomUUID(), access: Filter.everything, assistantAccess: everyRow, user: undefined },
 });
 
-describe('the lease of a run that is asked for twice', () => {
-  it('counts from the first try, when that has stored the run', async () => {
+describe('the lease of a run that is created by a retried statement', () => {
+  it('counts from the first try when that try stored the run', async () => {
     await serviceWith((run) => runStorage(db).create(run)).create(randomUUID(), granted());
     expect(triedMs).toHaveLength(2);
     expect(startedMs).toHaveLength(1);
     expect(startedMs[0]).toBeLessThanOrEqual(triedMs[0] ?? 0);
   });
 
-  it('counts from the second try, when the first has stored nothing', async () => {
+  it('counts from the second try when the first try stored nothing', async () => {
     await serviceWith(undefined).create(randomUUID(), granted());
     expect(triedMs).toHaveLength(2);
     expect(startedMs).toHaveLength(1);
@@ -100,23 +100,23 @@ describe('the lease of a run that is asked for twice', () => {
   });
 });
 
-describe('a run that is found to be stored', () => {
-  it('is left to a claim when it was started meanwhile, or its lease is over', async () => {
+describe('a run that a retry finds stored', () => {
+  it('is left for a claim when it was started meanwhile, or when its lease has ended', async () => {
     mayStart = false;
     await serviceWith((run) => runStorage(db).create(run)).create(randomUUID(), granted());
     expect(triedMs).toHaveLength(2);
     expect(startedMs).toEqual([]);
   });
 
-  it('is left to whoever has claimed it since', async () => {
-    const createAndLose: RunStorage['create'] = async (asked) => {
-      const created = await runStorage(db).create(asked);
+  it('is left to the worker that has claimed it since', async () => {
+    const createAndLose: RunStorage['create'] = async (request) => {
+      const created = await runStorage(db).create(request);
       const text = 'update runs set lease_token = lease_token + 1 where run_id = $1';
-      await db.query({ name: 'lose', text }, [asked.run_id]);
+      await db.query({ name: 'lose', text }, [request.run_id]);
       return created;
     };
-    const find: RunStorage['find'] = async (...asked) => {
-      const row = await runStorage(db).find(...asked);
+    const find: RunStorage['find'] = async (...args) => {
+      const row = await runStorage(db).find(...args);
       return row && { ...row, lease_token: 1 };
     };
     await serviceWith(createAndLose, { find }).create(randomUUID(), granted());
@@ -124,13 +124,13 @@ describe('a run that is found to be stored', () => {
   });
 });
 
-describe('a run that was cancelled before it was asked for again', () => {
-  it('is told to stop when it has started', async () => {
+describe('a run that was cancelled before the retry', () => {
+  it('gets a stop command when it has started', async () => {
     const run = granted();
-    const createAndCancel: RunStorage['create'] = async (asked) => {
-      const created = await runStorage(db).create(asked);
+    const createAndCancel: RunStorage['create'] = async (request) => {
+      const created = await runStorage(db).create(request);
       const how = { action: 'interrupt', reason: 'a test', access: everyRow } as const;
-      await runStorage(db).cancel(asked.thread_id ?? '', [asked.run_id], how);
+      await runStorage(db).cancel(request.thread_id ?? '', [request.run_id], how);
       return created;
     };
     await serviceWith(createAndCancel).create(randomUUID(), run);

@@ -1,4 +1,4 @@
-// Which lost attempts are charged to a run, and what the run says of them.
+// Which lost attempts are charged to a run, and what the run reports about them.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ describe('a run whose executors die', () => {
   beforeAll(async () => {
     server = await startTestServer({ settings: { executors: '1' } });
     client = createClient({ apiUrl: server.url });
-    dir = await mkdtemp(join(tmpdir(), 'svc-stubborn-'));
+    dir = await mkdtemp(join(tmpdir(), 'svc-crashing-'));
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -34,8 +34,8 @@ describe('a run whose executors die', () => {
   const run = async (deaths: number[]) => {
     const folder = await mkdtemp(join(dir, 'run-'));
     const { thread_id } = await client.threads.create();
-    // Stored before the next step begins: what a step has done is there when the next one kills.
-    const { run_id } = await client.runs.create(thread_id, 'stubborn', {
+    // With durability sync a step is stored before the next one begins, so a kill in the next step does not lose it.
+    const { run_id } = await client.runs.create(thread_id, 'crashing', {
       input: { dir: folder, deaths },
       durability: 'sync',
     });
@@ -46,11 +46,11 @@ describe('a run whose executors die', () => {
     return { run: await client.runs.get(thread_id, run_id), executions };
   };
 
-  it('ends well when every attempt commits the work of a node, however many are lost', async () => {
+  it('succeeds when every attempt commits a step, however many attempts are lost', async () => {
     const ended = await run([1, 1, 1]);
     expect(ended.run).toMatchObject({ status: 'success', attempt: 2 });
     expect(ended.executions).toEqual([2, 2, 2]);
-    // The first one had stored nothing.
+    // The first attempt stored emptyBatch.
     expect(ended.run.lost_attempts?.map(({ charged }) => charged)).toEqual([true, false, false]);
   });
 
@@ -92,7 +92,7 @@ describe('a run whose graph cannot reach the database', () => {
     return client.runs.get(thread_id, run_id);
   };
 
-  it('is executed again, and not charged', async () => {
+  it('is executed again and not charged', async () => {
     const ended = await run(2);
     expect(ended).toMatchObject({ status: 'success', attempt: 1 });
     const loss = { charged: false, message: 'The database cannot be reached at the moment' };
@@ -110,7 +110,7 @@ describe('a run whose graph cannot reach the database', () => {
   }, 180_000);
 });
 
-describe('the loss of a lease', () => {
+describe('a lost lease', () => {
   let db: TestDatabase;
   let assistant_id: string;
   beforeAll(async () => {
@@ -119,11 +119,11 @@ describe('the loss of a lease', () => {
   });
   afterAll(() => db[Symbol.asyncDispose]());
 
-  /** Runs one attempt until its lease ends; with `progress` it stores the work of a node before. */
+  /** Runs one attempt until its lease ends; with `progress` it first stores the output of a node. */
   const lose = async (run: { run_id: string }, worker: QueueWorker, progress: boolean): Promise<RunRow> => {
     const [claimed] = await worker.claim(1);
     expect(claimed?.run_id).toBe(run.run_id);
-    const nothing = {
+    const emptyBatch = {
       heads: [],
       blobs: [],
       checkpoints: [],
@@ -133,7 +133,7 @@ describe('the loss of a lease', () => {
       endings: [],
     };
     const owner = { owner: run.run_id, lease_token: claimed!.lease_token, ...(progress ? { progress } : {}) };
-    expect(await checkpointStorage(db).commit({ ...nothing, owners: [owner] })).toEqual([]);
+    expect(await checkpointStorage(db).commit({ ...emptyBatch, owners: [owner] })).toEqual([]);
     await db.query(
       { name: 'end', text: `update runs set lease_until = now() - interval '5 s' where run_id = $1` },
       [run.run_id],
@@ -149,7 +149,7 @@ describe('the loss of a lease', () => {
     return run;
   };
 
-  it('is never the end of a run that gets on in every attempt', async () => {
+  it('never ends a run that makes progress in every attempt', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
     for (let count = 0; count < 30; count++)
@@ -160,7 +160,7 @@ describe('the loss of a lease', () => {
     await worker.end(claimed!);
   });
 
-  it('is the end of a run after three attempts that did not', async () => {
+  it('ends a run after three attempts without progress', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
     expect(await lose(run, worker, false)).toMatchObject({ status: 'pending', attempt: 1 });
@@ -177,7 +177,7 @@ describe('the loss of a lease', () => {
     });
   });
 
-  it('says what is known of the worker', async () => {
+  it('is recorded with what is known about the worker', async () => {
     const worker = new QueueWorker(db);
     const report = {
       worker_id: worker.worker_id,
@@ -213,14 +213,14 @@ describe('the loss of a lease', () => {
     });
   });
 
-  it('gets the reason that the worker itself knows when that comes back, and is not charged if it was no fault of the run', async () => {
+  it('takes the reason of its worker when that returns, and is not charged if the run did not cause it', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
     await lose(run, worker, false);
     const [again] = await worker.claim(1);
-    const late = { charge: false, lost: true, reason: 'this process stood still for 40.0 s' };
+    const lateRelease = { charge: false, lost: true, reason: 'this process stood still for 40.0 s' };
     for (let sent = 0; sent < 2; sent++)
-      await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], late);
+      await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], lateRelease);
     const found = await runStorage(db).find(run.run_id, run.thread_id ?? '', everyRow);
     expect(found).toMatchObject({ status: 'running', attempt: 1, lease_token: 2 });
     expect(found?.lost_attempts).toMatchObject([
@@ -233,7 +233,7 @@ describe('the loss of a lease', () => {
     await worker.end(again!);
   });
 
-  it('that the worker itself gives up in time is listed and not charged', async () => {
+  it('is listed and not charged when the worker releases the run in time', async () => {
     const run = await create();
     const worker = new QueueWorker(db);
     const [claimed] = await worker.claim(1);

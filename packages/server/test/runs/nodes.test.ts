@@ -1,8 +1,10 @@
-// Several servers on one database: what one accepts another executes, and a third one tells.
+// Several servers on one database: one accepts a run, another executes it, a third streams it.
 import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
+import { chatInput } from '../chat-input.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let database: TestDatabase;
@@ -27,28 +29,22 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 const idsOf = (events: RunStreamEvent[]): number[] => events.map(({ id }) => Number(id));
 const countTo = (length: number): number[] => Array.from({ length }, (_, at) => at);
 
-describe('a run of another node', () => {
+describe('a run that executes on another node', () => {
   it('is awaited, with and without a thread', async () => {
     const thread_id = await newThread();
     const result = { messages: [{}, { content: 'echo a' }] };
-    expect(await client.runs.wait(thread_id, 'chat', { input: say('a') })).toMatchObject(result);
-    expect(await client.runs.wait(null, 'chat', { input: say('a') })).toMatchObject(result);
+    expect(await client.runs.wait(thread_id, 'chat', { input: chatInput('a') })).toMatchObject(result);
+    expect(await client.runs.wait(null, 'chat', { input: chatInput('a') })).toMatchObject(result);
     await expect(client.runs.wait(thread_id, 'probe', { input: { do: 'throw' } })).rejects.toMatchObject({
-      message: expect.stringContaining('the graph said no') as string,
+      message: expect.stringContaining('the graph failed on purpose') as string,
     });
   });
 
-  it('is streamed from its first event to its last, as by the node that executes it', async () => {
+  it('is streamed from its first event to its last, as on the node that executes it', async () => {
     const input = { do: 'tick', ms: 20 };
     const events = await collect(
       client.runs.stream(await newThread(), 'probe', { input, stream_mode: ['custom', 'values'] }),
@@ -63,7 +59,7 @@ describe('a run of another node', () => {
     expect(failed.at(-1)).toMatchObject({ event: 'error', data: { error: 'TypeError' } });
   });
 
-  it('is joined by any number of readers, on any node, at any place', async () => {
+  it('is joined by any number of readers, on any node, at any position', async () => {
     const thread_id = await newThread();
     const run = { input: { do: 'tick', ms: 60 }, stream_mode: 'custom', stream_resumable: true } as const;
     const { run_id } = await client.runs.create(thread_id, 'probe', run);
@@ -85,7 +81,7 @@ describe('a run of another node', () => {
     }
   });
 
-  it('that nobody was going to follow is told to who joins, live', async () => {
+  it('that no reader was expected for is streamed live to a reader that joins', async () => {
     const thread_id = await newThread();
     const { run_id } = await client.runs.create(thread_id, 'probe', {
       input: { do: 'tick', ms: 1_000 },
@@ -100,11 +96,11 @@ describe('a run of another node', () => {
     expect(events.at(-1)).toMatchObject({ event: 'custom', data: { at: 999 } });
   });
 
-  it('is joined for its result, and cancelled', async () => {
+  it('is joined for its result and can be cancelled', async () => {
     const thread_id = await newThread();
     const slow = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 300 } });
     expect(await elsewhere.runs.join(thread_id, slow.run_id)).toMatchObject({ out: 'slept' });
-    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'heed' } });
+    const { run_id } = await client.runs.create(thread_id, 'probe', { input: { do: 'waitForAbort' } });
     await eventually(async () =>
       expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
     );
@@ -113,16 +109,16 @@ describe('a run of another node', () => {
     expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'interrupted' });
   });
 
-  it('is joined for its own result, whatever ran after it', async () => {
+  it('is joined for its own result, even after later runs', async () => {
     const thread_id = await newThread();
-    const first = await client.runs.create(thread_id, 'chat', { input: say('a') });
-    const second = await client.runs.create(thread_id, 'chat', { input: say('b') });
+    const first = await client.runs.create(thread_id, 'chat', { input: chatInput('a') });
+    const second = await client.runs.create(thread_id, 'chat', { input: chatInput('b') });
     const both = { messages: [{}, { content: 'echo a' }, {}, { content: 'echo b' }] };
     expect(await elsewhere.runs.join(thread_id, second.run_id)).toMatchObject(both);
     expect(await elsewhere.runs.join(thread_id, first.run_id)).toMatchObject({
       messages: [{}, { content: 'echo a' }],
     });
-    // What it left is gone: then the thread's state is the nearest thing.
+    // The run's result is deleted: the thread's state is the closest available value.
     await client.threads.prune([thread_id], { strategy: 'keep_latest' });
     expect(await elsewhere.runs.join(thread_id, first.run_id)).toMatchObject(both);
   });
@@ -130,7 +126,7 @@ describe('a run of another node', () => {
   it('ends its streams when its thread is deleted', async () => {
     const thread_id = await newThread();
     const events = collect(
-      client.runs.stream(thread_id, 'probe', { input: { do: 'heed' }, stream_mode: 'custom' }),
+      client.runs.stream(thread_id, 'probe', { input: { do: 'waitForAbort' }, stream_mode: 'custom' }),
     );
     await eventually(async () =>
       expect(await client.runs.list(thread_id)).toMatchObject([{ status: 'running' }]),
@@ -141,13 +137,13 @@ describe('a run of another node', () => {
 });
 
 describe('a run that moves to another node', () => {
-  it('goes on for its readers, with new ids for what comes anew', async () => {
+  it('continues for its readers, with new ids for new events', async () => {
     await using first = await startTestServer({ database, settings });
     const here = createClient({ apiUrl: first.url });
-    // The other worker must not be the one that begins.
+    // The other worker must not claim the run first.
     const reading = collect(
       here.runs.stream(await newThread(), 'probe', {
-        input: { do: 'stumble', ms: 30 },
+        input: { do: 'exitOnce', ms: 30 },
         stream_mode: 'custom',
       }),
     );
@@ -167,34 +163,34 @@ describe('a run that moves to another node', () => {
 });
 
 describe('a run with an Idempotency-Key', () => {
-  it('is made once, however often and wherever it is asked for', async () => {
+  it('is created once, however often and on whichever node it is requested', async () => {
     const thread_id = await newThread();
-    const ask = async (url: string, key: string, content: string) => {
+    const createRun = async (url: string, key: string, content: string) => {
       const response = await fetch(`${url}/threads/${thread_id}/runs`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify({
           assistant_id: 'chat',
-          input: say(content),
+          input: chatInput(content),
           metadata: { ticket: 1, by: 'me' },
         }),
       });
       return { status: response.status, body: (await response.json()) as { run_id: string } };
     };
-    const asked = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => ask(at % 2 ? api.url : other.url, 'one', 'hello')),
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => createRun(at % 2 ? api.url : other.url, 'one', 'hello')),
     );
-    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200));
-    expect(new Set(asked.map(({ body }) => body.run_id)).size).toBe(1);
-    expect((await ask(api.url, 'one', 'something else')).status).toBe(409);
-    expect((await ask(api.url, 'two', 'hello')).body.run_id).not.toBe(asked[0]?.body.run_id);
-    expect((await ask(api.url, 'x'.repeat(256), 'hello')).status).toBe(422);
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    expect(new Set(responses.map(({ body }) => body.run_id)).size).toBe(1);
+    expect((await createRun(api.url, 'one', 'something else')).status).toBe(409);
+    expect((await createRun(api.url, 'two', 'hello')).body.run_id).not.toBe(responses[0]?.body.run_id);
+    expect((await createRun(api.url, 'x'.repeat(256), 'hello')).status).toBe(422);
     await eventually(async () => expect(await client.runs.list(thread_id)).toHaveLength(2));
   });
 });
 
 describe('the stream of a thread', () => {
-  /** Reads frames until `enough` says so. */
+  /** Reads frames until `enough` returns true. */
   const watch = async (
     thread_id: string,
     query: string,
@@ -226,7 +222,7 @@ describe('the stream of a thread', () => {
   const endings = (count: number) => (events: { event: string }[]) =>
     events.filter(({ event }) => event === 'end').length >= count;
 
-  it('has the events of one run after the other, wherever they execute', async () => {
+  it('has the events of all runs in order, wherever they execute', async () => {
     const thread_id = await newThread();
     const watching = watch(thread_id, 'stream_mode=run_modes&stream_mode=lifecycle', endings(3));
     await eventually(async () =>
@@ -237,7 +233,8 @@ describe('the stream of a thread', () => {
         ),
       ).toHaveLength(1),
     );
-    for (const content of ['a', 'b', 'c']) await client.runs.wait(thread_id, 'chat', { input: say(content) });
+    for (const content of ['a', 'b', 'c'])
+      await client.runs.wait(thread_id, 'chat', { input: chatInput(content) });
     const events = await watching;
     expect(events.filter(({ event }) => event === 'metadata')).toHaveLength(3);
     expect(events.filter(({ event }) => event === 'end').map(({ data }) => data)).toMatchObject([
@@ -255,7 +252,7 @@ describe('the stream of a thread', () => {
     expect(middle).toBeGreaterThan(1);
   });
 
-  it('is not there for a thread that is not', async () => {
+  it('returns 404 for an unknown thread', async () => {
     const { status } = await other.call('GET', '/threads/00000000-0000-4000-8000-000000000000/stream');
     expect(status).toBe(404);
   });

@@ -1,4 +1,4 @@
-// Whatever a graph makes, its thread stays readable: a value that cannot be shown ends the run before it is stored.
+// A thread stays readable whatever a graph returns: a value that cannot be encoded ends the run before it is stored.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -35,7 +35,7 @@ const runOn = async (
 const newThread = async (): Promise<string> =>
   ((await ok(server.call('POST', '/threads', {}))) as { thread_id: string }).thread_id;
 
-/** Everything that shows a state. Returns the state itself. */
+/** Reads the thread through every endpoint that returns a state. Returns the state. */
 const readAll = async (thread_id: string): Promise<State> => {
   const state = (await ok(server.call('GET', `/threads/${thread_id}/state`))) as State;
   const thread = (await ok(server.call('GET', `/threads/${thread_id}`))) as State;
@@ -52,8 +52,8 @@ const readAll = async (thread_id: string): Promise<State> => {
   return state;
 };
 
-describe('a value that a graph makes', () => {
-  it('is shown, or ends its run and leaves the state as it was, whatever it is and wherever it goes', async () => {
+describe('a value that a graph returns', () => {
+  it('is readable, or ends its run and leaves the state unchanged, whatever its type and destination', async () => {
     const statuses = new Set<unknown>();
     await fc.assert(
       fc.asyncProperty(
@@ -77,7 +77,7 @@ describe('a value that a graph makes', () => {
     expect(statuses.size).toBeGreaterThan(1);
   });
 
-  it('is kept for the graph as it was when it is a BigInt, and shown by its digits', async () => {
+  it('is kept as it was for the graph when it is a BigInt, and its JSON has the digits', async () => {
     const thread = (await ok(server.call('POST', '/threads', {}))) as { thread_id: string };
     const body = { assistant_id: 'probe', input: { do: 'bigint' } };
     const values = await ok(server.call('POST', `/threads/${thread.thread_id}/runs/wait`, body));
@@ -87,7 +87,7 @@ describe('a value that a graph makes', () => {
 });
 
 describe('the message of an error', () => {
-  it('of megabytes is stored by its beginning and end, with its length', async () => {
+  it('of megabytes is stored as its beginning and end, with its length', async () => {
     const thread_id = await newThread();
     await runOn(thread_id, { how: 'keep' });
     const run = await runOn(thread_id, { how: 'scream', seed: 5_000_000 }, { stream_resumable: true });

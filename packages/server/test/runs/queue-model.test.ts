@@ -1,4 +1,4 @@
-// Whatever happens to runs, in whatever order and at once: nothing is left that would wait for ever.
+// Random sequences of run operations, sequential and concurrent, leave no run that waits forever.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ wait: fc.constant<true>(true) }) },
 );
 
-/** Threads of one example, and the worker that executes runs on them. */
+/** Threads of one example, and the worker that executes their runs. */
 class Example {
   readonly #threads = Array.from({ length: threads }, () => randomUUID());
   readonly worker = new QueueWorker(db, { graphs: ['agent', 'other'], attemptsMax: 1_000 });
@@ -115,7 +115,7 @@ class Example {
     } else if ('graph' in one) {
       await assistantStorage(db).update(this.#assistant_id, { graph_id: one.graph }, everyRow);
     } else {
-      // The time of one delayed run comes.
+      // One delayed run becomes due.
       const text = `update runs set not_before = now() where run_id = (
         select run_id from runs where status = 'pending' and assistant_id = $1 and not_before > now() limit 1)`;
       await db.query({ name: 'due', text }, [this.#assistant_id]);
@@ -123,7 +123,7 @@ class Example {
     }
   }
 
-  /** Ends everything: what runs, and what can still be claimed. */
+  /** Ends everything: running runs, and all runs that can still be claimed. */
   async drain(): Promise<void> {
     for (let run = this.#take(0); run; run = this.#take(0)) await this.worker.end(run);
     const text = `update runs set not_before = now() where assistant_id = $1 and status = 'pending' and not_before > now()`;
@@ -149,7 +149,7 @@ const expectSound = async (): Promise<void> => {
 };
 
 describe('the queue of runs', () => {
-  it('holds no run that waits for nothing, after any sequence of steps', async () => {
+  it('holds no run without a reason to wait, after any sequence of steps', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const example = new Example();
@@ -167,7 +167,7 @@ describe('the queue of runs', () => {
     );
   });
 
-  it('holds no run that waits for nothing, after steps that happened at once', async () => {
+  it('holds no run without a reason to wait, after concurrent steps', async () => {
     const actors = fc.array(fc.array(step, { minLength: 5, maxLength: 20 }), { minLength: 3, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(actors, async (all) => {

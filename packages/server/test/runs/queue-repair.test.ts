@@ -1,4 +1,4 @@
-// What finds runs that nothing should have left behind, and runs that were pending when the queue came to be.
+// The periodic repair of the queue, and runs that were pending when the queue was introduced.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runQueueStorage, type RunQueueStorage } from '../../src/storage/deployment/run-queue.ts';
@@ -30,7 +30,7 @@ const create = async (thread_id = randomUUID(), more = {}): Promise<string> => {
 const claimed = async (): Promise<string[]> => (await worker.claim(10)).map(({ run_id }) => run_id);
 
 describe('the repair of the queue', () => {
-  it('lets the first run of a thread start where nothing is before it', async () => {
+  it('lets the first run of a thread start when no run is before it', async () => {
     const thread_id = randomUUID();
     const runs = [await create(thread_id), await create(thread_id)];
     const busy = randomUUID();
@@ -43,7 +43,7 @@ describe('the repair of the queue', () => {
     expect(await queue.repairThreads(null)).toEqual({ last: null, repaired: 0 });
   });
 
-  it('goes on after the last thread that it looked at', async () => {
+  it('continues after the last thread that it checked', async () => {
     for (let at = 0; at < 3; at++) await create();
     await db.script(`update runs set waits_for = 'thread'`);
     const step = (after: string | null) =>
@@ -56,7 +56,7 @@ describe('the repair of the queue', () => {
     expect(await step(first?.last ?? null)).toEqual([{ last: null, repaired: 1 }]);
   });
 
-  it('moves runs to the queue of the graph that their assistant has', async () => {
+  it("moves runs to the queue of their assistant's current graph", async () => {
     const run_id = await create();
     await db.script(`update runs set graph_id = 'former'`);
     expect(await claimed()).toEqual([]);
@@ -65,7 +65,7 @@ describe('the repair of the queue', () => {
     expect(await claimed()).toEqual([run_id]);
   });
 
-  it('queues runs that a function of an earlier release has inserted', async () => {
+  it('queues runs that a function of an earlier release inserted', async () => {
     const thread_id = randomUUID();
     const first = await create(thread_id);
     await create(thread_id);
@@ -85,13 +85,13 @@ describe('the repair of the queue', () => {
 });
 
 describe('a worker of an earlier release', () => {
-  /** It says nothing of graphs, and what it does now and then is part of its claims. */
+  /** It sends no graphs, and does its periodic work within its claims. */
   const claimAsBefore = async (): Promise<string[]> => {
     const text = `select run_id from claim_runs(10, gen_random_uuid(), interval '1 minute', 3)`;
     return (await db.query<{ run_id: string }>({ name: 'before', text }, [])).map(({ run_id }) => run_id);
   };
 
-  it('claims runs of any graph, delayed ones that are due, and those of lost workers', async () => {
+  it('claims runs of any graph, delayed runs that are due, and runs of lost workers', async () => {
     const other = await newAssistant(db, 'other');
     const runs = [await create(), await create(randomUUID(), { assistant_id: other })];
     expect((await claimAsBefore()).toSorted()).toEqual(runs.toSorted());
@@ -104,7 +104,7 @@ describe('a worker of an earlier release', () => {
 });
 
 describe('the migration to the queue', () => {
-  it('queues the runs that are pending', async () => {
+  it('queues the pending runs', async () => {
     await using earlier = await testDatabase({ migrated: false });
     const { migrations } = await readSchemaFiles();
     await earlier.script('create schema svc');
@@ -138,7 +138,7 @@ describe('the migration to the queue', () => {
 });
 
 describe('the number of pending runs', () => {
-  it('is exact up to 1,000, and read from the last count above that', async () => {
+  it('is exact up to 1,000, and is read from the last count above that', async () => {
     const many = {
       name: 'many',
       text: `select count(*) from (select create_run(p_run_id => gen_random_uuid(), p_thread_id => gen_random_uuid(),

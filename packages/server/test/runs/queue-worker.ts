@@ -1,4 +1,4 @@
-// A worker without executors: it claims runs as a dispatcher does, and ends them when the test says so.
+// A worker without executors: it claims runs as a dispatcher does, and the test ends them.
 import { randomUUID } from 'node:crypto';
 import { ServedQueues } from '../../src/engine/dispatch/served-queues.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
@@ -36,7 +36,7 @@ export class QueueWorker {
     return runs;
   }
 
-  /** What a dispatcher does now and then. */
+  /** What a dispatcher does periodically. */
   async poll(): Promise<void> {
     await runQueueStorage(this.#db).promote();
     await runLeaseStorage(this.#db).recover(3);

@@ -1,4 +1,4 @@
-// Which of the runs that wait for a slot is claimed next.
+// The order in which waiting runs are claimed.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -49,7 +49,7 @@ const createMany = (owner: string, count: number) =>
 const ownersOf = (runs: ClaimedRun[]): unknown[] => runs.map(({ metadata }) => metadata['svc_auth_user_id']);
 
 describe('slots', () => {
-  it('go to another owner at once, however many runs the first one has queued', async () => {
+  it('go to another owner at once, however many runs the first owner has queued', async () => {
     await createMany('alice', 5_000);
     const running = await worker.claim(10);
     expect(new Set(ownersOf(running))).toEqual(new Set(['alice']));
@@ -58,7 +58,7 @@ describe('slots', () => {
     expect(ownersOf(await worker.claim(1))).toEqual(['bob']);
   });
 
-  it('go first to the owner with the fewest runs running', async () => {
+  it('go first to the owner with the fewest running runs', async () => {
     await createMany('alice', 20);
     await worker.claim(6);
     await createMany('bob', 20);
@@ -68,7 +68,7 @@ describe('slots', () => {
     expect(claimed.filter((owner) => owner === 'bob')).toHaveLength(4);
   });
 
-  it('go to owners in turn when their runs end at once', async () => {
+  it('alternate between owners when their runs end at once', async () => {
     const owners = Array.from({ length: 40 }, (_, at) => `owner ${at}`);
     for (const owner of owners) await createMany(owner, 3);
     for (let round = 0; round < 3; round++) {
@@ -92,7 +92,7 @@ describe('slots', () => {
     expect(new Set(ownersOf(claimed)).size).toBe(11);
   });
 
-  it('go to the oldest run of an owner, and to runs without a user as to one owner', async () => {
+  it('go to the oldest run of an owner; runs without a user count as one owner', async () => {
     const runs: string[] = [];
     for (let at = 0; at < 5; at++) runs.push((await create(undefined)).run_id);
     await create('alice');
@@ -102,7 +102,7 @@ describe('slots', () => {
     expect(anonymous.map(({ run_id }) => run_id)).toEqual(runs);
   });
 
-  it('count the user of the thread as the owner of a run that names none', async () => {
+  it("count the thread's user as the owner of a run without one", async () => {
     const thread_id = randomUUID();
     await db.query(
       { name: 'thread', text: 'insert into threads (thread_id, blob_space, metadata) values ($1, $1, $2)' },
@@ -114,7 +114,7 @@ describe('slots', () => {
     expect(first?.owner_hash).toBe(second?.owner_hash);
   });
 
-  it('are claimed once each by workers that claim at the same time', async () => {
+  it('are claimed once each by concurrent workers', async () => {
     for (const owner of ['alice', 'bob', 'carol']) await createMany(owner, 60);
     const claimed: string[] = [];
     const drain = async (one: QueueWorker): Promise<void> => {
@@ -126,15 +126,15 @@ describe('slots', () => {
       }
     };
     await Promise.all(Array.from({ length: 6 }, () => drain(new QueueWorker(db))));
-    // One may have found every run of a queue locked by others.
+    // One worker may have found every run of a queue locked by others.
     await drain(worker);
     expect(claimed).toHaveLength(180);
     expect(new Set(claimed).size).toBe(180);
   });
 });
 
-describe('a run that a request would start itself', () => {
-  it('takes its turn when another one waits for a slot', async () => {
+describe('a run that the request could start at once', () => {
+  it('is queued when another run waits for a slot', async () => {
     expect(await runStorage(db).create(runFor('alice', { claim: true }))).toMatchObject({
       status: 'running',
     });
@@ -143,7 +143,7 @@ describe('a run that a request would start itself', () => {
     expect((await worker.claim(1)).map(({ run_id }) => run_id)).toEqual([waiting.run_id]);
   });
 
-  it('starts at once when the one that waits is of a graph that is not executed here', async () => {
+  it('starts at once when the waiting run is of a graph that is not executed here', async () => {
     await create('alice', { assistant_id: await newAssistant(db, 'elsewhere') });
     const run = runFor('alice', { claim: true, graphs: ['agent'] });
     expect(await runStorage(db).create(run)).toMatchObject({ status: 'running' });
@@ -161,7 +161,7 @@ describe('a worker', () => {
     expect(await new QueueWorker(db, { graphs: [] }).claim(5)).toEqual([]);
   });
 
-  it('claims a run of the graph that its assistant has by then', async () => {
+  it('claims a run by the current graph of its assistant', async () => {
     const run = await create('alice');
     const other = new QueueWorker(db, { graphs: ['other'] });
     expect(await other.claim(1)).toEqual([]);
@@ -170,7 +170,7 @@ describe('a worker', () => {
     expect((await other.claim(1)).map(({ run_id }) => run_id)).toEqual([run.run_id]);
   });
 
-  it('claims a delayed run once its time has come, after those that were queued before that', async () => {
+  it('claims a delayed run once it is due, after the runs that were queued before', async () => {
     const later = await create('alice', { delayMs: 300 });
     expect(await worker.claim(2)).toEqual([]);
     const now = await create('alice');
@@ -182,10 +182,10 @@ describe('a worker', () => {
     });
   });
 
-  it('leaves a run of a lost worker, of a graph that it does not execute, to those that do', async () => {
+  it("leaves a lost worker's run to workers that execute its graph", async () => {
     const run = await create('alice');
-    const gone = new QueueWorker(db, { leaseMs: 1 });
-    expect(await gone.claim(1)).toHaveLength(1);
+    const lostWorker = new QueueWorker(db, { leaseMs: 1 });
+    expect(await lostWorker.claim(1)).toHaveLength(1);
     const other = new QueueWorker(db, { graphs: ['other'] });
     await eventually(async () => {
       await other.poll();
@@ -199,7 +199,7 @@ describe('a worker', () => {
 describe('a pending run', () => {
   const reason = (run: NewRun) => runStorage(db).waiting(run.run_id, 60_000);
 
-  it('says what it waits for', async () => {
+  it('reports what it waits for', async () => {
     const thread_id = randomUUID();
     const first = await create('alice', { thread_id });
     const second = await create('alice', { thread_id });
@@ -219,7 +219,7 @@ describe('a pending run', () => {
     expect(await reason(third)).toEqual({ ...free, behind: first.run_id });
   });
 
-  it('says whether a worker executes its graph', async () => {
+  it('reports whether any worker executes its graph', async () => {
     const run = await create('alice');
     const report = {
       worker_id: randomUUID(),

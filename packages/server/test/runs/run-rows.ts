@@ -1,4 +1,4 @@
-// Runs as rows, for tests of storage: nobody executes them.
+// Runs as rows, for tests of storage: no executor runs them.
 import { randomUUID } from 'node:crypto';
 import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
@@ -6,7 +6,7 @@ import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { ClaimOptions } from '../../src/storage/deployment/run-leases.ts';
 import type { NewRun } from '../../src/storage/deployment/runs.ts';
 
-/** Makes an assistant, and returns its id. */
+/** Creates an assistant and returns its id. */
 export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<string> => {
   const assistant_id = randomUUID();
   const assistant = { assistant_id, graph_id, name: 'agent', description: null };
@@ -14,7 +14,7 @@ export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<st
   return assistant_id;
 };
 
-/** A claim by a worker that has just started, of runs of the graph that newAssistant() names. */
+/** Claim options of a worker that has just started, for runs of the graph that newAssistant() names. */
 export const claimOf = (count: number, options: Partial<ClaimOptions> = {}): ClaimOptions => ({
   count,
   worker_id: randomUUID(),
@@ -25,7 +25,7 @@ export const claimOf = (count: number, options: Partial<ClaimOptions> = {}): Cla
   ...options,
 });
 
-/** A run that may be asked for again, on a thread that is made if it is not there. */
+/** A run that may be created again by a retry, on a thread that is created when it does not exist. */
 export const newRun = (assistant_id: string, thread_id: string | null): NewRun => ({
   run_id: randomUUID(),
   thread_id,

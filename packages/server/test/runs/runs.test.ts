@@ -1,8 +1,10 @@
-// What a run is given, where it starts, in which order runs of a thread go, and what is streamed of subgraphs.
+// Runs: their configuration, their start, their order on a thread, and streams of subgraphs.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Client, type RunStreamEvent } from '@svc/sdk';
+import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { chatInput } from '../chat-input.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -13,14 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-
-const collect = async (stream: AsyncIterable<RunStreamEvent>): Promise<RunStreamEvent[]> => {
-  const all: RunStreamEvent[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
 
 interface Seen {
   configurable: Record<string, unknown>;
@@ -29,7 +24,7 @@ interface Seen {
 }
 
 describe('a run', () => {
-  it('is configured by its assistant, then by itself; the server’s own keys are its own', async () => {
+  it("is configured by its assistant, then by its own config; the server's own keys cannot be set", async () => {
     const assistant = await client.assistants.create({
       graph_id: 'probe',
       config: { configurable: { style: 'terse', language: 'en' } },
@@ -65,43 +60,43 @@ describe('a run', () => {
     expect(out.metadata).toMatchObject({ team: 'a', ticket: 7, run_attempt: 1 });
   });
 
-  it('may make its thread, and needs one otherwise', async () => {
+  it('creates its thread when if_not_exists is create, and returns 404 otherwise', async () => {
     const thread_id = randomUUID();
-    await expect(client.runs.wait(thread_id, 'chat', { input: say('x') })).rejects.toMatchObject({
+    await expect(client.runs.wait(thread_id, 'chat', { input: chatInput('x') })).rejects.toMatchObject({
       status: 404,
     });
-    await client.runs.wait(thread_id, 'chat', { input: say('x'), if_not_exists: 'create' });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('x'), if_not_exists: 'create' });
     expect((await client.threads.get(thread_id)).metadata).toMatchObject({ graph_id: 'chat' });
   });
 
-  it('may start from an earlier checkpoint', async () => {
+  it('starts from an earlier checkpoint when one is given', async () => {
     const thread_id = await newThread();
-    await client.runs.wait(thread_id, 'chat', { input: say('one') });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('one') });
     const { checkpoint_id } = await client.threads.getState(thread_id);
-    await client.runs.wait(thread_id, 'chat', { input: say('two') });
+    await client.runs.wait(thread_id, 'chat', { input: chatInput('two') });
     const values = await client.runs.wait<{ messages: { content: string }[] }>(thread_id, 'chat', {
-      input: say('other'),
+      input: chatInput('other'),
       checkpoint_id,
     });
     expect(values.messages.map(({ content }) => content)).toEqual(['one', 'echo one', 'other', 'echo other']);
     expect((await client.threads.get(thread_id)).values).toEqual(values);
   });
 
-  it('keeps what its durability promises, and the same result in every one', async () => {
+  it('has the same result with every durability, and keeps the checkpoints that it promises', async () => {
     for (const [durability, checkpoints] of [
       ['sync', 3],
       ['async', 3],
       ['exit', 1],
     ] as const) {
       const thread_id = await newThread();
-      const values = await client.runs.wait(thread_id, 'chat', { input: say('x'), durability });
+      const values = await client.runs.wait(thread_id, 'chat', { input: chatInput('x'), durability });
       expect(await client.threads.getHistory(thread_id)).toHaveLength(checkpoints);
       const state = await client.threads.getState(thread_id);
       expect(state).toMatchObject({ values, next: [] });
     }
   });
 
-  it('may be told to go elsewhere, or to write before it resumes', async () => {
+  it("follows the command's goto and update", async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'approval', { input: { log: [] } });
     const values = await client.runs.wait(thread_id, 'approval', {
@@ -113,9 +108,9 @@ describe('a run', () => {
     expect(jumped).toMatchObject({ log: expect.arrayContaining(['sent']) as string[] });
   });
 
-  it('is made later when it shall be', async () => {
+  it('is delayed by after_seconds', async () => {
     const thread_id = await newThread();
-    const run = await client.runs.create(thread_id, 'chat', { input: say('late'), after_seconds: 1 });
+    const run = await client.runs.create(thread_id, 'chat', { input: chatInput('late'), after_seconds: 1 });
     expect(run.status).toBe('pending');
     expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({
       messages: [{}, { content: 'echo late' }],
@@ -123,7 +118,7 @@ describe('a run', () => {
   });
 
   it('without a thread leaves nothing behind', async () => {
-    const run = await client.runs.create(null, 'chat', { input: say('x') });
+    const run = await client.runs.create(null, 'chat', { input: chatInput('x') });
     await eventually(async () => {
       const rows = await server.database.query(
         { name: 'left', text: 'select 1 from runs where run_id = $1' },
@@ -131,23 +126,23 @@ describe('a run', () => {
       );
       expect(rows).toEqual([]);
     });
-    const kept = await client.runs.create(null, 'chat', { input: say('x'), on_completion: 'keep' });
+    const kept = await client.runs.create(null, 'chat', { input: chatInput('x'), on_completion: 'keep' });
     expect(await client.runs.join(kept.thread_id, kept.run_id)).toMatchObject({ messages: [{}, {}] });
     expect((await client.threads.get(kept.thread_id)).status).toBe('idle');
   });
 });
 
 describe('runs on one thread', () => {
-  it('go one after the other, in the order in which they came', async () => {
+  it('execute one after the other, in the order of their creation', async () => {
     const thread_id = await newThread();
     const first = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
-    // Pending for a moment when it came while the worker was asking for runs.
+    // Pending for a moment when it was created while the worker was claiming.
     await eventually(async () =>
       expect((await client.runs.get(thread_id, first.run_id)).status).toBe('running'),
     );
     const others = [];
     for (const content of ['a', 'b', 'c'])
-      others.push(await client.runs.create(thread_id, 'chat', { input: say(content) }));
+      others.push(await client.runs.create(thread_id, 'chat', { input: chatInput(content) }));
     expect(others.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending']);
     expect((await client.threads.get(thread_id)).status).toBe('busy');
     const last = others.at(-1)?.run_id ?? '';
@@ -163,12 +158,12 @@ describe('runs on one thread', () => {
     expect((await client.threads.get(thread_id)).status).toBe('idle');
   });
 
-  it('are refused while one is under way, when they shall be; exactly one of fifty gets in', async () => {
+  it('are rejected with multitask_strategy reject while one is in flight; exactly one of fifty is accepted', async () => {
     const thread_id = await newThread();
     const tries = await Promise.allSettled(
       Array.from({ length: 50 }, () =>
         client.runs.create(thread_id, 'probe', {
-          input: { do: 'heed' },
+          input: { do: 'waitForAbort' },
           multitask_strategy: 'reject',
         }),
       ),
@@ -181,7 +176,7 @@ describe('runs on one thread', () => {
     await expect(client.runs.delete(thread_id, run?.run_id ?? '')).resolves.toBeUndefined();
   });
 
-  it('and state updates keep out of each other’s way', async () => {
+  it('and state updates exclude each other', async () => {
     const thread_id = await newThread();
     const run = await client.runs.create(thread_id, 'probe', { input: { do: 'sleep', ms: 3_000 } });
     await expect(client.threads.updateState(thread_id, { values: { do: 'x' } })).rejects.toMatchObject({
@@ -198,7 +193,7 @@ describe('runs on one thread', () => {
     expect(await client.threads.getHistory(thread_id, { limit: 100 })).toHaveLength(3 + done);
   });
 
-  it('are stopped when their thread is deleted, and leave nothing behind, whenever that happens', async () => {
+  it('are stopped when their thread is deleted at any moment, and leave nothing behind', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, newThread));
     await Promise.all(
       ids.map(async (thread_id, index) => {
@@ -208,7 +203,7 @@ describe('runs on one thread', () => {
       }),
     );
     const tables = ['threads', 'runs', 'checkpoints', 'checkpoint_heads', 'checkpoint_writes', 'blobs'];
-    // A run that has not noticed yet must be refused, too: let it try.
+    // A run that has not noticed the deletion yet must be rejected too: let it try to write.
     await client.runs.wait(null, 'probe', { input: { do: 'sleep', ms: 300 } });
     for (const table of tables) {
       const column = table === 'blobs' ? 'space' : 'thread_id';
@@ -218,8 +213,8 @@ describe('runs on one thread', () => {
   });
 });
 
-describe('a graph within a graph', () => {
-  it('is streamed with its namespace when that is asked for, and not otherwise', async () => {
+describe('a subgraph', () => {
+  it('is streamed with its namespace only when stream_subgraphs is set', async () => {
     const quiet = await collect(
       client.runs.stream(null, 'nested', { input: { log: [] }, stream_mode: ['updates', 'values'] }),
     );
@@ -235,7 +230,7 @@ describe('a graph within a graph', () => {
     expect(inner[0]?.data).toEqual({ deep: { log: ['deep'] } });
   });
 
-  it('has states of its own, at a namespace and a checkpoint', async () => {
+  it('has states of its own, by namespace and checkpoint', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'nested', { input: { log: [] } });
     const { tasks } = await client.threads.getState(thread_id);
@@ -255,7 +250,7 @@ describe('a graph within a graph', () => {
     expect(first.checkpoint_id).toBe(earlier);
   });
 
-  it('can be written to while it waits', async () => {
+  it('accepts a state update while it is interrupted', async () => {
     const thread_id = await newThread();
     await client.runs.wait(thread_id, 'nested', { input: { log: [] } });
     const { tasks } = await client.threads.getState(thread_id);

@@ -1,4 +1,4 @@
-// One run, asked for more than once: under a client's key, or again because the first answer was lost.
+// One run, requested more than once: with a client's key, or again because the first response was lost.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -16,77 +16,77 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-/** What the second is answered that asks while the first has yet to commit. */
-const askWhile = async (first: NewRun, second: NewRun) => {
-  let late: Promise<{ outcome: string }> | undefined;
+/** Creates `other` while the transaction that creates `first` is open; returns both results. */
+const createWhile = async (first: NewRun, other: NewRun) => {
+  let second: Promise<{ outcome: string }> | undefined;
   const made = await db.transact(async (tx) => {
     const created = await runStorage(tx).create(first);
-    late = runStorage(db).create(second);
-    late.catch(() => undefined); // told below
+    second = runStorage(db).create(other);
+    second.catch(() => undefined); // awaited below
     await untilOneWaits(db);
     return created;
   });
   expect(made).toMatchObject({ outcome: 'created' });
-  return { made: made as { thread_id: string }, late: await late };
+  return { made: made as { thread_id: string }, second: await second };
 };
 
-const isThere = async (thread_id: string | null): Promise<boolean> =>
+const threadExists = async (thread_id: string | null): Promise<boolean> =>
   (await threadStorage(db).find(thread_id ?? '', everyRow)) !== undefined;
 
 describe('a run without a thread', () => {
-  it('is there for who asks by its key while it is being made', async () => {
+  it('is found by a request with its key while it is being created', async () => {
     const run = newRun(assistant_id, null);
-    const { made, late } = await askWhile(run, run);
-    expect(late).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
+    const { made, second } = await createWhile(run, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
   });
 
-  it('is there for who asks again while the first try is still at work', async () => {
+  it('is found by a retry while the first try is still in its transaction', async () => {
     const run = newRun(assistant_id, null);
-    const { made, late } = await askWhile({ ...run, keyed: false }, run);
-    expect(late).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
+    const { made, second } = await createWhile({ ...run, keyed: false }, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: made.thread_id });
   });
 });
 
-describe('a run that makes a thread of its own', () => {
-  /** Every request thinks of a thread anew. */
-  const askedAgain = (run: NewRun): NewRun => ({ ...run, thread_id: randomUUID() });
+describe('a run that creates its thread', () => {
+  /** The same request with a new thread id, as every try generates one. */
+  const requestedAgain = (run: NewRun): NewRun => ({ ...run, thread_id: randomUUID() });
 
-  it('is there for who asks by its key while it is being made, and no other thread is made', async () => {
+  it('is found by a request with its key while it is being created, and no second thread is created', async () => {
     const run = newRun(assistant_id, randomUUID());
-    const again = askedAgain(run);
-    const { late } = await askWhile(run, again);
-    expect(late).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
-    expect([await isThere(run.thread_id), await isThere(again.thread_id)]).toEqual([true, false]);
+    const again = requestedAgain(run);
+    const { second } = await createWhile(run, again);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    expect([await threadExists(run.thread_id), await threadExists(again.thread_id)]).toEqual([true, false]);
   });
 
-  it('is there for who asks by its key later, and no other thread is made', async () => {
+  it('is found by a later request with its key, and no second thread is created', async () => {
     const run = newRun(assistant_id, randomUUID());
-    const again = askedAgain(run);
+    const again = requestedAgain(run);
     await runStorage(db).create(run);
     expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
-    expect(await isThere(again.thread_id)).toBe(false);
+    expect(await threadExists(again.thread_id)).toBe(false);
   });
 
-  it('is there for who asks again while the first try is still at work', async () => {
+  it('is found by a retry while the first try is still in its transaction', async () => {
     const run = newRun(assistant_id, randomUUID());
-    const { late } = await askWhile({ ...run, keyed: false }, run);
-    expect(late).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
+    const { second } = await createWhile({ ...run, keyed: false }, run);
+    expect(second).toMatchObject({ outcome: 'exists', thread_id: run.thread_id });
   });
 });
 
 describe('a run on a thread', () => {
-  const bobs = { jsonpath: '$.owner == "bob"', isEverything: false };
+  const bobOnly = { jsonpath: '$.owner == "bob"', isEverything: false };
 
-  it('is not there for who may not see the thread, also by its key', async () => {
+  it('is not found by a caller that may not read its thread, even with its key', async () => {
     const run = newRun(assistant_id, randomUUID());
     await runStorage(db).create(run);
-    expect(await runStorage(db).create({ ...run, access: bobs })).toMatchObject({ outcome: 'no_thread' });
+    expect(await runStorage(db).create({ ...run, access: bobOnly })).toMatchObject({ outcome: 'no_thread' });
   });
 
-  it('is not made outside of what its maker may see, also when its key is known', async () => {
+  it('is not created outside of what its caller may access, even with a known key', async () => {
     const run = newRun(assistant_id, randomUUID());
     await runStorage(db).create(run);
-    const again = { ...run, thread_id: randomUUID(), access: bobs };
+    const again = { ...run, thread_id: randomUUID(), access: bobOnly };
     expect(await runStorage(db).create(again)).toMatchObject({ outcome: 'outside' });
   });
 });

@@ -1,8 +1,9 @@
-// The stock clients cancel, double-text, resume and watch, unchanged: the newest one, and the dialect of 2.0.0.
+// Stock clients cancel, double-text, resume and watch without changes: the newest one, and the dialect of 2.0.0.
 import { Client as Newest } from '@langchain/langgraph-sdk';
 import { Client as Older } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { collect } from '../collect.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -16,51 +17,45 @@ const clients = [
   ['2.0.0', (url: string) => new Older({ apiUrl: url }) as unknown as Newest],
 ] as const;
 
-const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
-  const all: T[] = [];
-  for await (const one of stream) all.push(one);
-  return all;
-};
-
 describe.each(clients)('the stock client %s', (_, connect) => {
   let client: Newest;
   beforeAll(() => {
     client = connect(server.url);
   });
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-  const heed = { input: { do: 'heed' } };
+  const untilAborted = { input: { do: 'waitForAbort' } };
 
-  it('cancels a run, waiting or not, keeping what it did or not', async () => {
+  it('cancels a run with and without wait, by interrupt and by rollback', async () => {
     const thread = await newThread();
-    const first = await client.runs.create(thread, 'probe', heed);
+    const first = await client.runs.create(thread, 'probe', untilAborted);
     await client.runs.cancel(thread, first.run_id, true);
     expect((await client.runs.get(thread, first.run_id)).status).toBe('interrupted');
-    const second = await client.runs.create(thread, 'probe', heed);
+    const second = await client.runs.create(thread, 'probe', untilAborted);
     await client.runs.cancel(thread, second.run_id, true, 'rollback');
     expect(await client.runs.list(thread)).toHaveLength(1);
-    const third = await client.runs.create(thread, 'probe', heed);
+    const third = await client.runs.create(thread, 'probe', untilAborted);
     await client.runs.cancel(thread, third.run_id);
     await eventually(async () =>
       expect((await client.runs.get(thread, third.run_id)).status).toBe('interrupted'),
     );
   });
 
-  it('texts twice: the run before is interrupted, or rolled back', async () => {
+  it('double-texts: the earlier run is interrupted or rolled back', async () => {
     const thread = await newThread();
     const sleep = { input: { do: 'sleep', ms: 1 } };
-    const first = await client.runs.create(thread, 'probe', heed);
+    const first = await client.runs.create(thread, 'probe', untilAborted);
     await client.runs.wait(thread, 'probe', { ...sleep, multitaskStrategy: 'interrupt' });
     expect((await client.runs.get(thread, first.run_id)).status).toBe('interrupted');
-    const second = await client.runs.create(thread, 'probe', heed);
+    const second = await client.runs.create(thread, 'probe', untilAborted);
     await client.runs.wait(thread, 'probe', { ...sleep, multitaskStrategy: 'rollback' });
     await expect(client.runs.get(thread, second.run_id)).rejects.toThrow('404');
-    await client.runs.create(thread, 'probe', heed);
+    await client.runs.create(thread, 'probe', untilAborted);
     await expect(
       client.runs.create(thread, 'probe', { ...sleep, multitaskStrategy: 'reject' }),
     ).rejects.toThrow('409');
   });
 
-  it('reads a resumable stream again, the same from the first event', async () => {
+  it('reads a resumable stream again with the same events from the first one', async () => {
     const thread = await newThread();
     let runId = '';
     const source = await collect(
@@ -78,7 +73,7 @@ describe.each(clients)('the stock client %s', (_, connect) => {
     );
   });
 
-  it('watches a thread', async () => {
+  it('reads the stream of a thread', async () => {
     const thread = await newThread();
     const stop = new AbortController();
     const watching = (async () => {

@@ -1,4 +1,4 @@
-// The stream of a thread: what it costs, and runs that are deleted while it is read.
+// The stream of a thread: its number of queries, and runs that are deleted while it is read.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -33,9 +33,9 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const counting: Database['query'] = (...asked) => {
+const counting: Database['query'] = (...args) => {
   queries += 1;
-  return db.query(...asked);
+  return db.query(...args);
 };
 
 beforeEach(async () => {
@@ -113,19 +113,20 @@ const openWatch = async (
 
 describe('the stream of a thread', () => {
   it('continues when a run is rolled back just before it is read', async () => {
-    const gone = newRun(assistant_id, thread_id);
+    const rolledBack = newRun(assistant_id, thread_id);
     const other = newRun(assistant_id, thread_id);
-    for (const run of [gone, other]) await storage.runs.create(run);
+    for (const run of [rolledBack, other]) await storage.runs.create(run);
     await cancel(other.run_id, 'interrupt');
-    const listNext: typeof storage.runs.listNext = async (...asked) => {
-      const next = await storage.runs.listNext(...asked);
-      if (next?.some(({ run_id }) => run_id === gone.run_id)) await cancel(gone.run_id, 'rollback');
+    const listNext: typeof storage.runs.listNext = async (...args) => {
+      const next = await storage.runs.listNext(...args);
+      if (next?.some(({ run_id }) => run_id === rolledBack.run_id))
+        await cancel(rolledBack.run_id, 'rollback');
       return next;
     };
     const { received, stop } = await openWatch('beginning', { runs: { listNext } });
     await eventually(() =>
       expect(received).toEqual([
-        ['end', { run_id: gone.run_id, status: 'rollback' }],
+        ['end', { run_id: rolledBack.run_id, status: 'rollback' }],
         ['end', { run_id: other.run_id, status: 'interrupted' }],
       ]),
     );
@@ -183,17 +184,17 @@ describe('the stream of a thread', () => {
     stop();
   });
 
-  it('ends when its reader leaves while the subscription to a run is made', async () => {
+  it('ends when its reader disconnects while the subscription to a run is created', async () => {
     const run = newRun(assistant_id, thread_id);
     await storage.runs.create(run);
     const { runs } = storage;
     let isFollowing = false;
     let goOn = (): void => undefined;
     const hold = new Promise<void>((resolve) => (goOn = resolve));
-    const slow: typeof runs.follow = async (...asked) => {
+    const slow: typeof runs.follow = async (...args) => {
       isFollowing = true;
       await hold;
-      return runs.follow(...asked);
+      return runs.follow(...args);
     };
     const { received, stop } = await openWatch(undefined, {
       storage: { ...storage, runs: { ...runs, follow: slow } },

@@ -1,12 +1,12 @@
-// The folder of a cluster: named after the process that owns it, so that the next one may remove what an owner that was
-// killed has left. Its daemons died with it.
+// The folder of a cluster. Its name contains the pid of its owner, so that the next cluster can remove the folder of a killed owner, whose
+// daemons were killed with it.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const name = /^svc-ceph-(\d+)-/;
 
-/** Whether there is a process of this id. */
+/** True when a process with this pid exists. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

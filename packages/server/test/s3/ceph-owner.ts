@@ -1,4 +1,4 @@
-// Owns a Ceph until it is killed, for a test of what is left then.
+// Runs a Ceph until it is killed, to test what remains then.
 import { openCeph } from './ceph.ts';
 
 const { access, pids } = await openCeph();

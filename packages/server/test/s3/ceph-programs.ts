@@ -1,4 +1,4 @@
-// The programs of Ceph: whether they are here, and how they are run.
+// The programs of Ceph: a check that they are installed, and functions to run them.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { missingPrograms } from './availability.ts';
 
 const run = promisify(execFile);
-/** Throws a sentence that says what to do where one of them is missing. */
+
+/** Throws an error with instructions when a program is missing. */
 export const requireCeph = (): void => {
   const missing = missingPrograms();
   if (missing.length > 0)
@@ -16,7 +17,7 @@ export const requireCeph = (): void => {
     );
 };
 
-/** Runs a program of a cluster to its end; what it printed. */
+/** Runs a program of a cluster to its end and returns its output. */
 export const runCeph = async (
   folder: string,
   program: string,
@@ -31,18 +32,18 @@ export const runCeph = async (
     maxBuffer: 16 * 1024 * 1024,
     ...(signal ? { signal } : {}),
   });
-  // One that ends without reading says by its exit what became of it; most are given nothing to read.
+  // A program that exits before it reads its input reports the reason by its exit code; most get no input.
   ended.child.stdin?.on('error', () => undefined);
   ended.child.stdin?.end(input);
   return (await ended).stdout;
 };
 
-/** A program that runs until it is killed, or this process ends, however it does. */
+/** A program that runs until it is killed, or this process ends. */
 export class Daemon implements AsyncDisposable {
   readonly name: string;
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown>;
-  #said = '';
+  #output = '';
 
   constructor(folder: string, name: string, args: readonly string[]) {
     this.name = name;
@@ -52,19 +53,19 @@ export class Daemon implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      this.#said = (this.#said + chunk).slice(-2_000);
+      this.#output = (this.#output + chunk).slice(-2_000);
     });
-    this.#exit = once(this.#child, 'exit').catch((error: Error) => (this.#said = error.message));
+    this.#exit = once(this.#child, 'exit').catch((error: Error) => (this.#output = error.message));
   }
 
   get pid(): number {
     return this.#child.pid ?? 0;
   }
 
-  /** Throws when it has ended. */
+  /** Throws when the daemon has ended. */
   check(): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
-      throw new Error(`${this.name} has ended: ${this.#said}`);
+      throw new Error(`${this.name} has ended: ${this.#output}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

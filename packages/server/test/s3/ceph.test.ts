@@ -18,10 +18,10 @@ const exists = (folder: string): Promise<boolean> =>
     () => false,
   );
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 describeS3('a Ceph', () => {
-  it('needs nothing that another one has, and leaves nothing', async () => {
+  it('is independent of other clusters, and leaves nothing behind', async () => {
     const both = await Promise.all([openCeph(), openCeph()]);
     for (const {
       access: { endpoint, folder, keys },
@@ -39,7 +39,7 @@ describeS3('a Ceph', () => {
     }
   });
 
-  it('ends with a process that is killed, and the next one removes its folder', async () => {
+  it('ends when its owner is killed, and the next one removes its folder', async () => {
     const script = fileURLToPath(new URL('./ceph-owner.ts', import.meta.url));
     const owner = spawn(process.execPath, ['--import', tsx, script], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -50,13 +50,13 @@ describeS3('a Ceph', () => {
     expect(left.pids.filter(isRunning)).toHaveLength(3);
     owner.kill('SIGKILL');
     await ended;
-    await eventually(() => expect(left.pids.filter(isRunning)).toEqual([]), patience);
+    await eventually(() => expect(left.pids.filter(isRunning)).toEqual([]), timeoutMs);
     expect(await exists(left.access.folder)).toBe(true);
     await using _next: Ceph = await openCeph();
     expect(await exists(left.access.folder)).toBe(false);
   });
 
-  it('leaves alone what another process still uses', async () => {
+  it('does not remove a folder that a live process uses', async () => {
     const folder = join(tmpdir(), `svc-ceph-${process.ppid}-test`);
     await mkdir(folder);
     await using _next: Ceph = await openCeph();
@@ -64,10 +64,10 @@ describeS3('a Ceph', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('whose start is given up leaves nothing', async () => {
-    const giveUp = new AbortController();
-    const starting = openCeph({ signal: giveUp.signal });
-    giveUp.abort();
+  it('whose start is aborted leaves nothing behind', async () => {
+    const abort = new AbortController();
+    const starting = openCeph({ signal: abort.signal });
+    abort.abort();
     await expect(starting).rejects.toMatchObject({ name: 'AbortError' });
     const mine = (await readdir(tmpdir())).filter((name) => name.startsWith(`svc-ceph-${process.pid}-`));
     expect(mine).toEqual([]);

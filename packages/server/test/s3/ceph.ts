@@ -1,4 +1,4 @@
-// A Ceph of one monitor, one store that keeps everything in memory, and the gateway that speaks S3.
+// A Ceph with one monitor, one in-memory object store, and the S3 gateway.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,25 +12,25 @@ export interface Keys {
   readonly secretAccessKey: string;
 }
 
-/** What a process needs to know of a cluster that another one has started. */
+/** What other processes need to use the cluster. */
 export interface CephAccess {
   readonly endpoint: string;
-  /** Of the user whom everything is allowed. */
+  /** The keys of a user with all permissions. */
   readonly keys: Keys;
-  /** Where its configuration is, for its programs. */
+  /** The folder of its configuration, for its programs. */
   readonly folder: string;
 }
 
 export interface Ceph extends AsyncDisposable {
   readonly access: CephAccess;
-  /** Of its daemons. */
+  /** The pids of its daemons. */
   readonly pids: readonly number[];
 }
 
 const host = '127.0.0.1';
 const startMs = 120_000;
 
-/** Needs nothing but the programs and free ports, so there may be several; takes some ten seconds. */
+/** Needs only the programs and free ports, so there may be several; starting takes about ten seconds. */
 export const openCeph = async ({ signal = new AbortController().signal } = {}): Promise<Ceph> => {
   requireCeph();
   const cluster = new Cluster(await makeCephFolder(), signal);
@@ -131,7 +131,7 @@ export const newKeys = (): Keys => ({
   secretAccessKey: randomBytes(20).toString('hex'),
 });
 
-/** As radosgw-admin takes them. */
+/** In the format of radosgw-admin. */
 export const asArgs = ({ accessKeyId, secretAccessKey }: Keys): string[] => [
   `--access-key=${accessKeyId}`,
   `--secret-key=${secretAccessKey}`,
@@ -144,7 +144,7 @@ interface Layout {
   endpoint: string;
 }
 
-/** One copy of everything, in memory; nothing in the background; no socket whose path may be too long. */
+/** One in-memory copy of all data; no background work; short socket paths. */
 const configuration = ({ folder, id, monitorPorts, endpoint }: Layout): string => `[global]
 fsid = ${id}
 mon host = ${monitorPorts}

@@ -1,4 +1,4 @@
-// One request and its answer, and what a fault makes of them.
+// One request and its response, and the effect of a fault on them.
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -10,17 +10,17 @@ import { endToEnd, type Upstream } from './upstream.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly asked: S3Request;
+  readonly s3Request: S3Request;
   readonly rule: FaultRule | undefined;
-  /** Of the body that were read. */
+  /** Bytes of the body that were read. */
   bytes: number;
   status: number | undefined;
 }
 
-/** Throws when one side goes away in between. */
+/** Executes the exchange. Throws when a side disconnects. */
 export const carryOut = async (exchange: Exchange, upstream: Upstream): Promise<void> => {
-  const { asked, request, rule } = exchange;
-  if (!rule) return answer(exchange, await ask(exchange, upstream));
+  const { s3Request, request, rule } = exchange;
+  if (!rule) return answer(exchange, await forward(exchange, upstream));
   const { fault } = rule;
   switch (fault.kind) {
     case 'answer':
@@ -29,14 +29,14 @@ export const carryOut = async (exchange: Exchange, upstream: Upstream): Promise<
       return answerError(exchange, fault.status, fault.code, fault.message);
     case 'slow':
       rule.hit();
-      return answer(exchange, await ask(exchange, upstream));
-    case 'gate':
+      return answer(exchange, await forward(exchange, upstream));
+    case 'hold':
       rule.hit();
       await rule.untilReleased();
-      if (request.socket.destroyed) return; // the client has not waited
-      return answer(exchange, await ask(exchange, upstream));
+      if (request.socket.destroyed) return; // the client has disconnected
+      return answer(exchange, await forward(exchange, upstream));
     case 'hang': {
-      const answered = await ask(exchange, upstream);
+      const answered = await forward(exchange, upstream);
       rule.hit();
       await rule.untilReleased();
       return answer(exchange, answered);
@@ -46,14 +46,14 @@ export const carryOut = async (exchange: Exchange, upstream: Upstream): Promise<
       request.socket.resetAndDestroy();
       return rule.hit();
     case 'resetAfterCommit': {
-      const answered = await ask(exchange, upstream);
+      const answered = await forward(exchange, upstream);
       await once(answered.resume(), 'end');
       request.socket.resetAndDestroy();
       return rule.hit();
     }
     case 'truncate': {
       const body = await read(exchange);
-      const etag = await upstream.store(asked, body.subarray(0, fault.bytes));
+      const etag = await upstream.store(s3Request, body.subarray(0, fault.bytes));
       rule.hit();
       exchange.status = 200;
       exchange.response.writeHead(200, { ETag: etag }).end();
@@ -61,12 +61,12 @@ export const carryOut = async (exchange: Exchange, upstream: Upstream): Promise<
   }
 };
 
-/** As S3 words it. The answer to a HEAD has no body. */
+/** An error response in the format of S3. The response to a HEAD has no body. */
 export const answerError = (exchange: Exchange, status: number, code: string, message: string): void => {
-  const { asked, response } = exchange;
+  const { s3Request, response } = exchange;
   const text =
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
-    `<Error><Code>${code}</Code><Message>${message}</Message><BucketName>${asked.bucket}</BucketName>` +
+    `<Error><Code>${code}</Code><Message>${message}</Message><BucketName>${s3Request.bucket}</BucketName>` +
     '<RequestId>fault</RequestId><HostId>fault</HostId></Error>';
   if (response.headersSent) {
     response.destroy();
@@ -74,14 +74,14 @@ export const answerError = (exchange: Exchange, status: number, code: string, me
   }
   exchange.status = status;
   response.writeHead(status, { 'content-type': 'application/xml', 'x-amz-request-id': 'fault' });
-  response.end(asked.method === 'HEAD' ? undefined : text);
+  response.end(s3Request.method === 'HEAD' ? undefined : text);
 };
 
-/** What the gateway says; it may do so before it has read everything, and the client be told while it still sends. */
-const ask = async (exchange: Exchange, upstream: Upstream): Promise<IncomingMessage> => {
+/** Forwards the request and returns the gateway's response, which may start before the request is complete. */
+const forward = async (exchange: Exchange, upstream: Upstream): Promise<IncomingMessage> => {
   const forwarded = upstream.forward(exchange.request);
   const answered = once(forwarded, 'response') as Promise<[IncomingMessage]>;
-  forwarded.on('error', () => undefined); // it is `answered` that throws it
+  forwarded.on('error', () => undefined); // `answered` rejects with the same error
   const sent = send(exchange, forwarded);
   const [message] = await Promise.race([answered, sent.then(() => answered)]);
   return message;
@@ -121,7 +121,7 @@ const read = async (exchange: Exchange, limit = Infinity): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Ten pieces a second where it has to be slow. */
+/** Forwards the chunks; a `slow` fault forwards ten pieces per second. */
 async function* pass(
   exchange: Exchange,
   source: AsyncIterable<Buffer>,

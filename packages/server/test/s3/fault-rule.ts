@@ -1,23 +1,23 @@
-// Which requests go wrong, how, and how often it has happened.
+// Selects the requests that fail, and how, and counts them.
 import type { S3Operation, S3Request } from './s3-request.ts';
 
-/** A request matches when all that is named does. */
+/** A request matches when all given properties match. */
 export interface Match {
   readonly method?: string;
   readonly operation?: S3Operation;
   readonly bucket?: string;
-  /** All of the key, or a pattern that it holds. */
+  /** The exact key, or a pattern. */
   readonly key?: string | RegExp;
-  /** From the n-th request that matches since the rule was made; the first is 1. */
+  /** The first matching request that fails, counted from the creation of the rule; the first is 1. */
   readonly nth?: number;
-  /** So many of them. One where `nth` is named, otherwise all. */
+  /** How many requests fail: by default one with `nth`, otherwise all. */
   readonly times?: number;
 }
 
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly code: string; readonly message: string }
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
-  | { readonly kind: 'gate' }
+  | { readonly kind: 'hold' }
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset'; readonly afterBytes: number }
   | { readonly kind: 'resetAfterCommit' }
@@ -29,7 +29,7 @@ export class FaultRule {
   readonly #released: Promise<void>;
   #release: () => void = () => undefined;
   readonly #waiting = new Set<() => void>();
-  #seen = 0;
+  #matched = 0;
   #hits = 0;
 
   constructor(match: Match, fault: Fault) {
@@ -38,27 +38,27 @@ export class FaultRule {
     this.#released = new Promise((resolve) => (this.#release = resolve));
   }
 
-  /** How often it has taken effect; with a fault that comes after the gateway, once the gateway has answered. */
+  /** How often the fault has occurred. Faults after the gateway's response count once the gateway has responded. */
   get hits(): number {
     return this.#hits;
   }
 
-  /** Resolves when it has taken effect so often. */
+  /** Resolves when the fault has occurred `count` times. */
   async untilHit(count = 1): Promise<void> {
     while (this.#hits < count) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
-  /** Lets go what `gate` and `hang` hold, and hold no more. */
+  /** Releases all requests that `hold` and `hang` hold, and holds no more. */
   release(): void {
     this.#release();
   }
 
-  /** For the server: whether this request is one of those that go wrong. */
+  /** For the server: true when this request fails. */
   take(request: S3Request): boolean {
     if (!matches(this.#match, request)) return false;
     const { nth = 1, times = this.#match.nth === undefined ? Infinity : 1 } = this.#match;
-    this.#seen += 1;
-    return this.#seen >= nth && this.#seen < nth + times;
+    this.#matched += 1;
+    return this.#matched >= nth && this.#matched < nth + times;
   }
 
   /** For the server. */

@@ -39,7 +39,7 @@ describeS3('a fault server', () => {
   };
 
   describe('without rules', () => {
-    it('passes everything on, and notes it', async () => {
+    it('forwards everything and records it', async () => {
       await put('folder/a key with ümlauts+', 'twelve bytes');
       await client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'folder/a key with ümlauts+' }));
       await client.send(new ListObjectsV2Command({ Bucket: bucket }));
@@ -52,7 +52,7 @@ describeS3('a fault server', () => {
       expect(await sizes()).toEqual({ 'folder/a key with ümlauts+': 12 });
     });
 
-    it('passes uploads in parts, and says which part is which', async () => {
+    it('forwards multipart uploads and records the part numbers', async () => {
       await upload('parts');
       expect(await sizes()).toEqual({ parts: minPartBytes + 3 });
       expect(faults.requests.map(({ operation }) => operation)).toEqual([
@@ -67,7 +67,7 @@ describeS3('a fault server', () => {
       ]);
     });
 
-    it('passes on that the gateway refuses', async () => {
+    it('forwards errors of the gateway', async () => {
       const stranger = gateway.client({ ...gateway.keys, secretAccessKey: 'wrong' }, faults.endpoint);
       const command = new PutObjectCommand({ Bucket: bucket, Key: 'key', Body: large });
       await expect(stranger.send(command)).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
@@ -82,7 +82,7 @@ describeS3('a fault server', () => {
       [403, 'AccessDenied'],
       [403, 'InvalidAccessKeyId'],
       [404, 'NoSuchBucket'],
-    ])('%s %s that a client understands, in place of the gateway', async (status, code) => {
+    ])('with %s %s in a form that clients understand', async (status, code) => {
       const rule = faults.on({ operation: 'PutObject' }).answer(status, code);
       await expect(put('key', large)).rejects.toMatchObject({
         name: code,
@@ -93,19 +93,19 @@ describeS3('a fault server', () => {
       expect(await sizes()).toEqual({});
     });
 
-    it('for a part, which leaves the upload open', async () => {
+    it('to a part, which leaves the upload open', async () => {
       faults.on({ operation: 'UploadPart', nth: 2 }).answer(500, 'InternalError');
       await expect(upload('parts')).rejects.toMatchObject({ name: 'InternalError' });
       expect(await gateway.uploads(bucket)).toMatchObject([{ key: 'parts' }]);
     });
 
-    it('for a HEAD, without a body', async () => {
+    it('to a HEAD, without a body', async () => {
       faults.on({ method: 'HEAD' }).answer(403, 'AccessDenied');
       const head = client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'key' }));
       await expect(head).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
     });
 
-    it('for an abort, which leaves the upload open', async () => {
+    it('to an abort, which leaves the upload open', async () => {
       const uploadId = await startUpload({ client, bucket, key: 'parts' });
       faults.on({ operation: 'AbortMultipartUpload' }).answer(403, 'AccessDenied');
       const target = { Bucket: bucket, Key: 'parts', UploadId: uploadId };
@@ -113,7 +113,7 @@ describeS3('a fault server', () => {
       expect(await gateway.uploads(bucket)).toHaveLength(1);
     });
 
-    it('in the body of an answer that began with 200', async () => {
+    it('in the body of a response with status 200', async () => {
       faults.on({ operation: 'CompleteMultipartUpload' }).errorBody200();
       await expect(upload('parts')).rejects.toMatchObject({ name: 'InternalError' });
       expect(faults.requestsOf('CompleteMultipartUpload')).toMatchObject([{ status: 200 }]);
@@ -128,7 +128,7 @@ describeS3('a fault server', () => {
         (error: Error) => error.name,
       );
 
-    it('for the n-th request, and so many from there', async () => {
+    it('for the n-th request and a number of requests from there', async () => {
       const rule = faults.on({ operation: 'PutObject', nth: 2, times: 2 }).answer(503, 'SlowDown');
       const outcomes = [await outcome('1'), await outcome('2'), await outcome('3'), await outcome('4')];
       expect(outcomes).toEqual(['stored', 'SlowDown', 'SlowDown', 'stored']);
@@ -145,7 +145,7 @@ describeS3('a fault server', () => {
       expect(await outcome('exactly')).toBe('stored');
     });
 
-    it('of which the first that is due decides, until they are cleared', async () => {
+    it('of which the first that applies decides, until they are cleared', async () => {
       faults.on({ times: 1 }).answer(503, 'SlowDown');
       faults.on().answer(500, 'InternalError');
       expect([await outcome('1'), await outcome('2')]).toEqual(['SlowDown', 'InternalError']);
@@ -157,7 +157,7 @@ describeS3('a fault server', () => {
   describe('resets connections', () => {
     const reset = { code: 'ECONNRESET' };
 
-    it('before the gateway hears of it', async () => {
+    it('before the gateway gets the request', async () => {
       const rule = faults.on({ operation: 'PutObject', times: 1 }).reset();
       await expect(put('key')).rejects.toMatchObject(reset);
       expect(rule.hits).toBe(1);
@@ -190,29 +190,29 @@ describeS3('a fault server', () => {
   });
 
   describe('holds', () => {
-    it('a request until the test lets it pass', async () => {
-      const gate = faults.on({ operation: 'UploadPart', nth: 2 }).gate();
+    it('a request until the test releases it', async () => {
+      const hold = faults.on({ operation: 'UploadPart', nth: 2 }).hold();
       const done = upload('parts');
-      await gate.untilHit();
+      await hold.untilHit();
       expect(await gateway.uploads(bucket)).toHaveLength(1);
       expect(await sizes()).toEqual({});
-      gate.release();
+      hold.release();
       await done;
       expect(await sizes()).toEqual({ parts: minPartBytes + 3 });
     });
 
-    it('a request, and forgets it when the client does not wait', async () => {
-      const gate = faults.on({ operation: 'PutObject' }).gate();
+    it('a request until the client disconnects', async () => {
+      const hold = faults.on({ operation: 'PutObject' }).hold();
       const giveUp = new AbortController();
       const done = put('key', 'body', giveUp.signal);
-      await gate.untilHit();
+      await hold.untilHit();
       giveUp.abort();
       await expect(done).rejects.toMatchObject({ name: 'AbortError' });
       expect(faults.requests).toMatchObject([{ status: undefined }]);
       expect(await sizes()).toEqual({});
     });
 
-    it('an answer until the test lets it pass', async () => {
+    it('a response until the test releases it', async () => {
       const hang = faults.on({ operation: 'PutObject' }).hang();
       const answered = vi.fn();
       const done = put('key').then(answered);
@@ -223,10 +223,10 @@ describeS3('a fault server', () => {
       await done;
     });
 
-    it('what is still held until it is closed', async () => {
-      const gate = faults.on().gate();
+    it('requests until it is closed', async () => {
+      const hold = faults.on().hold();
       const done = expect(put('key')).rejects.toThrow();
-      await gate.untilHit();
+      await hold.untilHit();
       await faults[Symbol.asyncDispose]();
       await done;
       faults = await openFaultServer(gateway);
@@ -234,7 +234,7 @@ describeS3('a fault server', () => {
   });
 
   describe('stores', () => {
-    it('less of an object than was sent, and says that all is well', async () => {
+    it('fewer bytes of an object than were sent, and reports success', async () => {
       faults.on({ operation: 'PutObject' }).truncate(5);
       await put('key', 'more than five bytes');
       expect(await sizes()).toEqual({ key: 5 });
@@ -242,7 +242,7 @@ describeS3('a fault server', () => {
       expect(faults.requests).toMatchObject([{ status: 200, bytes: 20, fault: 'truncate' }]);
     });
 
-    it('less of a part than was sent, in an upload that completes', async () => {
+    it('fewer bytes of a part than were sent, in an upload that completes', async () => {
       faults.on({ operation: 'UploadPart', nth: 2 }).truncate(2);
       await upload('parts');
       expect(await sizes()).toEqual({ parts: minPartBytes + 2 });
@@ -250,7 +250,7 @@ describeS3('a fault server', () => {
   });
 
   describe('is slow', () => {
-    it('with what is sent, all of which arrives in the end', async () => {
+    it('to forward requests, which arrive completely', async () => {
       const slow = faults.on({ operation: 'PutObject' }).slow(1_000_000);
       const answered = vi.fn();
       const done = put('key', Buffer.alloc(300_000, 'x')).then(answered);
@@ -261,7 +261,7 @@ describeS3('a fault server', () => {
       expect(await sizes()).toEqual({ key: 300_000 });
     });
 
-    it('with what is read', async () => {
+    it('to forward responses', async () => {
       await put('key', 'some bytes');
       const slow = faults.on({ operation: 'GetObject' }).slow(100);
       const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: 'key' }));

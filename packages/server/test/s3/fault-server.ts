@@ -1,5 +1,5 @@
-// An S3 that fails on demand: a reverse proxy before the gateway. Signatures hold, since the Host that the client has
-// signed goes on unchanged.
+// An S3 that fails on demand: a reverse proxy in front of the gateway. Signatures stay valid because the proxy forwards the signed Host
+// header unchanged.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,31 +10,31 @@ import { readS3Request, type S3Operation, type S3Request } from './s3-request.ts
 import { openUpstream, type Upstream } from './upstream.ts';
 
 export interface RecordedRequest extends S3Request {
-  /** Of its body, as far as the client has sent it and it was read. */
+  /** The bytes of its body that were read so far. */
   readonly bytes: number;
-  /** What the client was answered; undefined as long as it was not. */
+  /** The status that the client got; undefined while there is none. */
   readonly status: number | undefined;
-  /** What went wrong. */
+  /** The fault that was applied. */
   readonly fault: Fault['kind'] | undefined;
 }
 
-/** How the requests go wrong that match. The first rule that is not yet, or no longer, due lets the next one decide. */
+/** Faults for matching requests. A rule that does not apply yet, or no longer, leaves the decision to the next rule. */
 export interface Faults {
-  /** An error of S3 in place of the gateway, which hears of nothing. */
+  /** Responds with an S3 error; the gateway does not get the request. */
   answer(status: number, code: string, message?: string): FaultRule;
-  /** What S3 does when it fails after it has begun to answer: status 200, and an error in the body. */
+  /** Responds like S3 when it fails after it has started to respond: status 200 with an error in the body. */
   errorBody200(code?: string, message?: string): FaultRule;
-  /** Bodies take their time, in both directions. */
+  /** Slows down bodies in both directions. */
   slow(bytesPerSecond: number): FaultRule;
-  /** The request waits before the gateway until it is released; without that, it is a server that is silent. */
-  gate(): FaultRule;
-  /** The gateway does what it is asked to; its answer waits until it is released. */
+  /** Holds the request before the gateway until it is released; the server seems silent. */
+  hold(): FaultRule;
+  /** Forwards the request, and holds the response until it is released. */
   hang(): FaultRule;
-  /** The connection is reset before the gateway hears of it, when so many bytes of the body have come. */
+  /** Resets the connection before the gateway gets the request, after `afterBytes` of the body. */
   reset(options?: { afterBytes?: number }): FaultRule;
-  /** The gateway does what it is asked to; the connection is reset in place of its answer. */
+  /** Forwards the request, and resets the connection instead of responding. */
   resetAfterCommit(): FaultRule;
-  /** Of what a PutObject or UploadPart sends, so many bytes are stored; the client is told that all is well. */
+  /** Stores only the first bytes of a PutObject or UploadPart and reports success. */
   truncate(bytes: number): FaultRule;
 }
 
@@ -69,8 +69,8 @@ export class FaultServer implements AsyncDisposable {
 
   /** All requests so far, in the order of their arrival. */
   get requests(): readonly RecordedRequest[] {
-    return this.#requests.map(({ asked, bytes, status, rule }) => ({
-      ...asked,
+    return this.#requests.map(({ s3Request, bytes, status, rule }) => ({
+      ...s3Request,
       bytes,
       status,
       fault: rule?.fault.kind,
@@ -92,7 +92,7 @@ export class FaultServer implements AsyncDisposable {
       errorBody200: (code = 'InternalError', message = `${code} on demand`) =>
         add({ kind: 'answer', status: 200, code, message }),
       slow: (bytesPerSecond) => add({ kind: 'slow', bytesPerSecond }),
-      gate: () => add({ kind: 'gate' }),
+      hold: () => add({ kind: 'hold' }),
       hang: () => add({ kind: 'hang' }),
       reset: ({ afterBytes = 0 } = {}) => add({ kind: 'reset', afterBytes }),
       resetAfterCommit: () => add({ kind: 'resetAfterCommit' }),
@@ -100,7 +100,7 @@ export class FaultServer implements AsyncDisposable {
     };
   }
 
-  /** Everything goes right again: there are no rules, and what they hold goes on. */
+  /** Removes all rules and releases the requests that they hold. */
   clear(): void {
     for (const rule of this.#rules) rule.release();
     this.#rules = [];
@@ -116,15 +116,15 @@ export class FaultServer implements AsyncDisposable {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = readS3Request(request);
-    // All rules count, also those that another one comes before.
-    const [rule] = this.#rules.filter((each) => each.take(asked));
-    const exchange: Exchange = { request, response, asked, rule, bytes: 0, status: undefined };
+    const s3Request = readS3Request(request);
+    // Every rule counts the request, also when an earlier rule applies.
+    const [rule] = this.#rules.filter((each) => each.take(s3Request));
+    const exchange: Exchange = { request, response, s3Request, rule, bytes: 0, status: undefined };
     this.#requests.push(exchange);
     try {
       await carryOut(exchange, this.#upstream);
     } catch (error) {
-      if (request.socket.destroyed) return; // the client has gone, or was sent away
+      if (request.socket.destroyed) return; // the client has disconnected, or was disconnected
       answerError(exchange, 502, 'ProxyError', String(error));
     }
   }

@@ -22,7 +22,7 @@ describeS3('the S3 of a test run', () => {
   const put = (user: Pick<S3User, 'keys'>, key: string): Promise<unknown> =>
     gateway.client(user.keys).send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: key }));
 
-  it('keeps objects, and shows them in order', async () => {
+  it('stores objects and lists them in order', async () => {
     await put(gateway, 'b/2');
     await put(gateway, 'a/1');
     expect(await gateway.objects(bucket)).toEqual([
@@ -32,24 +32,24 @@ describeS3('the S3 of a test run', () => {
     expect(Buffer.from(await gateway.read(bucket, 'a/1')).toString()).toBe('a/1');
   });
 
-  it('is one for all who ask', async () => {
+  it('is shared by all tests', async () => {
     await using second = await openGateway();
     await put(gateway, 'shared');
     expect(await second.objects(bucket)).toHaveLength(1);
   });
 
-  it('refuses a wrong secret', async () => {
+  it('rejects a wrong secret', async () => {
     const keys = { ...gateway.keys, secretAccessKey: 'wrong' };
     await expect(put({ keys }, 'key')).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
     expect(await gateway.objects(bucket)).toEqual([]);
   });
 
-  it('refuses keys that it does not know', async () => {
+  it('rejects unknown keys', async () => {
     const keys = { ...gateway.keys, accessKeyId: 'UNKNOWN' };
     await expect(put({ keys }, 'key')).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
   });
 
-  it('shows uploads that are open, and deletes a bucket that has some', async () => {
+  it('lists open uploads, and deletes a bucket that has some', async () => {
     const target = { client: gateway.client(), bucket, key: 'large' };
     const uploadId = await startUpload(target);
     await putParts({ ...target, uploadId }, [Buffer.alloc(10)]);
@@ -59,7 +59,7 @@ describeS3('the S3 of a test run', () => {
     await expect(put(gateway, 'key')).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 
-  it('does not replace an object for who asks it not to', async () => {
+  it('does not replace an object with If-None-Match: *', async () => {
     const command = { Bucket: bucket, Key: 'once', Body: 'x', IfNoneMatch: '*' };
     const client = gateway.client();
     await client.send(new PutObjectCommand(command));
@@ -69,7 +69,7 @@ describeS3('the S3 of a test run', () => {
   });
 });
 
-describeS3('a user of it', () => {
+describeS3('a user of the S3', () => {
   let gateway: Gateway;
   let bucket: string;
   beforeAll(async () => {
@@ -86,11 +86,11 @@ describeS3('a user of it', () => {
     gateway.client(keys).send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: key }));
   const denied = { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } };
 
-  it('may nothing to begin with', async () => {
+  it('has no permissions at first', async () => {
     await expect(put(user, 'key')).rejects.toMatchObject(denied);
   });
 
-  it('who may put, may put, in parts too, and neither get nor list', async () => {
+  it('with permission to put may put objects and parts, and neither get nor list', async () => {
     await gateway.allowOnly(user, bucket, ['s3:PutObject']);
     const client = gateway.client(user.keys);
     await put(user, 'mine');
@@ -102,13 +102,13 @@ describeS3('a user of it', () => {
     await expect(client.send(new ListObjectsV2Command({ Bucket: bucket }))).rejects.toMatchObject(denied);
   });
 
-  it('may put only below the prefix that was named', async () => {
+  it('may put only below the given prefix', async () => {
     await gateway.allowOnly(user, bucket, ['s3:PutObject'], { prefix: 'exports/' });
     await put(user, 'exports/key');
     await expect(put(user, 'other/key')).rejects.toMatchObject(denied);
   });
 
-  it('whose keys were revoked is refused, and with other keys is not', async () => {
+  it('is rejected with revoked keys, and accepted with new keys', async () => {
     await gateway.allowOnly(user, bucket, ['s3:PutObject']);
     const rotated = await gateway.addKeys(user);
     await put(user, 'before');
@@ -120,7 +120,7 @@ describeS3('a user of it', () => {
     await put(rotated, 'after');
   });
 
-  it('who is suspended is refused until enabled again', async () => {
+  it('is rejected while suspended', async () => {
     await gateway.allowOnly(user, bucket, ['s3:PutObject']);
     await gateway.suspendUser(user);
     await expect(put(user, 'key')).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });

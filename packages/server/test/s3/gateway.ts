@@ -1,4 +1,4 @@
-// The S3 of a test run, and what an administrator can do there: buckets, users, what they may, and the end of it.
+// The S3 of a test run, with its administration: buckets, users and permissions.
 import { randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
@@ -15,7 +15,7 @@ import { describe, inject } from 'vitest';
 import { whyNoS3 } from './availability.ts';
 import { asArgs, newKeys, type CephAccess, type Keys } from './ceph.ts';
 import { runCeph } from './ceph-programs.ts';
-import { knock } from './gateway-door.ts';
+import { requestGateway } from './gateway-server.ts';
 
 export interface S3User {
   readonly name: string;
@@ -34,7 +34,7 @@ export interface OpenUpload {
   readonly uploadId: string;
 }
 
-/** What a policy can allow of what an export or its reader does. `s3:PutObject` includes uploads in parts. */
+/** The actions of exports and their readers that a policy can allow. `s3:PutObject` includes multipart uploads. */
 const known = [
   's3:PutObject',
   's3:GetObject',
@@ -49,13 +49,14 @@ export type S3Action = (typeof known)[number];
 /** For tests that need an S3. Where they are not run, the reporter of the test run counts them. */
 export const describeS3 = describe.skipIf(whyNoS3() !== undefined);
 
-/** Starts it for the first test that asks; later ones share it. What was made through it goes when it is disposed. */
-export const openGateway = async (): Promise<Gateway> => new Gateway(await knock(inject('gatewayDoor')));
+/** Starts the gateway for the first test; later tests share it. Disposing removes the buckets and users created through it. */
+export const openGateway = async (): Promise<Gateway> =>
+  new Gateway(await requestGateway(inject('gatewayUrl')));
 
 export class Gateway implements AsyncDisposable {
   readonly endpoint: string;
   readonly region = 'us-east-1';
-  /** Of the owner of all buckets. */
+  /** The keys of the owner of all buckets. */
   readonly keys: Keys;
   readonly #folder: string;
   readonly #owner: S3Client;
@@ -70,7 +71,7 @@ export class Gateway implements AsyncDisposable {
     this.#owner = this.client();
   }
 
-  /** A stock client that tries everything once. */
+  /** A stock client without retries. */
   client(keys = this.keys, endpoint = this.endpoint): S3Client {
     const client = new S3Client({
       endpoint,
@@ -78,14 +79,14 @@ export class Gateway implements AsyncDisposable {
       credentials: keys,
       forcePathStyle: true,
       maxAttempts: 1,
-      requestChecksumCalculation: 'WHEN_REQUIRED', // what else it does for streams, this gateway refuses
+      requestChecksumCalculation: 'WHEN_REQUIRED', // this gateway rejects the checksums that the client adds to streams
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
     this.#clients.push(client);
     return client;
   }
 
-  /** Its name. */
+  /** Creates a bucket and returns its name. */
   async createBucket(): Promise<string> {
     const bucket = `svc-${randomUUID()}`;
     await this.#owner.send(new CreateBucketCommand({ Bucket: bucket }));
@@ -93,7 +94,7 @@ export class Gateway implements AsyncDisposable {
     return bucket;
   }
 
-  /** With all that is in it. */
+  /** Deletes a bucket and its contents. */
   async deleteBucket(bucket: string): Promise<void> {
     for (const { key, uploadId } of await this.uploads(bucket))
       await this.#owner.send(
@@ -129,7 +130,7 @@ export class Gateway implements AsyncDisposable {
     return Body.transformToByteArray();
   }
 
-  /** Somebody who may nothing yet. */
+  /** Creates a user without permissions. */
   async createUser(): Promise<S3User> {
     const user = { name: `user-${randomUUID()}`, keys: newKeys() };
     const { name, keys } = user;
@@ -139,8 +140,8 @@ export class Gateway implements AsyncDisposable {
   }
 
   /**
-   * These actions and no others in a bucket, for keys that begin like this. Replaces what was allowed
-   * there before. The others are denied, since whoever has put an object may otherwise read it.
+   * Allows exactly these actions in a bucket, for keys with this prefix, and replaces earlier permissions. All other actions are denied
+   * explicitly, because a user may otherwise read objects that it has put.
    */
   async allowOnly(
     user: S3User,
@@ -158,7 +159,7 @@ export class Gateway implements AsyncDisposable {
     await this.#owner.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
   }
 
-  /** All keys of the user are refused until enableUser(). */
+  /** Rejects all keys of the user until enableUser(). */
   async suspendUser({ name }: S3User): Promise<void> {
     await this.#admin('user', 'suspend', `--uid=${name}`);
   }
@@ -167,12 +168,12 @@ export class Gateway implements AsyncDisposable {
     await this.#admin('user', 'enable', `--uid=${name}`);
   }
 
-  /** These keys are gone, for good. */
+  /** Deletes these keys. */
   async revokeKeys({ name, keys }: S3User): Promise<void> {
     await this.#admin('key', 'rm', `--uid=${name}`, '--key-type=s3', `--access-key=${keys.accessKeyId}`);
   }
 
-  /** The user with further keys: the earlier ones stay good. */
+  /** Creates further keys and returns the user with them; earlier keys stay valid. */
   async addKeys({ name }: S3User): Promise<S3User> {
     const keys = newKeys();
     await this.#admin('key', 'create', `--uid=${name}`, '--key-type=s3', ...asArgs(keys));

@@ -1,4 +1,4 @@
-// A multipart upload step by step, as a test wants it to stop anywhere.
+// The steps of a multipart upload, so that a test can stop between them.
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -17,17 +17,17 @@ export interface Upload extends UploadTarget {
   readonly uploadId: string;
 }
 
-/** Every part but the last has at least so many bytes. */
+/** The minimum size of every part but the last. */
 export const minPartBytes = 5 * 1024 * 1024;
 
-/** Its id. */
+/** Starts an upload and returns its id. */
 export const startUpload = async ({ client, bucket, key }: UploadTarget): Promise<string> => {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: key }));
   if (!UploadId) throw new Error('An upload without an id');
   return UploadId;
 };
 
-/** One after the other, numbered from 1. */
+/** Uploads the parts in turn, numbered from 1. */
 export const putParts = async (
   { client, bucket, key, uploadId }: Upload,
   parts: readonly Uint8Array[],

@@ -1,9 +1,9 @@
-// What a Parquet file holds, in words that do not depend on who has read it.
+// The contents of a Parquet file, in a form that does not depend on the reader.
 
 /**
- * Integers are numbers, beyond 2^53 bigints; decimals are text with all their digits; times are ISO 8601 with
- * microseconds, or nanoseconds where there are any, as if in UTC (the schema says whether they are); dates are ISO 8601; JSON
- * is text; a map is an object; what is not there is null.
+ * Integers are numbers, beyond 2^53 bigints; decimals are text with all their digits; times are ISO 8601 with microseconds, or nanoseconds
+ * where there are any, as if in UTC (the schema tells whether they are); dates are ISO 8601; JSON is text; a map is an object; a missing
+ * value is null.
  */
 export type Value =
   | null
@@ -16,11 +16,11 @@ export type Value =
   | { readonly [name: string]: Value };
 
 export interface ParquetColumn {
-  /** Of a leaf or a group: `tags`, `tags.list`, `tags.list.element`. */
+  /** The path of a leaf or a group: `tags`, `tags.list`, `tags.list.element`. */
   readonly path: string;
   /** INT64, BYTE_ARRAY …; null for a group. */
   readonly physical: string | null;
-  /** STRING, TIMESTAMP(MICROS,true), DECIMAL(38,12), INTEGER(64,true), LIST …; null where there is none. */
+  /** STRING, TIMESTAMP(MICROS,true), DECIMAL(38,12), INTEGER(64,true), LIST …; null when there is none. */
   readonly logical: string | null;
   readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED';
 }
@@ -35,23 +35,23 @@ export interface ParquetContents {
   readonly rows: readonly Record<string, Value>[];
   readonly columns: readonly ParquetColumn[];
   readonly rowGroups: readonly RowGroupSize[];
-  /** ZSTD, SNAPPY …: each that is used. */
+  /** All codecs of the file: ZSTD, SNAPPY …. */
   readonly codecs: readonly string[];
 }
 
-/** An element of the schema as the file lists them: depth first, each with the number of its children. */
+/** An element of the schema in the order of the file: depth first, each with the number of its children. */
 export interface ListedElement {
   readonly name: string;
   readonly children: number;
   readonly physical: string | null;
   readonly repetition: string | null;
-  /** In the words of `ParquetColumn`, where the file has one. */
+  /** In the form of `ParquetColumn`, when the file has one. */
   readonly logical: string | null;
-  /** The older way to say it, which some writers leave it at. */
+  /** The older annotation, which some writers use alone. */
   readonly converted: string | null;
 }
 
-/** The first element is the root, which is no column. */
+/** Skips the first element, the root, which is not a column. */
 export const asColumns = (elements: readonly ListedElement[]): ParquetColumn[] => {
   const columns: ParquetColumn[] = [];
   const rest = elements.values();

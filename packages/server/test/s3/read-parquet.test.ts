@@ -85,7 +85,7 @@ describe('a Parquet file', () => {
     expect(await columnOf(sql)).toEqual([value, physical, logical]);
   });
 
-  it('has the names of what is inside of a column', async () => {
+  it('has the paths of nested columns', async () => {
     await write(`select ['a'] as tags, 1 as n`);
     const { columns } = await readParquet(file);
     expect(columns).toMatchObject([
@@ -96,7 +96,7 @@ describe('a Parquet file', () => {
     ]);
   });
 
-  it.each(['zstd', 'snappy', 'gzip', 'uncompressed'])('has row groups, packed with %s', async (codec) => {
+  it.each(['zstd', 'snappy', 'gzip', 'uncompressed'])('has row groups, compressed with %s', async (codec) => {
     await write('select i from range(5000) r(i)', `compression ${codec}, row_group_size 2048`);
     const { rows, rowGroups, codecs } = await readParquet(file);
     expect(rows).toHaveLength(5_000);
@@ -105,7 +105,7 @@ describe('a Parquet file', () => {
     expect(codecs).toEqual([codec.toUpperCase()]);
   });
 
-  it('is read from its bytes as from its file', async () => {
+  it('has the same contents from its bytes as from its path', async () => {
     await write('select i from range(10) r(i)');
     expect(await readParquet(await readFile(file))).toEqual(await readParquet(file));
   });
@@ -115,14 +115,14 @@ describe('a Parquet file', () => {
     expect(await readParquet(file)).toMatchObject({ rows: [], columns: [{ path: 'n' }] });
   });
 
-  it('that lacks its end is refused', async () => {
+  it('that is truncated is rejected', async () => {
     await write('select i from range(1000) r(i)');
     const bytes = await readFile(file);
     await expect(readParquet(bytes.subarray(0, bytes.length - 100))).rejects.toThrow();
   });
 });
 
-describe('two readers that do not agree', () => {
+describe('comparing two readers', () => {
   const contents: ParquetContents = {
     rows: [{ n: 1 }, { n: 2 }],
     columns: [{ path: 'n', physical: 'INT32', logical: null, repetition: 'OPTIONAL' }],
@@ -136,11 +136,11 @@ describe('two readers that do not agree', () => {
     [{ columns: [] }, 'Column 1 of the schema'],
     [{ rowGroups: [{ rows: 2, bytes: 11 }] }, 'Row groups'],
     [{ codecs: ['GZIP'] }, 'Codecs'],
-  ])('about %o are told apart', (other, told) => {
-    expect(() => compareContents(contents, { ...contents, ...other })).toThrow(told);
+  ])('reports the first difference: %o', (other, expected) => {
+    expect(() => compareContents(contents, { ...contents, ...other })).toThrow(expected);
   });
 
-  it('about nothing pass', () => {
+  it('accepts equal contents', () => {
     compareContents(contents, structuredClone(contents));
   });
 });

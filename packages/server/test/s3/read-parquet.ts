@@ -1,4 +1,4 @@
-// A Parquet file as two readers see it that have nothing in common; a file that they do not agree on is a bad one.
+// Reads a Parquet file with two independent readers; a file on which they differ is invalid.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { ParquetContents } from './parquet-contents.ts';
 import { readWithDuckDB } from './read-with-duckdb.ts';
 import { readWithHyparquet } from './read-with-hyparquet.ts';
 
-/** The name of a file, or what one holds. Throws when a reader cannot read it, or the two do not agree. */
+/** Takes the path or the bytes of a file. Throws when a reader fails, or when the two differ. */
 export const readParquet = async (source: string | Uint8Array): Promise<ParquetContents> => {
   if (typeof source === 'string') return readBoth(source, await readFile(source));
   const folder = await mkdtemp(join(tmpdir(), 'svc-parquet-'));
@@ -26,7 +26,7 @@ const readBoth = async (file: string, bytes: Uint8Array): Promise<ParquetContent
   return duckdb;
 };
 
-/** Throws what differs first. */
+/** Throws an error that names the first difference. */
 export const compareContents = (duckdb: ParquetContents, hyparquet: ParquetContents): void => {
   const compare = (what: string, one: unknown, other: unknown): void => {
     if (!isDeepStrictEqual(one, other))

@@ -1,4 +1,4 @@
-// A Parquet file as DuckDB reads it.
+// Reads a Parquet file with DuckDB.
 import {
   DuckDBBlobValue,
   DuckDBDateValue,
@@ -64,7 +64,7 @@ const asElement = (row: Row): ListedElement => ({
   converted: textOrNull(row['converted_type']),
 });
 
-/** From what Thrift prints: `TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS=<null>, MICROS=MicroSeconds(), …))`. */
+/** Parses the text of a Thrift value: `TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS=<null>, MICROS=MicroSeconds(), …))`. */
 const asLogical = (printed: string | null): string | null => {
   const [, name, fields = ''] = /^(\w+)Type\((.*)\)$/.exec(printed ?? '') ?? [];
   if (!name) return printed;

@@ -1,4 +1,4 @@
-// A Parquet file as hyparquet reads it, which shares no code with DuckDB.
+// Reads a Parquet file with hyparquet, which shares no code with DuckDB.
 import {
   parquetMetadataAsync,
   parquetReadObjects,
@@ -57,7 +57,7 @@ export const readWithHyparquet = async (bytes: Uint8Array): Promise<ParquetConte
   };
 };
 
-/** hyparquet makes floats of decimals: it is shown the integers that they are stored as. */
+/** hyparquet converts decimals to floats; without the decimal type it returns the stored integers. */
 const withoutDecimals = (metadata: FileMetaData): FileMetaData => ({
   ...metadata,
   schema: metadata.schema.map(({ converted_type, logical_type, ...element }) => {

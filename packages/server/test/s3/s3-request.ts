@@ -1,4 +1,4 @@
-// What a request asks of S3, as its method, path and query say. Addressed by path: host/bucket/key.
+// Parses the method, path and query of an S3 request with path-style addressing (host/bucket/key).
 import type { IncomingMessage } from 'node:http';
 
 export type S3Operation =
@@ -21,7 +21,7 @@ export interface S3Request {
   readonly method: string;
   readonly operation: S3Operation;
   readonly bucket: string;
-  /** Empty where the bucket is meant. */
+  /** Empty when the request is for the bucket. */
   readonly key: string;
   readonly uploadId: string | undefined;
   readonly partNumber: number | undefined;

@@ -1,21 +1,21 @@
-// The way from the fault server to the gateway.
+// Connections from the fault server to the gateway.
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Gateway } from './gateway.ts';
 import type { S3Request } from './s3-request.ts';
 
 export interface Upstream {
-  /** The same request, to be given its body. */
+  /** Starts the same request at the gateway; the caller sends its body. */
   forward(request: IncomingMessage): ClientRequest;
-  /** Stores other bytes than the client has signed, with keys of the owner; the ETag. */
-  store(asked: S3Request, body: Uint8Array): Promise<string>;
+  /** Stores different bytes than the client has signed, with the owner's keys; returns the ETag. */
+  store(request: S3Request, body: Uint8Array): Promise<string>;
   close(): void;
 }
 
-/** Of a connection, not of a request. */
+/** Headers of a connection, not of a request. */
 const hopByHop = new Set(['connection', 'keep-alive', 'expect']);
 
-/** Names and values in turn, as they came. */
+/** Removes the headers of the connection; names and values alternate. */
 export const endToEnd = (rawHeaders: readonly string[]): string[] => {
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

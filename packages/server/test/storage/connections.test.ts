@@ -1,4 +1,4 @@
-// How many connections a server takes where there are few.
+// The number of connections of a server when the database allows few.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ const count = async (text: string): Promise<number> =>
 const sessions = () => count(`select count(*)::integer as n from pg_stat_activity where usename = '${name}'`);
 
 describe('a server on a database with few connections', () => {
-  it('stays within them, all of its processes together, and works', async () => {
+  it('uses no more connections than allowed with all of its processes, and works', async () => {
     await admin.query(`alter role ${name} connection limit 20`);
     await using server = await start({});
     const client = createClient({ apiUrl: server.url });
@@ -67,11 +67,11 @@ describe('a server on a database with few connections', () => {
     clearInterval(sampling);
     expect(results).toHaveLength(100);
     expect(most).toBeGreaterThan(5);
-    // Three are left for whoever looks into the database.
+    // Three connections are left for an administrator.
     expect(most).toBeLessThanOrEqual(17);
   });
 
-  it('says at its start what to change when they are too few', async () => {
+  it('reports at startup what to change when there are too few', async () => {
     await admin.query(`alter role ${name} connection limit 14`);
     await expect(start({})).rejects.toThrow(
       'This server needs 17 connections to PostgreSQL or more, and may have 14: raise max_connections by 3 ' +
@@ -82,7 +82,7 @@ describe('a server on a database with few connections', () => {
     expect((await fetch(`${server.url}/ok`)).status).toBe(200);
   });
 
-  it('leaves other nodes what they have said that they may need', async () => {
+  it('leaves the connections that other nodes have reserved', async () => {
     await admin.query(`alter role ${name} connection limit 60`);
     await using first = await start({ executors: '1', exportSlots: '1', role: 'api' });
     await using second = await start({});

@@ -1,4 +1,4 @@
-// What callers see of the errors of PostgreSQL, and what becomes of the connection.
+// How errors of PostgreSQL reach callers, and whether the connection is kept.
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const backendOf = async (on: Database): Promise<number> => {
 const raising = (code: string): string =>
   `do $$ begin raise exception 'raised' using errcode = '${code}'; end $$`;
 
-/** How an error with this code reaches a caller, and whether the connection was used again. */
+/** Raises an error with this code; returns what the caller gets, and whether the connection is used again. */
 const outcomeOf = async (code: string) => {
   await using own = await openDatabase({ ...db.options, poolMax: 1 });
   const before = await backendOf(own);
@@ -58,19 +58,19 @@ describe('an error of PostgreSQL', () => {
     ],
     ['57014', 'The database took too long', false],
     ['55P03', 'The database took too long', true],
-  ])('%s is unavailable, with a sentence', async (code, message, isKept) => {
+  ])('%s becomes unavailable with a message', async (code, message, isKept) => {
     expect(await outcomeOf(code)).toEqual({ code: 'unavailable', message, isKept });
   });
 
-  it('of a value is invalid', async () => {
+  it('about a value becomes invalid', async () => {
     expect(await outcomeOf('22P02')).toMatchObject({ code: 'invalid', isKept: true });
   });
 
-  it.each(['40001', '40P01', '23505', '42703', 'XX000'])('%s passes as it is', async (code) => {
+  it.each(['40001', '40P01', '23505', '42703', 'XX000'])('%s is thrown unchanged', async (code) => {
     expect(await outcomeOf(code)).toEqual({ code, message: '', isKept: true });
   });
 
-  it('means the same where the server speaks another language', () => {
+  it('has the same meaning when the server uses another language', () => {
     const error = Object.assign(new pg.DatabaseError('doppelter Schlüsselwert', 0, 'error'), {
       severity: 'FEHLER',
       code: '23505',
@@ -84,12 +84,12 @@ describe('an error of PostgreSQL', () => {
   });
 });
 
-describe('a statement that a read-only server refused', () => {
-  it('is sent again on a new connection, and every older connection is dropped', async () => {
+describe('a statement that a read-only server rejected', () => {
+  it('is sent again on a new connection, and all older connections are closed', async () => {
     await using own = await openDatabase({ ...db.options, poolMax: 2 });
     await own.script('create table svc.moved (n integer)');
     const older = await own.transact(async (tx) => [await backendOf(tx), await backendOf(own)]);
-    // As on a server that was the primary when these connections were made.
+    // As on a server that was the primary when these connections were opened.
     await Promise.all(
       older.map(() =>
         own.transact(async (tx) => {

@@ -1,4 +1,4 @@
-// What /ready says while a server cannot do what it is there for.
+// The responses of /ready while a server cannot serve.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const ready = async ({ url }: RunningServer) => {
 };
 
 describe('/ready', () => {
-  it('is 503 until an executor has loaded the graphs, those that can be', async () => {
+  it('is 503 until an executor has loaded all valid graphs', async () => {
     await using server = await start();
     expect(await ready(server)).toEqual({
       status: 503,
@@ -49,7 +49,7 @@ describe('/ready', () => {
     await eventually(async () => expect(await ready(server)).toEqual({ status: 200, workers: 1 }));
   });
 
-  it('counts no worker whose executors still load', async () => {
+  it('ignores workers whose executors still load', async () => {
     await using worker = await start(db.uri, 'worker');
     await using api = await start(db.uri, 'api');
     await eventually(async () => {
@@ -62,7 +62,7 @@ describe('/ready', () => {
     await eventually(async () => expect(await ready(api)).toEqual({ status: 200, workers: 1 }));
   });
 
-  it('says since when the database cannot be reached', async () => {
+  it('reports since when the database is unavailable', async () => {
     await loadGraphs();
     const { host = '', port = 5432 } = db.options.connection;
     const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };

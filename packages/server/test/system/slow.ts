@@ -1,4 +1,4 @@
-// A graph whose module is loaded once a file is there.
+// A graph whose module loads once a file exists.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';

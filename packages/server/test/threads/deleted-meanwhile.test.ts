@@ -1,4 +1,4 @@
-// Threads that are deleted while somebody reads or updates them: the answer is that of before or after, never a torn one.
+// Threads that are deleted during a read or an update: the response is that of before or after, never a mixture.
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Long enough not to be stored with its checkpoint. */
+/** Large enough to be stored apart from its checkpoint. */
 const messages = [
   { role: 'user', content: 'This is longer than what a checkpoint holds by itself. '.repeat(4) },
 ];
@@ -29,7 +29,7 @@ const makeThread = async () => {
 
 type Request = [method: string, path: string, body?: unknown];
 
-/** What is answered to a request that has found the thread, and waits for the table while another deletes it. */
+/** Sends a request that waits for the table while another transaction deletes the thread; returns the response. */
 const callDuringDeletion = async (table: string, thread_id: string, [method, path, body]: Request) => {
   let answer: ReturnType<TestServer['call']> | undefined;
   await server.database.transact(async (tx) => {
@@ -55,9 +55,9 @@ const requests: Record<string, (thread: { thread_id: string }) => Request> = {
 
 describe('a thread that is deleted meanwhile', () => {
   for (const [what, request] of Object.entries(requests)) {
-    // Before the newest checkpoint is looked for, and between that and its values.
+    // Before the newest checkpoint is read, and between that and its values.
     for (const table of ['checkpoints', 'blobs']) {
-      it(`is not found by who asks for ${what} and has come to its ${table}`, async () => {
+      it(`returns 404 for ${what} while the request waits for ${table}`, async () => {
         const thread = await makeThread();
         const answer = await callDuringDeletion(table, thread.thread_id, request(thread));
         expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
@@ -66,23 +66,23 @@ describe('a thread that is deleted meanwhile', () => {
   }
 
   for (const table of ['checkpoints', 'blobs']) {
-    it(`is left out of a search that has come to the ${table}`, async () => {
-      const [gone, there] = [await makeThread(), await makeThread()];
-      const ids = [gone.thread_id, there.thread_id];
+    it(`is left out of a search that waits for ${table}`, async () => {
+      const [deleted, there] = [await makeThread(), await makeThread()];
+      const ids = [deleted.thread_id, there.thread_id];
       const search: Request = ['POST', '/threads/search', { ids, select: ['thread_id', 'values'] }];
-      const answer = await callDuringDeletion(table, gone.thread_id, search);
+      const answer = await callDuringDeletion(table, deleted.thread_id, search);
       expect(answer?.status).toBe(200);
       expect(answer?.body).toMatchObject([{ thread_id: there.thread_id, values: { messages: [{}, {}] } }]);
     });
   }
 
-  it('leaves no values to who joins a run of it', async () => {
+  it('returns no values to a client that joins its run', async () => {
     const { thread_id, run_id } = await makeThread();
     const join: Request = ['GET', `/threads/${thread_id}/runs/${run_id}/join`];
     expect(await callDuringDeletion('blobs', thread_id, join)).toMatchObject({ status: 200, body: null });
   });
 
-  it('is a fault still where it was not deleted, and a value is missing', async () => {
+  it('is distinguished from a missing value, which is an internal error', async () => {
     const { thread_id } = await makeThread();
     await server.database.script(`delete from blobs where space = '${thread_id}'`);
     expect(await server.call('GET', `/threads/${thread_id}`)).toMatchObject({ status: 500 });

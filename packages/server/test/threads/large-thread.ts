@@ -1,17 +1,17 @@
-// A thread with a long history, made by SQL.
+// A thread with a long history, created by SQL.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
 
 export interface Size {
   checkpoints: number;
-  /** On each checkpoint. */
+  /** Writes of each checkpoint. */
   writes: number;
   /** Whether the values are stored too. */
   values?: boolean;
 }
 
-/** Its last checkpoint is the head, and nothing is left to run. Each checkpoint and each write has a value of its own. */
+/** Its last checkpoint is the head, and it is idle. Each checkpoint and each write has a value of its own. */
 export const makeLargeThread = async (
   db: Database,
   { checkpoints, writes, values = true }: Size,
@@ -40,7 +40,7 @@ export const makeLargeThread = async (
   return thread_id;
 };
 
-/** Rows that a thread has left anywhere. */
+/** Counts the rows of a thread in all tables. */
 export const rowsLeft = async (db: Database, thread_id: string): Promise<Record<string, number>> => {
   const tables = [
     'threads',
@@ -57,7 +57,7 @@ export const rowsLeft = async (db: Database, thread_id: string): Promise<Record<
   return Object.fromEntries(Object.entries(row ?? {}).filter(([, count]) => count > 0));
 };
 
-/** From now on the rows that each transaction deletes from the table are counted; returns the counts so far. */
+/** From now on counts the rows that each transaction deletes from the table; the returned function reads the counts. */
 export const countDeletions = async (db: Database, table: string): Promise<() => Promise<number[]>> => {
   await db.script(`
     create table deletions_of_${table} (transaction text, rows bigint);

@@ -1,4 +1,4 @@
-// Threads of any size: deleted and pruned in batches, copied whole or not at all.
+// Threads of any size: deleted and pruned in batches, copied completely or not at all.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ describe('a thread with a long history', () => {
     );
   });
 
-  it('expires in batches, and without waiting for its runs that are over', async () => {
+  it('expires in batches, and does not wait for its ended runs', async () => {
     const thread_id = await makeLargeThread(server.database, size);
     const { run_id } = await client.runs.create(thread_id, 'chat', { input: { messages: [] } });
     await client.runs.join(thread_id, run_id);
@@ -70,7 +70,7 @@ describe('a thread with a long history', () => {
     );
   });
 
-  it('is not copied when it is over the limit, and nothing is left of the attempt', async () => {
+  it('is not copied above the limit, and the attempt leaves nothing behind', async () => {
     const writes = Math.ceil(copiedRowsMax / size.checkpoints);
     const thread_id = await makeLargeThread(server.database, { ...size, writes, values: false });
     const before = await client.threads.count();
@@ -83,7 +83,7 @@ describe('a thread with a long history', () => {
 });
 
 describe('a deleted thread', () => {
-  it('is gone at once, and its id is taken until nothing of it is left', async () => {
+  it('is not found at once, and its id is reserved until all of its rows are deleted', async () => {
     const thread_id = await makeLargeThread(server.database, size);
     expect(await storage.threads.delete(thread_id, everyRow)).toBe(true);
     expect(await left(thread_id)).toMatchObject({ deleted_threads: 1 });
@@ -98,7 +98,7 @@ describe('a deleted thread', () => {
     expect(await client.threads.getHistory(thread_id)).toEqual([]);
   });
 
-  it('answers like one that was never there while its runs are still to be removed', async () => {
+  it('is not found while its runs are still to be deleted', async () => {
     const thread_id = await makeLargeThread(server.database, size);
     const { run_id } = await client.runs.create(thread_id, 'chat', { input: { messages: [] } });
     await client.runs.join(thread_id, run_id);
@@ -142,7 +142,7 @@ describe('a deleted thread', () => {
     expect(await left(thread_id)).toMatchObject({ runs: 1 });
   });
 
-  it('that a crash has left half removed is removed by the periodic task', async () => {
+  it('that a crash has left partly deleted is removed by the periodic task', async () => {
     const thread_id = await makeLargeThread(server.database, size);
     await storage.threads.delete(thread_id, everyRow);
     await new ThreadDeletion(storage).task().work(new AbortController().signal);
@@ -162,7 +162,7 @@ describe('a deleted thread', () => {
     expect(await left(thread_id)).toEqual({});
   });
 
-  it('leaves its values to its copies, and the last of them takes these along', async () => {
+  it('leaves its values to its copies, and the last copy deletes them', async () => {
     const thread_id = await makeLargeThread(server.database, { checkpoints: 50, writes: 2 });
     const copy = (await client.threads.copy(thread_id)).thread_id;
     await client.threads.delete(thread_id);
@@ -173,7 +173,7 @@ describe('a deleted thread', () => {
     expect(await left(copy)).toEqual({});
   });
 
-  it('with values that are being removed is not created again in their place', async () => {
+  it('with values that are being deleted is not created again in their place', async () => {
     const thread_id = await makeLargeThread(server.database, { checkpoints: 50, writes: 2 });
     const copy = (await client.threads.copy(thread_id)).thread_id;
     await client.threads.delete(thread_id);
@@ -193,7 +193,7 @@ describe('an assistant that is deleted with its threads', () => {
   const threadsOf = async (assistant_id: string): Promise<number> =>
     client.threads.count({ metadata: { assistant_id } });
 
-  it('goes after them, and can be deleted again when that was interrupted half way', async () => {
+  it('is deleted after its threads, and can be deleted again after an interruption', async () => {
     const assistant_id = await newAssistant();
     const made = await Promise.all(
       Array.from({ length: 8 }, () => client.threads.create({ metadata: { assistant_id } })),
@@ -212,7 +212,7 @@ describe('an assistant that is deleted with its threads', () => {
     await expect(client.assistants.get(assistant_id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('takes them in transactions of their own', async () => {
+  it('deletes the threads in separate transactions', async () => {
     const threadDeletions = await countDeletions(server.database, 'threads');
     const assistant_id = await newAssistant();
     for (let n = 0; n < 30; n++) await client.threads.create({ metadata: { assistant_id } });
@@ -220,7 +220,7 @@ describe('an assistant that is deleted with its threads', () => {
     expect(await threadDeletions()).toEqual(Array.from({ length: 30 }, () => 1));
   });
 
-  it('keeps them all while one of its runs is in flight', async () => {
+  it('keeps all threads while one of its runs is in flight', async () => {
     const assistant_id = await newAssistant();
     const { thread_id } = await client.threads.create({ metadata: { assistant_id } });
     const other = await client.threads.create();

@@ -1,4 +1,4 @@
-// Threads that several callers make, change, delete and use at once.
+// Threads that concurrent callers create, change, delete and use.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,11 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const anybodys = { creatable: Filter.everything, readable: everyRow };
+const unrestricted = { creatable: Filter.everything, readable: everyRow };
 const teamA = Filter.parse({ team: 'a' });
 const updater = { keys: {}, assistantAccess: everyRow };
 
-/** What an executor answers to a state update. */
+/** The executor's result for a state update. */
 type Update = (order: { thread_id: string }) => Promise<unknown>;
 
 const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error('no executor'))) => {
@@ -43,14 +43,14 @@ const threadsOn = (on: Storage, update: Update = () => Promise.reject(new Error(
   return new ThreadService(on, reader, new StateService(on, reader, dispatcher as never), dispatcher);
 };
 
-/** On a thread that is there. */
+/** A run on an existing thread. */
 const runOn = (thread_id: string): NewRun => ({
   ...newRun(assistant_id, thread_id),
   create_thread: false,
   keyed: false,
 });
 
-describe('a thread whose supersteps are refused', () => {
+describe('a thread whose supersteps are rejected', () => {
   const create = (thread_id: string, update: Update) =>
     threadsOn(storage, update).create(
       {
@@ -59,18 +59,18 @@ describe('a thread whose supersteps are refused', () => {
         if_exists: 'raise',
         supersteps: [{ updates: [{ values: {}, as_node: 'node' }] }],
       },
-      anybodys,
+      unrestricted,
       updater,
     );
 
-  it('is not left behind', async () => {
+  it('is deleted', async () => {
     const thread_id = randomUUID();
     const refuse = () => Promise.reject(new Problem('invalid', 'no such node'));
     await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
     expect(await storage.threads.find(thread_id, everyRow)).toBeUndefined();
   });
 
-  it('stays with a run that another made on it meanwhile', async () => {
+  it('is kept with a run that another caller created on it meanwhile', async () => {
     const thread_id = randomUUID();
     const run = runOn(thread_id);
     const refuse = async () => {
@@ -81,20 +81,20 @@ describe('a thread whose supersteps are refused', () => {
     expect(await storage.runs.find(run.run_id, thread_id, everyRow)).toMatchObject({ status: 'pending' });
   });
 
-  it('stays with a state that another gave it meanwhile', async () => {
+  it('is kept with a state that another caller stored meanwhile', async () => {
     const thread_id = randomUUID();
     const [owner, checkpoint_id] = [randomUUID(), randomUUID()];
-    const nothing = { blobs: [], checkpoints: [], writes: [], shapes: [], events: [], endings: [] };
+    const emptyBatch = { blobs: [], checkpoints: [], writes: [], shapes: [], events: [], endings: [] };
     const head = { owner, thread_id, checkpoint_ns: '', checkpoint_id, expected: null };
     const refuse = async () => {
-      await storage.checkpoints.commit({ ...nothing, owners: [{ owner, thread_id }], heads: [head] });
+      await storage.checkpoints.commit({ ...emptyBatch, owners: [{ owner, thread_id }], heads: [head] });
       throw new Problem('invalid', 'no such node');
     };
     await expect(create(thread_id, refuse)).rejects.toMatchObject({ code: 'invalid' });
     expect(await storage.checkpoints.findHeadId(thread_id, '')).toBe(checkpoint_id);
   });
 
-  it('stays with a run that another is making on it', async () => {
+  it('is kept with a run that another caller is creating on it', async () => {
     const thread_id = randomUUID();
     const run = runOn(thread_id);
     let making: Promise<void> | undefined;
@@ -114,14 +114,14 @@ describe('a thread whose supersteps are refused', () => {
   });
 });
 
-/** A storage in which others do something just before a thread is looked for the first time, and just after. */
+/** A storage that executes actions just before and just after the first lookup of a thread. */
 const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<unknown>): Storage => {
   let isFirst = true;
-  const find: Storage['threads']['find'] = async (...asked) => {
-    if (!isFirst) return storage.threads.find(...asked);
+  const find: Storage['threads']['find'] = async (...args) => {
+    if (!isFirst) return storage.threads.find(...args);
     isFirst = false;
     await before();
-    const found = await storage.threads.find(...asked);
+    const found = await storage.threads.find(...args);
     await after?.();
     return found;
   };
@@ -130,8 +130,8 @@ const aroundFirstFind = (before: () => Promise<unknown>, after?: () => Promise<u
 
 const parsed = (thread: JsonPart): unknown => JSON.parse(textOf(thread));
 
-describe('a thread that was not there for a write', () => {
-  it('is changed when another makes it before it is looked for', async () => {
+describe('a thread whose write matched no row', () => {
+  it('is changed when another caller creates it before the lookup', async () => {
     const thread_id = randomUUID();
     const made = () => storage.threads.create({ thread_id, metadata: { made: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(made));
@@ -140,36 +140,36 @@ describe('a thread that was not there for a write', () => {
     });
   });
 
-  it('would be out of reach where the change would make it so', async () => {
+  it("is rejected when the change would move it outside of the caller's filter", async () => {
     const thread_id = randomUUID();
     await storage.threads.create({ thread_id, metadata: { team: 'a' }, config: {} });
     const patched = threadsOn(storage).patch(thread_id, { team: 'b' }, teamA);
     await expect(patched).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('is made when the one that was in its place goes before it is looked for', async () => {
+  it('is created when the existing one is deleted before the lookup', async () => {
     const thread_id = randomUUID();
     await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(() => storage.threads.delete(thread_id, everyRow)));
-    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
+    const fields = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(parsed(await threads.create(fields, unrestricted, updater))).toMatchObject({
       metadata: { new: true },
     });
   });
 
-  it('is the one that another makes in the place of one that went', async () => {
+  it('is the one that another caller creates in place of a deleted one', async () => {
     const thread_id = randomUUID();
     await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
     const remove = () => storage.threads.delete(thread_id, everyRow);
     const replace = () => storage.threads.create({ thread_id, metadata: { others: true }, config: {} });
     const threads = threadsOn(aroundFirstFind(remove, replace));
-    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
+    const fields = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(parsed(await threads.create(fields, unrestricted, updater))).toMatchObject({
       metadata: { others: true },
     });
   });
 
-  it('is made when the one that was in its place goes before its values are read', async () => {
+  it('is created when the existing one is deleted before its values are read', async () => {
     const thread_id = randomUUID();
     await storage.threads.create({ thread_id, metadata: { old: true }, config: {} });
     const find: Storage['checkpoints']['find'] = async (key) => {
@@ -177,8 +177,8 @@ describe('a thread that was not there for a write', () => {
       return storage.checkpoints.find(key);
     };
     const threads = threadsOn({ ...storage, checkpoints: { ...storage.checkpoints, find } });
-    const asked = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
-    expect(parsed(await threads.create(asked, anybodys, updater))).toMatchObject({
+    const fields = { thread_id, metadata: { new: true }, if_exists: 'do_nothing' } as const;
+    expect(parsed(await threads.create(fields, unrestricted, updater))).toMatchObject({
       metadata: { new: true },
     });
   });

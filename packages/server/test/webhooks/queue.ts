@@ -1,4 +1,4 @@
-// Runs that have ended, and the senders of their webhooks, on a database without a server.
+// Ended runs and webhook senders, on a database without a server.
 import { randomUUID } from 'node:crypto';
 import { Secret } from '../../src/config/settings/secret.ts';
 import { WebhookSender, type WebhookTimes } from '../../src/deployment/webhooks/webhook-sender.ts';
@@ -15,7 +15,7 @@ export interface EndedRun {
   thread_id: string;
 }
 
-/** A run that ends, as the database sees it: with its webhook queued in the same transaction. */
+/** Ends a run in the database: its webhook is queued in the same transaction. */
 export const endRun = async (
   db: Database,
   webhook: string | null,
@@ -36,7 +36,7 @@ export const endRun = async (
   return run;
 };
 
-/** With what jsonb would refuse. */
+/** Contains text that jsonb rejects. */
 const kwargs = String.raw`{"input":{"text":"a\u0000b\ud800"},"stream_mode":["values"]}`;
 
 export const fast: WebhookTimes = {
@@ -47,7 +47,7 @@ export const fast: WebhookTimes = {
   graceMs: 1_000,
 };
 
-/** Names of hosts that receivers on this machine have, as many as a test needs. */
+/** Resolves the host names of receivers, as many as a test needs, to this machine. */
 const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
 
 export const openSender = (

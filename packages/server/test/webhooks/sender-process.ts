@@ -1,4 +1,4 @@
-// A sender in a process of its own, to be killed.
+// A sender in a process of its own, so that a test can kill it.
 import { openDatabase } from '../../src/storage/postgres/database.ts';
 import { openSender } from './queue.ts';
 

@@ -1,4 +1,4 @@
-// A receiver of webhooks on loopback that answers as a test tells it to, and remembers what it got.
+// A receiver of webhooks on loopback that answers as the test decides, and records the requests.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Deliveries against receivers that fail in every way there is.
+// Deliveries to receivers that fail in every way.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -61,7 +61,7 @@ const expectGenuine = async (requests: Received[]): Promise<void> => {
 };
 
 describe('a webhook', () => {
-  it('is told the run, its values and its times, signed', async () => {
+  it('gets the run, its values and its times, signed', async () => {
     await using sink = await openSink();
     const run = await endRun(database, `${sink.url}?key=1`, { values: '{"out":[1,{"a":"é"}]}' });
     sender().wake();
@@ -97,16 +97,16 @@ describe('a webhook', () => {
     });
   });
 
-  it('is told of an error as one, and of no values as null', async () => {
+  it('gets the error of a failed run, and null for missing values', async () => {
     await using sink = await openSink();
-    const error = { error: 'TypeError', message: 'the graph said no' };
+    const error = { error: 'TypeError', message: 'the graph failed on purpose' };
     const run = await endRun(database, sink.url, { values: null, error: JSON.stringify(error) });
     sender();
     await ended(run);
     expect(sink.received[0]?.body).toMatchObject({ status: 'error', error, values: null });
   });
 
-  it('is queued for a run that has one, and once', async () => {
+  it('is queued once for a run that has one', async () => {
     const without = await endRun(database, null);
     expect(await deliveries.list(without.run_id, without.thread_id, everyRow)).toEqual([]);
     const run = await endRun(database, 'https://example.com/hook');
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect((await deliveryOf(run)).status).toBe('pending');
   });
 
-  it('is as if it had never been when the end of the run is not committed', async () => {
+  it('is not queued when the end of the run is not committed', async () => {
     const run = await endRun(database, 'https://example.com/hook');
     await database.script('delete from webhook_deliveries');
     const broken = database.transact(async (tx) => {
@@ -125,7 +125,7 @@ describe('a webhook', () => {
     expect(await deliveries.list(run.run_id, run.thread_id, everyRow)).toEqual([]);
   });
 
-  it('may be of a run that goes without having said how it ended', async () => {
+  it('is queued with an error for a run that is removed while it runs', async () => {
     const run = await endRun(database, 'https://example.com/hook');
     await database.script(`delete from webhook_deliveries; update runs set status = 'running'`);
     const error = JSON.stringify({ error: 'E', message: 'm' });
@@ -146,7 +146,7 @@ describe('a webhook', () => {
 });
 
 describe('a receiver', () => {
-  it('that answers 500 a few times gets the same delivery until it takes it', async () => {
+  it('that answers 500 a few times gets the same delivery until it accepts it', async () => {
     await using sink = await openSink((response, count) => response.writeHead(count < 4 ? 500 : 204).end());
     const run = await endRun(database, sink.url);
     sender();
@@ -158,7 +158,7 @@ describe('a receiver', () => {
   });
 
   it.each([408, 425, 429, 500, 503])(
-    'that answers %i is asked again, and given up in the end',
+    'that answers %i gets retries until the attempts are used up',
     async (status) => {
       await using sink = await openSink((response) => response.writeHead(status).end());
       const run = await endRun(database, sink.url);
@@ -172,7 +172,7 @@ describe('a receiver', () => {
     },
   );
 
-  it.each([400, 401, 404, 410, 422])('that answers %i is not asked again', async (status) => {
+  it.each([400, 401, 404, 410, 422])('that answers %i gets no retry', async (status) => {
     await using sink = await openSink((response) => response.writeHead(status).end());
     const run = await endRun(database, sink.url);
     sender();
@@ -193,7 +193,7 @@ describe('a receiver', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('that nobody is behind is tried again until the attempts are used up', async () => {
+  it('that is not running gets retries until the attempts are used up', async () => {
     const sink = await openSink();
     await sink[Symbol.asyncDispose]();
     const run = await endRun(database, sink.url);
@@ -203,7 +203,7 @@ describe('a receiver', () => {
     expect(row.log).toHaveLength(4);
   });
 
-  it('that accepts and hangs is given up after the timeout', async () => {
+  it('that accepts a connection and hangs times out', async () => {
     await using sink = await openSink(() => undefined);
     const run = await endRun(database, sink.url);
     sender({ timeoutMs: 50, backoffMs: [5] });
@@ -214,7 +214,7 @@ describe('a receiver', () => {
     });
   });
 
-  it('that answers with 100 MB has heard it, and is cut off', async () => {
+  it('that answers with 100 MB has received the delivery, and is disconnected', async () => {
     let sent = 0;
     await using sink = await openSink((response) => {
       const chunk = Buffer.alloc(1_048_576);
@@ -231,7 +231,7 @@ describe('a receiver', () => {
     expect(sent).toBeLessThan(50 * 1_048_576);
   });
 
-  it('that may not be called any more is not called', async () => {
+  it('that is no longer allowed is not called', async () => {
     await using sink = await openSink();
     const run = await endRun(database, sink.url);
     sender({ allow: [] });
@@ -243,7 +243,7 @@ describe('a receiver', () => {
     expect(sink.received).toEqual([]);
   });
 
-  it('that hangs does not hold up the others', async () => {
+  it('that hangs does not delay others', async () => {
     await using hanging = await openSink(() => undefined);
     await using sink = await openSink();
     for (let i = 0; i < 40; i++) await endRun(database, hanging.url);
@@ -255,7 +255,7 @@ describe('a receiver', () => {
 });
 
 describe('a header with a secret', () => {
-  it('is sent to listed hosts, and to no other that a client names', async () => {
+  it('is sent to listed hosts only, not to other hosts that a client names', async () => {
     await using sink = await openSink();
     const urls = ['hooks.example.com', 'a.hooks.example.com', 'evil.test', 'hooks.example.com.evil.test'].map(
       (host) => `http://${host}:${sink.port}/${host}`,
@@ -288,7 +288,7 @@ describe('a header with a secret', () => {
 describe('receivers that hang', () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `h${at}.hanging.test`);
 
-  it('hold a few slots for each origin, so those of thirty-two origins do not hold up another', async () => {
+  it('use a few slots per origin, so those of thirty-two origins do not delay another', async () => {
     await using hanging = await openSink(() => undefined);
     await using sink = await openSink();
     const hosts = names(32);
@@ -303,7 +303,7 @@ describe('receivers that hang', () => {
     }
   });
 
-  it('and did not answer last time get one slot each, and together no more than half of all', async () => {
+  it('and timed out before get one slot each, and together at most half of all slots', async () => {
     let open = 0;
     const openAtRequest: number[] = [];
     await using hanging = await openSink((response) => {
@@ -321,7 +321,7 @@ describe('receivers that hang', () => {
       leaseMs: 90_000,
       backoffMs: Array.from({ length: 90 }, () => 1),
     });
-    // Each origin is tried once while it is unknown; the first requests after that may still overlap with those.
+    // Each unknown origin is tried once; the first requests after that may still overlap with those.
     await eventually(() => expect(openAtRequest.length).toBeGreaterThan(600), 60_000);
     expect(Math.max(...openAtRequest.slice(0, 200))).toBeGreaterThan(64);
     expect(Math.max(...openAtRequest.slice(500))).toBeLessThanOrEqual(64);
@@ -342,7 +342,7 @@ describe('senders', () => {
     );
   });
 
-  it('take over what a killed one had begun, when its lease has ended', async () => {
+  it('take over deliveries of a killed sender when its lease has ended', async () => {
     await using sink = await openSink((response, count) => void (count > 1 && response.end()));
     const run = await endRun(database, sink.url);
     const child = fork(
@@ -363,7 +363,7 @@ describe('senders', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('give up on what every attempt was lost with its sender', async () => {
+  it('stop retrying a delivery that has lost a sender in every attempt', async () => {
     const run = await endRun(database, 'http://127.0.0.1:1/');
     await database.script('update webhook_deliveries set attempt = 4');
     sender();
@@ -373,7 +373,7 @@ describe('senders', () => {
     });
   });
 
-  it('that come back too late change nothing', async () => {
+  it('that return after their lease has ended change nothing', async () => {
     const run = await endRun(database, 'https://example.com/hook');
     const place = { busy: [], after: '' };
     const [claimed] = (await deliveries.claim(1, 0, place)).claimed;
@@ -390,7 +390,7 @@ describe('senders', () => {
     expect(second?.lease_token).toBeGreaterThan(claimed.lease_token);
   });
 
-  it('that stop give back what nobody has answered, at no cost', async () => {
+  it('that stop release unanswered deliveries without charging an attempt', async () => {
     await using sink = await openSink((response, count) => void (count > 1 && response.end()));
     const run = await endRun(database, sink.url);
     const first = sender({ timeoutMs: 60_000, leaseMs: 60_000, graceMs: 20 });
@@ -401,32 +401,32 @@ describe('senders', () => {
     expect(await ended(run)).toMatchObject({ status: 'delivered', attempt: 1 });
   });
 
-  it('outlive a database that is away', async () => {
+  it('survive an outage of the database', async () => {
     await using sink = await openSink();
-    const said: string[] = [];
+    const lines: string[] = [];
     await database.script('alter table webhook_deliveries rename to elsewhere');
-    sender({ onLog: (line) => said.push(line) });
-    await eventually(() => expect(said.join('')).toContain('could not be claimed'));
+    sender({ onLog: (line) => lines.push(line) });
+    await eventually(() => expect(lines.join('')).toContain('could not be claimed'));
     await database.script('alter table elsewhere rename to webhook_deliveries');
     expect(await ended(await endRun(database, sink.url))).toMatchObject({ status: 'delivered' });
   });
 });
 
 describe('the log', () => {
-  it('names who does not take a webhook, and no key in a query or header', async () => {
+  it('names the origin of a failing receiver, and no key of a query or header', async () => {
     await using sink = await openSink((response) => response.writeHead(403).end('hunter2'));
-    const said: string[] = [];
+    const lines: string[] = [];
     const run = await endRun(database, `${sink.url}?key=hunter2`, { values: '"hunter2"' });
-    sender({ onLog: (line) => said.push(line) });
+    sender({ onLog: (line) => lines.push(line) });
     await ended(run);
-    await eventually(() => expect(said.join('')).toContain('failed for good'));
-    expect(said.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
-    expect(said.join('')).not.toMatch(/hunter2|Bearer|v1=/);
+    await eventually(() => expect(lines.join('')).toContain('failed for good'));
+    expect(lines.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
+    expect(lines.join('')).not.toMatch(/hunter2|Bearer|v1=/);
   });
 });
 
-describe('deliveries that are over', () => {
-  it('go when they are old, a few at a time', async () => {
+describe('finished deliveries', () => {
+  it('are deleted when they are old, a few at a time', async () => {
     await using sink = await openSink();
     const runs = await Promise.all(Array.from({ length: 5 }, () => endRun(database, sink.url)));
     sender();

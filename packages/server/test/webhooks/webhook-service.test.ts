@@ -1,4 +1,4 @@
-// What became of webhooks, asked for while a run ends.
+// Deliveries of a run that are listed while the run ends.
 import { expect, it } from 'vitest';
 import { WebhookService } from '../../src/deployment/webhooks/webhook-service.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
@@ -7,7 +7,7 @@ import { createStorage } from '../../src/storage/storage.ts';
 import { testDatabase } from '../database.ts';
 import { newAssistant, newRun } from '../runs/run-rows.ts';
 
-it('the deliveries of a run without a thread are found while it ends', async () => {
+it('the deliveries of a stateless run are found while it ends', async () => {
   await using db = await testDatabase();
   const { deliveries, runs, runLeases } = createStorage(db);
   const run = { ...newRun(await newAssistant(db), null), claim: true, webhook: 'http://127.0.0.1/' };
@@ -15,7 +15,7 @@ it('the deliveries of a run without a thread are found while it ends', async () 
   if (created.outcome !== 'created') throw new Error(created.outcome);
   const { thread_id, lease_token } = created;
 
-  /** The first look sees the run as it goes on, the second one that it is over. */
+  /** The first lookup sees the running run, the second the ended run. */
   let looks = 0;
   const look = async <T>(read: () => Promise<T>): Promise<T> => {
     looks += 1;
@@ -24,8 +24,8 @@ it('the deliveries of a run without a thread are found while it ends', async () 
   };
   const webhooks = new WebhookService({
     storage: {
-      deliveries: { ...deliveries, list: (...asked) => look(() => deliveries.list(...asked)) },
-      runs: { ...runs, find: (...asked) => look(() => runs.find(...asked)) },
+      deliveries: { ...deliveries, list: (...args) => look(() => deliveries.list(...args)) },
+      runs: { ...runs, find: (...args) => look(() => runs.find(...args)) },
     },
     guard: new EgressGuard([]),
     rules: { headers: new Map(), secretHeaders: new Map(), secretDomains: [], url: {} },

@@ -19,7 +19,7 @@ const from = (remoteAddress: string): Credentials => ({
 
 const access = { resource: 'threads', action: 'read' } as const;
 
-/** What became of so many requests in a row. */
+/** The outcomes of a number of requests in a row. */
 const outcomes = async (authenticate: Authenticate, count: number, address = 'a'): Promise<string[]> => {
   const seen: string[] = [];
   for (let at = 0; at < count; at++) {
@@ -39,7 +39,7 @@ const counts = (seen: string[]): Record<string, number> =>
 describe('requests of a caller', () => {
   const known: Authenticate = ({ remoteAddress }) => ({ user: undefined, countedAs: remoteAddress });
 
-  it('may be ten seconds’ worth at once, and not one more', async () => {
+  it('are limited to those of ten seconds at once', async () => {
     const { all, clock } = limits();
     const around = all.around(known);
     expect(counts(await outcomes(around, 51))).toEqual({ taken: 50, rate_limited: 1 });
@@ -48,7 +48,7 @@ describe('requests of a caller', () => {
     expect(counts(await outcomes(around, 50, 'b'))).toEqual({ taken: 50 });
   });
 
-  it('that are refused hear when the next one may come', async () => {
+  it('over the limit are rejected with the time of the next one', async () => {
     const { all } = limits({ requestsPerSecond: 0.1 });
     const around = all.around(known);
     await around(from('a'), access);
@@ -58,7 +58,7 @@ describe('requests of a caller', () => {
     });
   });
 
-  it('are not counted where nobody is told apart, or there is no limit', async () => {
+  it('are not counted without distinct callers, or without a limit', async () => {
     const anybody: Authenticate = () => ({ user: undefined, countedAs: undefined });
     expect(counts(await outcomes(limits().all.around(anybody), 500))).toEqual({ taken: 500 });
     const { all } = limits({ requestsPerSecond: Number.POSITIVE_INFINITY });
@@ -67,21 +67,21 @@ describe('requests of a caller', () => {
 });
 
 describe('failed authentications of an address', () => {
-  const refusing = (error: () => unknown) => {
-    let asked = 0;
+  const rejecting = (error: () => unknown) => {
+    let callCount = 0;
     const authenticate: Authenticate = () => {
-      asked++;
+      callCount++;
       throw error();
     };
-    return { authenticate, asked: () => asked };
+    return { authenticate, callCount: () => callCount };
   };
 
-  it('may be a hundred at once; then nobody is asked, whatever the next one knows', async () => {
+  it('are limited to a hundred at once; then credentials are not checked', async () => {
     const { all, clock } = limits();
-    const { authenticate, asked } = refusing(() => new Problem('unauthenticated', 'no'));
+    const { authenticate, callCount } = rejecting(() => new Problem('unauthenticated', 'no'));
     const around = all.around(authenticate);
     expect(counts(await outcomes(around, 101))).toEqual({ unauthenticated: 100, rate_limited: 1 });
-    expect(asked()).toBe(100);
+    expect(callCount()).toBe(100);
     const good = all.around(() => ({ user: undefined, countedAs: undefined }));
     expect(await outcomes(good, 1)).toEqual(['rate_limited']);
     expect(await outcomes(good, 1, 'b')).toEqual(['taken']);
@@ -89,22 +89,22 @@ describe('failed authentications of an address', () => {
     expect(counts(await outcomes(around, 21))).toEqual({ unauthenticated: 20, rate_limited: 1 });
   });
 
-  it('are what a handler of the project refuses, whatever its status', async () => {
+  it('include rejections by a handler of the project, with any status', async () => {
     const around = limits().all.around(
-      refusing(() => new Refusal(418, 'teapot', {}, undefined)).authenticate,
+      rejecting(() => new Refusal(418, 'teapot', {}, undefined)).authenticate,
     );
     expect(counts(await outcomes(around, 120))).toEqual({ forbidden: 100, rate_limited: 20 });
   });
 
   it.each([
-    ['what a known caller may not do', new Problem('forbidden', 'no')],
-    ['a faulty request of one', new Problem('bad_request', 'which workspace?')],
-    ['a mistake of the server', new Problem('internal', 'bug')],
-    ['a handler that is broken', new Refusal(503, 'away', {}, undefined)],
-    ['an error of something else', Object.assign(new Error('not found'), { status: 404 })],
-    ['what was thrown without a word', undefined],
-  ])('are not %s', async (_, error) => {
-    const seen = await outcomes(limits().all.around(refusing(() => error).authenticate), 120);
+    ['a missing permission of a known caller', new Problem('forbidden', 'no')],
+    ['an invalid request of a known caller', new Problem('bad_request', 'which workspace?')],
+    ['a server error', new Problem('internal', 'bug')],
+    ['a failing handler', new Refusal(503, 'away', {}, undefined)],
+    ['an error of another source', Object.assign(new Error('not found'), { status: 404 })],
+    ['a thrown undefined', undefined],
+  ])('do not include %s', async (_, error) => {
+    const seen = await outcomes(limits().all.around(rejecting(() => error).authenticate), 120);
     expect(seen).not.toContain('rate_limited');
   });
 });
@@ -112,7 +112,7 @@ describe('failed authentications of an address', () => {
 describe('streams', () => {
   const caller = (countedAs: string | undefined) => ({ user: undefined, countedAs });
 
-  it('are counted per caller and in all, until they close', () => {
+  it('are counted per caller and in total, until they close', () => {
     const { all } = limits();
     const close = all.openStream(caller('a'));
     all.openStream(caller('a'));

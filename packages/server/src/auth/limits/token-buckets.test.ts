@@ -8,7 +8,7 @@ const buckets = (given: { perSecond: number; burst: number; keysMax?: number }) 
 };
 
 describe('a token bucket', () => {
-  it('gives its burst and not one more, then one per interval', () => {
+  it('grants its burst, then one token per interval', () => {
     const { clock, buckets: all } = buckets({ perSecond: 4, burst: 3 });
     const taken = () => all.take('a') === 0;
     expect([taken(), taken(), taken(), taken()]).toEqual([true, true, true, false]);
@@ -21,12 +21,12 @@ describe('a token bucket', () => {
     expect([taken(), taken(), taken(), taken()]).toEqual([true, true, true, false]);
   });
 
-  it('is each key its own', () => {
+  it('is separate for each key', () => {
     const { buckets: all } = buckets({ perSecond: 1, burst: 1 });
     expect([all.take('a'), all.take('b'), all.take('a') > 0]).toEqual([0, 0, true]);
   });
 
-  it('holds what a bucket with a count of tokens would hold', () => {
+  it('grants what a bucket with a token count would grant', () => {
     const steps = fc.array(fc.nat({ max: 700 }), { maxLength: 200 });
     fc.assert(
       fc.property(
@@ -34,7 +34,7 @@ describe('a token bucket', () => {
         fc.integer({ min: 1, max: 8 }),
         fc.integer({ min: 1, max: 20 }),
         (pauses, log, burst) => {
-          // Powers of two: no rounding between the two ways to count.
+          // Powers of two avoid rounding differences between the two ways to count.
           const perSecond = 1000 / 2 ** log;
           const { clock, buckets: all } = buckets({ perSecond, burst });
           let tokens = burst;
@@ -50,7 +50,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('forgets who has not come for long, and nobody who still comes', () => {
+  it('removes idle keys, and keeps active ones', () => {
     const { clock, buckets: all } = buckets({ perSecond: 1, burst: 1000, keysMax: 100 });
     for (let at = 0; at < 1000; at++) all.take('steady');
     for (let at = 0; at < 10_000; at++) {

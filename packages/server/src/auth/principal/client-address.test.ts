@@ -22,12 +22,12 @@ describe('the address of a client', () => {
   });
 
   it.each([
-    // What a client says of itself counts for nothing.
+    // Addresses that the client itself has sent are ignored.
     ['203.0.113.5', undefined, '198.51.100.1', '203.0.113.5'],
     ['203.0.113.5', '10.0.0.0/8', '198.51.100.1', '203.0.113.5'],
     ['10.0.0.1', '10.0.0.0/8', '198.51.100.1', '198.51.100.1'],
     ['::ffff:10.0.0.1', '10.0.0.0/8', '198.51.100.1', '198.51.100.1'],
-    // From the end, as far as proxies of ours go.
+    // From the end of the list, while the addresses are trusted proxies.
     ['10.0.0.1', '10.0.0.0/8', '198.51.100.1, 203.0.113.5', '203.0.113.5'],
     ['10.0.0.1', '10.0.0.0/8', '198.51.100.1, 203.0.113.5,10.9.9.9', '203.0.113.5'],
     ['10.0.0.1', '10.0.0.0/8', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
@@ -41,7 +41,7 @@ describe('the address of a client', () => {
     expect(addressOf(remote, trusted, forwarded)).toBe(counted);
   });
 
-  it('is of this machine, or not', () => {
+  it('is or is not of this machine', () => {
     expect(['127.0.0.1', '127.9.9.9', '::1'].map(isLoopbackAddress)).toEqual([true, true, true]);
     expect(['128.0.0.1', '12.7.0.1', '2001:db8:0:0::/64'].map(isLoopbackAddress)).toEqual([
       false,
@@ -52,13 +52,13 @@ describe('the address of a client', () => {
 });
 
 describe('a list of networks', () => {
-  it('holds networks and addresses', () => {
+  it('contains networks and addresses', () => {
     const list = parseCidrList('10.0.0.0/8, 192.168.1.7,fd00::/8,::1') ?? [];
     expect(formatCidrList(list)).toBe('10.0.0.0/8, 192.168.1.7/32, fd00::/8, ::1/128');
   });
 
   it.each(['', 'proxy', '10.0.0.0/33', '10.0.0.0/8,', '10.1', '010.0.0.1/8x', 'fd00::/129', '*'])(
-    'is not %j',
+    'cannot be parsed from %j',
     (text) => {
       expect(parseCidrList(text)).toBeUndefined();
     },

@@ -7,7 +7,7 @@ import { encryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
 import { testDatabase } from '../../../test/database.ts';
 import { LazySealer } from './lazy-sealer.ts';
 
-it('makes no key before the first secret, and then one for all', async () => {
+it('creates no key before the first secret, and then one for all nodes', async () => {
   await using database = await testDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-sealer-'));
   const keys = encryptionKeyStorage(database);
@@ -22,7 +22,7 @@ it('makes no key before the first secret, and then one for all', async () => {
   await rm(dataDir, { recursive: true });
 });
 
-it('refuses a key other than that of the database, until it is set right', async () => {
+it('rejects a key other than that of the database, until it is corrected', async () => {
   await using database = await testDatabase();
   const keys = encryptionKeyStorage(database);
   const [ours, theirs] = await Promise.all(

@@ -5,18 +5,18 @@ import { SealError, Sealer } from './sealer.ts';
 
 const sealer = new Sealer(randomBytes(32));
 
-it('opens what it has sealed, for what it belongs to', () => {
+it('decrypts what it has encrypted for the same owner', () => {
   const property = fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, belongsTo) => {
     expect(sealer.open(sealer.seal(text, belongsTo), belongsTo)).toBe(Buffer.from(text).toString());
   });
   fc.assert(property);
 });
 
-it('seals the same text differently every time', () => {
+it('encrypts the same text differently every time', () => {
   expect(sealer.seal('a', 'b')).not.toBe(sealer.seal('a', 'b'));
 });
 
-it('opens nothing that was changed, cut, moved, or sealed with another key', () => {
+it('rejects text that was changed, truncated, moved, or encrypted with another key', () => {
   const sealed = sealer.seal('a secret', 'alice');
   const [version = '', keyId = '', text = ''] = sealed.split('.');
   for (let at = 0; at < text.length - 1; at++) {

@@ -25,7 +25,7 @@ it.each([
   expect(duration(ms)).toBe(text);
 });
 
-it('counts nouns', () => {
+it('nouns have a singular and a plural', () => {
   expect([plural(0, 'row'), plural(1, 'row'), plural(1_234, 'row')]).toEqual([
     '0 rows',
     '1 row',
@@ -48,7 +48,7 @@ it.each([
 });
 
 it.each(['', 'yesterday', '2026-13-01', '2026-11-01T12:00', '7', '7y', '-7d', 'tomorrow'])(
-  '%j is no time',
+  '%j is not a time',
   (text) => {
     expect(readTime(text, nowMs)).toBeUndefined();
   },

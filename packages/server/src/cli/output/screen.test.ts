@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Screen } from './screen.ts';
 
-/** What a terminal shows of what was written: enough of one to hold these frames. */
+/** A minimal terminal: what it shows after the written bytes. */
 const terminal = (columns: number) => {
   const rows: string[] = [''];
   let [row, column] = [0, 0];
@@ -34,7 +34,7 @@ const terminal = (columns: number) => {
   };
 };
 
-it('draws each frame over the one before, in one write', () => {
+it('draws each frame over the previous one, in one write', () => {
   const shown = terminal(20);
   const screen = new Screen(shown);
   screen.draw(['one', 'a longer line', 'three']);
@@ -47,11 +47,11 @@ it('draws each frame over the one before, in one write', () => {
   shown.write('done\n');
   expect(shown.shown()).toEqual(['a', 'b', 'c', 'd', 'done']);
   expect(shown.writes).toHaveLength(4);
-  // Nothing is cleared before it is written again: that is what flickers.
+  // Clearing lines before they are written again would flicker.
   for (const text of shown.writes) expect(text).not.toMatch(/2J|\[2K/);
 });
 
-it('cuts what would wrap, and what is too much for the terminal', () => {
+it('truncates long lines, and frames that exceed the terminal', () => {
   const shown = terminal(10);
   new Screen(shown).draw(['0123456789abcdef', ...Array.from({ length: 20 }, (_, at) => `line ${at}`)]);
   expect(shown.shown()[0]).toBe('012345678');

@@ -37,7 +37,7 @@ const failure = (read: () => unknown): ConfigError => {
 };
 
 describe('svc.json', () => {
-  it('gives graphs with absolute files, in the order they were written', () => {
+  it('returns graphs with absolute paths, in the order of the file', () => {
     mkdirSync(join(dir, 'src'));
     writeFileSync(join(dir, 'src', 'b.mjs'), '');
     const project = load({
@@ -57,7 +57,7 @@ describe('svc.json', () => {
     expect(loadSvcJson(file, {}).graphs.get('agent')?.file).toBe(join(dir, 'agent.ts'));
   });
 
-  it('takes every key of a stock file without a warning', () => {
+  it('accepts every key of a stock file without a warning', () => {
     writeFileSync(join(dir, 'auth.ts'), '');
     const file = write(
       {
@@ -77,17 +77,17 @@ describe('svc.json', () => {
     expect(loadSvcJson(file, {})).toMatchObject({ compat: true, warnings: [] });
   });
 
-  it('is compatible when it says so', () => {
+  it('is compatible with LangGraph Platform when it sets compat', () => {
     expect(load({ compat: 'langgraph', graphs }).compat).toBe(true);
   });
 
-  it('warns of a key it does not know, and says which was meant', () => {
+  it('warns of an unknown key, and suggests the right one', () => {
     expect(load('{\n"graphs": {"agent": "./agent.ts:graph"},\n"dependancies": []}').warnings).toEqual([
       'svc.json:3:1 dependancies: svc does not know this key and ignores it; did you mean "dependencies"?',
     ]);
   });
 
-  it('reads variables from a file or a map, and the environment of the process beats both', () => {
+  it('reads variables from a file or a map; the environment of the process has priority', () => {
     writeFileSync(join(dir, '.env'), 'A=1\nB="two words"\n# C=3\n');
     expect(load({ graphs, env: '.env' }, { A: 'mine' })).toMatchObject({
       env: { B: 'two words' },
@@ -158,7 +158,7 @@ describe('svc.json', () => {
       { graphs, checkpointer: { ttl: { default_ttl: '30d' } } },
       ['checkpointer.ttl.default_ttl', 'must be a number of minutes'],
     ],
-    ['a ttl of nothing', { graphs, store: { ttl: { default_ttl: 0 } } }, ['greater than 0']],
+    ['a ttl of zero', { graphs, store: { ttl: { default_ttl: 0 } } }, ['greater than 0']],
     [
       'a ttl that is a number',
       { graphs, checkpointer: { ttl: 60 } },
@@ -188,13 +188,13 @@ describe('svc.json', () => {
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
     ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
-    ['what is no JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
-  ])('refuses %s', (_name, content, parts) => {
+    ['text that is not JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
+  ])('is rejected for %s', (_name, content, parts) => {
     const { message } = failure(() => load(content));
     for (const part of parts) expect(message).toContain(part);
   });
 
-  it('reports all mistakes at once, those of the settings with them', () => {
+  it('is rejected with all mistakes at once, including those of the settings', () => {
     write({
       graphs: { a: './no.ts:graph', toString: './agent.ts:graph' },
       env: '.env',
@@ -209,27 +209,27 @@ describe('svc.json', () => {
     ]);
   });
 
-  it('a file that cannot be read is a mistake too', () => {
+  it('that cannot be read is an error too', () => {
     expect(failure(() => loadSvcJson(join(dir, 'none.json'), {})).message).toContain('cannot be read');
   });
 });
 
-describe('finding the config file', () => {
-  it('svc.json comes before langgraph.json', () => {
+describe('the search for the config file', () => {
+  it('prefers svc.json to langgraph.json', () => {
     write({ graphs }, 'langgraph.json');
     expect(findConfigFile(dir)).toBe(join(dir, 'langgraph.json'));
     write({ graphs });
     expect(findConfigFile(dir)).toBe(join(dir, 'svc.json'));
   });
 
-  it('--config names a file or its folder', () => {
+  it('uses --config with a file or its folder', () => {
     const file = write({ graphs }, 'other.json');
     expect(findConfigFile('/', file)).toBe(file);
     write({ graphs });
     expect(findConfigFile('/', dir)).toBe(join(dir, 'svc.json'));
   });
 
-  it('a command that serves needs one, a command about settings does not', () => {
+  it('fails without a file for commands that serve, not for commands about settings', () => {
     expect(failure(() => loadConfig({ cwd: dir, env: {} })).message).toContain('there is no svc.json');
     expect(loadSettings({ cwd: dir, env: {} }).settings.storage.dataDir).toBe(join(dir, '.svc'));
     expect(failure(() => loadSettings({ cwd: dir, env: {}, configPath: 'x.json' })).message).toContain(
@@ -239,7 +239,7 @@ describe('finding the config file', () => {
 });
 
 describe('svc.schema.json', () => {
-  it('is what the generator makes of the schema (npm run generate)', () => {
+  it('equals the generated schema (npm run generate)', () => {
     const committed = readFileSync(new URL('../../../svc.schema.json', import.meta.url), 'utf8');
     expect(committed).toBe(svcJsonSchema());
   });

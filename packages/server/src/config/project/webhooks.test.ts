@@ -21,14 +21,14 @@ const read = (section: unknown, env: Record<string, string> = {}, compat = false
 };
 
 describe('the webhooks section', () => {
-  it('may say nothing: http and https on the usual ports, never this machine', () => {
+  it('may be absent: http and https on the usual ports, never this machine', () => {
     const { rules, mistakes } = read({});
     expect(mistakes).toEqual([]);
     expect(rules.headers.size).toBe(0);
     expect(rules.url).toEqual({ httpsOnly: false, loopback: false });
   });
 
-  it('narrows and opens where webhooks may go', () => {
+  it('restricts and extends the allowed URLs', () => {
     const url = {
       require_https: true,
       allowed_domains: ['*.Example.com'],
@@ -45,7 +45,7 @@ describe('the webhooks section', () => {
     });
   });
 
-  it('fills variables with the prefix into headers, and no print shows them', () => {
+  it('replaces variables with the prefix in headers, and never prints them', () => {
     const env = { SVC_WEBHOOK_TOKEN: 'hunter2', SVC_WEBHOOK_B: '$&' };
     const { headers, rules, mistakes } = read(
       {
@@ -70,14 +70,14 @@ describe('the webhooks section', () => {
     ['a credential by its name', { Authorization: 'Bearer written-down' }],
     ['a key', { 'X-Api-Key': 'written-down' }],
     ['a cookie', { cookie: 'a=b' }],
-  ])('refuses a header with a secret that any URL would get: %s', (_, headers) => {
+  ])('rejects a secret header that would be sent to any URL: %s', (_, headers) => {
     const { mistakes } = read({ headers }, env);
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]?.problem).toContain('would be sent to any URL that a client names');
     expect(mistakes[0]?.remedy).toMatch(/webhooks\.secret_domains.*webhooks\.url\.allowed_domains/);
   });
 
-  it('keeps headers with secrets apart, for listed hosts, over https', () => {
+  it('allows secret headers for listed hosts over https', () => {
     const headers = { 'x-token': '${{ env.SVC_WEBHOOK_TOKEN }}', 'x-from': 'svc' };
     const { rules, mistakes } = read({ headers, secret_domains, url: { allowed_domains: ['a.test'] } }, env);
     expect(mistakes).toEqual([]);
@@ -90,7 +90,7 @@ describe('the webhooks section', () => {
     expect(read({ headers: { 'x-from': 'svc' } }).mistakes).toEqual([]);
   });
 
-  it('takes another prefix, and the stock one for stock files', () => {
+  it('accepts another prefix, and the stock prefix in stock files', () => {
     expect(
       read({ env_prefix: 'HOOK_', headers: { a: '${{ env.HOOK_A }}' }, secret_domains }, { HOOK_A: '1' })
         .headers,
@@ -111,7 +111,7 @@ describe('the webhooks section', () => {
     [{ 'Content-Length': '1' }, 'sets itself'],
     [{ 'svc-signature': 'x' }, 'sets itself'],
     [{ a: 'x', A: 'y' }, 'is there twice'],
-  ])('with headers %j is refused', (headers, problem) => {
+  ])('with headers %j is rejected', (headers, problem) => {
     const env = { DATABASE_URI: 'x', SVC_WEBHOOK_SECRET: 'x', SVC_WEBHOOK_LINES: 'a\r\nb: c' };
     const { mistakes } = read({ headers }, env);
     expect(mistakes.map((mistake) => mistake.problem).join()).toContain(problem);

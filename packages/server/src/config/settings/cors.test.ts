@@ -15,7 +15,7 @@ describe('the cors section', () => {
     expect(withOrigins(undefined, undefined)).toBeUndefined();
   });
 
-  it('allows what it names, every method and header, and no cookies', () => {
+  it('allows the listed origins, every method and header, and no cookies', () => {
     const { rules, mistakes } = read({
       allow_origins: ['https://App.example.com:443', 'capacitor://localhost'],
     });
@@ -30,7 +30,7 @@ describe('the cors section', () => {
     });
   });
 
-  it('takes a pattern for the whole of an origin', () => {
+  it('accepts a pattern for the whole origin', () => {
     const pattern = read({ allow_origin_regex: String.raw`https://a\.example|https://b\.example` }).rules
       ?.originPattern;
     const fits = (origin: string) => pattern?.test(origin);
@@ -45,7 +45,7 @@ describe('the cors section', () => {
     ).toEqual([false, false, false, false]);
   });
 
-  it('gives its other rules to the origins of the setting, which are the only ones then', () => {
+  it('applies its other rules to the origins of the setting, which replace its own', () => {
     const { rules } = read({ allow_origins: ['https://a.example'], allow_origin_regex: '.*', max_age: 5 });
     expect(withOrigins(rules, ['https://b.example'])).toEqual({
       ...rules,
@@ -69,7 +69,7 @@ describe('the cors section', () => {
     [{ allow_headers: ['x-a, x-b'] }, 'allow_headers.0', 'is not the name of a header'],
     [{ expose_headers: ['x\r\ny'] }, 'expose_headers.0', 'is not the name of a header'],
     [{ allow_methods: ['GET POST'] }, 'allow_methods.0', 'is not the name of a method'],
-  ])('%j is refused', (section, where, problem) => {
+  ])('%j is rejected', (section, where, problem) => {
     const { mistakes } = read(section);
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]?.where).toBe(`http.cors.${where}`);

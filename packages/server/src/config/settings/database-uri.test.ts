@@ -2,7 +2,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { parseDatabaseUri } from './database-uri.ts';
 
-/** What the driver makes of each host. */
+/** Parses the URI, and returns what the driver reads from each host's URI. */
 const read = (text: string) => {
   const parsed = parseDatabaseUri(text);
   if ('problem' in parsed) return parsed.problem;
@@ -31,7 +31,7 @@ describe('a PostgreSQL URI', () => {
     ['postgresql://u:p@/db?host=a,b&port=7', ['u p a 7 db', 'u p b 7 db']],
     ['postgresql://h/?user=u&password=p&dbname=db', ['u p h 5432 db']],
     ['postgresql://u:p@h/d%20b%C3%A9', ['u p h 5432 d bé']],
-  ])('%s', (text, expected) => {
+  ])('is split by host: %s', (text, expected) => {
     expect(read(text)).toEqual(expected);
   });
 
@@ -47,11 +47,11 @@ describe('a PostgreSQL URI', () => {
       'postgresql://h/db?target_session_attrs=master',
       'has a target_session_attrs that is none of any, read-write, read-only, primary, standby, prefer-standby',
     ],
-  ])('%s is refused', (text, problem) => {
+  ])('%s is rejected', (text, problem) => {
     expect(read(text)).toBe(problem);
   });
 
-  it('passes other parameters on, and adds options behind those that are there', () => {
+  it('keeps other parameters, and appends options to existing ones', () => {
     const parsed = parseDatabaseUri(
       'postgresql://h/db?sslmode=require&options=-c%20work_mem%3D8MB&connect_timeout=3&application_name=x',
       { options: '-c jit=off' },

@@ -17,13 +17,13 @@ describe('durations', () => {
   });
 
   it.each(['', '30', 's', '-1s', '1 s', '1e3s', '30S', '1h30m', '٣s', 'Infinitys', '999999999999999d'])(
-    '%j is no duration',
+    '%j is not a duration',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
 
-  it('what is formatted reads back as the same number', () => {
+  it('are formatted to text that parses to the same number', () => {
     fc.assert(
       fc.property(fc.nat({ max: 1e12 }), (ms) => {
         expect(parseDuration(formatDuration(ms))).toBe(ms);
@@ -31,7 +31,7 @@ describe('durations', () => {
     );
   });
 
-  it('any text is a whole number of milliseconds or nothing', () => {
+  it('are whole milliseconds or undefined for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.]{0,20}(ms|s|m|h|d)$/)), (text) => {
         const ms = parseDuration(text);

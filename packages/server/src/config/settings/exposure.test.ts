@@ -24,9 +24,9 @@ const read = (settings: Partial<Record<SettingKey, string>>, sections?: object) 
 const apiKeys = 'a-key-of-thirty-two-letters-at-least';
 const auth = { path: './auth.ts:auth' };
 
-describe('who may reach the server', () => {
+describe('access to the server', () => {
   it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', 'localhost', 'LOCALHOST'])(
-    'is this machine on %s',
+    'is allowed to this machine on %s',
     (host) => {
       const { exposure, mistakes } = read({ host });
       expect([exposure.mode, mistakes]).toEqual([{ kind: 'anonymous', local: true }, []]);
@@ -34,7 +34,7 @@ describe('who may reach the server', () => {
   );
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'localhost.example.com', '::2', 'myhost', '128.0.0.1'])(
-    'is nobody on %s, when nothing tells who they are',
+    'on %s needs authentication',
     (host) => {
       expect(read({ host }).mistakes).toEqual([
         {
@@ -52,13 +52,13 @@ describe('who may reach the server', () => {
     },
   );
 
-  it('is decided by auth before keys before nothing', () => {
+  it('is decided by custom auth first, then by API keys, then anonymous', () => {
     expect(read({ apiKeys }, { auth }).exposure.mode).toEqual({ kind: 'custom' });
     expect(read({ apiKeys, allowAnonymous: 'true' }).exposure.mode.kind).toBe('keys');
     expect(read({ allowAnonymous: 'true' }).exposure.mode).toEqual({ kind: 'anonymous', local: false });
   });
 
-  it('is warned of when a part of the configuration does not do what it looks like', () => {
+  it('has warnings for configuration that has no effect', () => {
     const warnings = (...given: Parameters<typeof read>) => read(...given).exposure.warnings.join('\n');
     expect(warnings({})).toBe('');
     expect(warnings({ apiKeys }, { auth })).toContain('SVC_API_KEY is set and not used');
@@ -71,7 +71,7 @@ describe('who may reach the server', () => {
 
 describe('every origin with credentials', () => {
   const cors = { allow_origins: ['*'], allow_credentials: true };
-  it('is a mistake, wherever the two come from', () => {
+  it('is rejected, whatever the source of the two', () => {
     expect(read({ apiKeys }, { http: { cors } }).mistakes).toMatchObject([
       { where: 'http.cors.allow_origins' },
     ]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret, withoutPassword } from './secret.ts';
 
 describe('a secret', () => {
-  it('shows itself to nobody but reveal()', () => {
+  it('is only returned by reveal()', () => {
     const secret = new Secret('hunter2');
     const prints = [
       String(secret),
@@ -28,7 +28,7 @@ describe('a database URI without its password', () => {
     expect(withoutPassword(uri)).toBe(shown);
   });
 
-  it('never shows a password, whatever characters it has', () => {
+  it('never contains a password with any characters', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.constantFrom('', '@', '/', ':', '?', '#', '%40'), (word, odd) => {
         expect(withoutPassword(`postgres://u:${odd}${word}${odd}@host:5432/db`)).not.toContain(word);

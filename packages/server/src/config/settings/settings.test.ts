@@ -66,7 +66,7 @@ describe('settings', () => {
     expect(new Set(Object.values(origins).map(({ origin }) => origin))).toEqual(new Set(['default']));
   });
 
-  it('every default is a value that its own setting accepts, on one core too', () => {
+  it('have defaults that the settings themselves accept, also on one core', () => {
     for (const cores of [1, 2, 1_000]) {
       const { mistakes } = readSettings({
         ...base,
@@ -77,7 +77,7 @@ describe('settings', () => {
     expect(resolveSettings({ ...base, machine: { cores: 1 } }).runs.executors).toBe(1);
   });
 
-  it('a flag beats a variable beats the env of the file beats its settings beats the default', () => {
+  it('have priorities: flag, variable, env of the file, settings of the file, default', () => {
     const all = {
       ...base,
       flags: { port: '1' },
@@ -105,7 +105,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('a relative data directory starts from where it was written', () => {
+  it('resolve a relative data directory from the place where it was written', () => {
     const dirs = [
       { ...base, file, env: { SVC_DATA_DIR: 'data' } },
       { ...base, file, flags: { dataDir: './data' } },
@@ -114,7 +114,7 @@ describe('settings', () => {
     expect(dirs).toEqual(['/work/data', '/work/data', '/project/data']);
   });
 
-  it('stock variables that carry their unit in the name are understood', () => {
+  it('accept stock variables with the unit in the name', () => {
     const settings = resolveSettings({
       ...base,
       env: { BG_JOB_TIMEOUT_SECS: '60', HTTP_MAX_REQUEST_BODY_BYTES: '2048', LOG_LEVEL: 'WARNING' },
@@ -124,24 +124,24 @@ describe('settings', () => {
     expect(settings.log.level).toBe('warn');
   });
 
-  it('an empty variable is one that is not set', () => {
+  it('treat an empty variable as not set', () => {
     expect(resolveSettings({ ...base, env: { SVC_PORT: '' } }).origins.port.origin).toBe('default');
   });
 
-  it('cannot be changed afterwards', () => {
+  it('are read-only', () => {
     const settings = testSettings({ dataDir: '/tmp/x' });
     expect(() => Object.assign(settings.http, { port: 1 })).toThrow(TypeError);
     expect(() => Object.assign(settings, { http: {} })).toThrow(TypeError);
   });
 
-  it('no print of them shows the password of the database', () => {
+  it('never print the password of the database', () => {
     const settings = resolveSettings({ ...base, env: { DATABASE_URI: 'postgres://u:hunter2@host/db' } });
     expect(JSON.stringify(settings)).not.toContain('hunter2');
     expect(settings.origins.databaseUri.shown).toBe('postgres://u:[redacted]@host/db');
     expect(settings.storage.databaseUri?.reveal()).toBe('postgres://u:hunter2@host/db');
   });
 
-  it('no print of them shows the key that signs webhooks', () => {
+  it('never print the key that signs webhooks', () => {
     const settings = resolveSettings({
       ...base,
       env: { SVC_WEBHOOK_SECRET: 'hunter2-hunter2-hunter2-hunter2-hunter2' },
@@ -150,7 +150,7 @@ describe('settings', () => {
     expect(settings.egress.webhookSecret?.reveal()).toBe('hunter2-hunter2-hunter2-hunter2-hunter2');
   });
 
-  it('no print of them shows an API key', () => {
+  it('never print an API key', () => {
     const settings = resolveSettings({
       ...base,
       env: { SVC_API_KEY: 'hunter2-hunter2-hunter2-hunter2-a, hunter2-hunter2-hunter2-hunter2-b' },
@@ -163,7 +163,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('name who may reach the server, and how often', () => {
+  it('include who may reach the server, and rate limits', () => {
     const env = {
       SVC_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
       CORS_ALLOW_ORIGINS: 'https://A.example:443,null',
@@ -187,7 +187,7 @@ describe('settings', () => {
     });
   });
 
-  it('name the hosts that may be called although they are private', () => {
+  it('include private hosts that may be called', () => {
     const settings = resolveSettings({ ...base, env: { SVC_EGRESS_ALLOW: 'Minio.local:9000, 10.0.0.7' } });
     expect(settings.egress.allow).toEqual([
       { host: 'minio.local', port: 9_000 },
@@ -197,7 +197,7 @@ describe('settings', () => {
   });
 });
 
-describe('a wrong setting', () => {
+describe('an invalid setting', () => {
   it.each([
     ['SVC_PORT', 'http', '"http": is not a whole number', 'from 0 to 65535'],
     ['SVC_PORT', '65536', 'is out of range', 'from 0 to 65535'],
@@ -243,7 +243,7 @@ describe('a wrong setting', () => {
       '[redacted]: names a host or a port',
       'percent-encoded',
     ],
-  ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {
+  ])('%s=%s is rejected with its name, value, problem and remedy', (variable, value, problem, remedy) => {
     const { mistakes, settings } = readSettings({ ...base, env: { [variable]: value } });
     const message = new ConfigError(mistakes).message;
     expect(settings).toBeUndefined();
@@ -254,7 +254,7 @@ describe('a wrong setting', () => {
     expect(message).not.toContain('hunter2');
   });
 
-  it('is reported together with all the others', () => {
+  it('is reported together with all others', () => {
     const { mistakes } = readSettings({
       ...base,
       flags: { port: 'x' },
@@ -286,7 +286,7 @@ describe('the list of settings', () => {
 it.each([
   [true, 'default'],
   [false, undefined],
-])('Runs are traced by default for who develops, and for nobody else: %s', (develops, project) => {
+])('runs are traced by default during development only: %s', (develops, project) => {
   const { platform } = resolveSettings({ ...base, file, machine: { ...base.machine, develops } });
   expect(platform.tracingProject).toBe(project);
 });

@@ -13,11 +13,11 @@ describe('sizes', () => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  it.each(['', '20', 'mb', '-1mb', '20 mb', '20mib', '999999999999999gb'])('%j is no size', (text) => {
+  it.each(['', '20', 'mb', '-1mb', '20 mb', '20mib', '999999999999999gb'])('%j is not a size', (text) => {
     expect(parseSize(text)).toBeUndefined();
   });
 
-  it('what is formatted reads back as the same number', () => {
+  it('are formatted to text that parses to the same number', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2 ** 40 }), (bytes) => {
         expect(parseSize(formatSize(bytes))).toBe(bytes);

@@ -17,7 +17,7 @@ const assistant: AssistantRow = {
   updated_at: '2026-01-01T00:00:00Z',
 };
 
-/** An executor that counts what it is asked; `answer` says what to each. */
+/** An executor that counts its commands; `answer` returns the result of each. */
 const counting = (answer: (count: number, command: IntrospectCommand) => Promise<unknown>) => {
   const commands: IntrospectCommand[] = [];
   const service = new IntrospectionService({
@@ -26,8 +26,8 @@ const counting = (answer: (count: number, command: IntrospectCommand) => Promise
   return { commands, service };
 };
 
-describe('what is known of a graph', () => {
-  it('is asked once for each question and version', async () => {
+describe('the cached schemas of a graph', () => {
+  it('are requested once per query and version', async () => {
     const { commands, service } = counting((count) => Promise.resolve(count));
     const schemas = { what: 'schemas' } as const;
     expect(await Promise.all([service.ask(assistant, schemas), service.ask(assistant, schemas)])).toEqual([
@@ -39,21 +39,21 @@ describe('what is known of a graph', () => {
     expect(commands.map(({ what }) => what)).toEqual(['schemas', 'graph', 'graph', 'schemas']);
   });
 
-  it('is not what was known of an assistant that had the same id before', async () => {
+  it('are not those of an earlier assistant with the same id', async () => {
     const { service } = counting((_, { graph_id }) => Promise.resolve(graph_id));
     expect(await service.ask(assistant, { what: 'schemas' })).toBe('agent');
     const again = { ...assistant, graph_id: 'other', created_at: '2026-01-02T00:00:00Z' };
     expect(await service.ask(again, { what: 'schemas' })).toBe('other');
   });
 
-  it('is not the memory of a failure, which comes through as it is', async () => {
+  it('do not include failures, which are thrown unchanged', async () => {
     const broken = new Problem('invalid', 'Graph "agent" cannot be loaded');
     const { service } = counting((count) => (count === 1 ? Promise.reject(broken) : Promise.resolve(count)));
     await expect(service.ask(assistant, { what: 'schemas' })).rejects.toBe(broken);
     expect(await service.ask(assistant, { what: 'schemas' })).toBe(2);
   });
 
-  it('is forgotten, oldest first, when it becomes too much', async () => {
+  it('are evicted, oldest first, above the limit', async () => {
     const { commands, service } = counting((count) => Promise.resolve(count));
     const ask = (n: number) => service.ask(assistant, { what: 'subgraphs', namespace: `n${n}` });
     for (let n = 0; n <= 200; n++) await ask(n);

@@ -9,7 +9,7 @@ const at = (schedule: string, timezone: string | null = null, end_time: string |
 });
 
 describe('a cron', () => {
-  it('fires at the next time that its fields name, in its time zone', () => {
+  it('fires at the next matching time in its time zone', () => {
     expect(nextTick(at('30 9 * * 1-5'), '2026-11-20T09:30:00Z')).toBe('2026-11-23T09:30:00.000Z');
     expect(nextTick(at('30 9 * * *', 'Asia/Kolkata'), '2026-11-20T09:30:00Z')).toBe(
       '2026-11-21T04:00:00.000Z',
@@ -17,9 +17,9 @@ describe('a cron', () => {
     expect(nextTick(at('0 0 29 2 *'), '2026-11-20T00:00:00Z')).toBe('2028-02-29T00:00:00.000Z');
   });
 
-  it('fires once when the clock is put back, and not in vain when it is put forward', () => {
+  it('fires once when the clock is set back, and only at existing times when it is set forward', () => {
     const berlin = at('30 2 * * *', 'Europe/Berlin');
-    // 2026-10-25: 02:30 comes twice. 2026-03-29: it does not come.
+    // 2026-10-25: 02:30 happens twice. 2026-03-29: it does not happen.
     const back = nextTick(berlin, '2026-10-24T12:00:00Z') ?? '';
     expect(back.slice(0, 10)).toBe('2026-10-25');
     expect(nextTick(berlin, back)?.slice(0, 10)).toBe('2026-10-26');
@@ -38,11 +38,11 @@ describe('a cron', () => {
     ['61 * * * *', null, null, 'no cron expression'],
     ['a b c d e', null, null, 'no cron expression'],
     ['0 * * * *', 'Mars/Olympus', null, 'no IANA time zone'],
-  ])('%s in %s until %s is refused with a sentence', (schedule, timezone, end_time, sentence) => {
+  ])('%s in %s until %s is rejected with a message', (schedule, timezone, end_time, sentence) => {
     expect(() => firstTick(at(schedule, timezone, end_time), '2026-11-20T00:00:00Z')).toThrow(sentence);
   });
 
-  it('goes on and on, a minute apart at least', () => {
+  it('has an endless sequence of times, at least a minute apart', () => {
     const field = (max: number) => fc.oneof(fc.constant('*'), fc.integer({ min: 0, max }).map(String));
     const zone = fc.constantFrom(
       'UTC',

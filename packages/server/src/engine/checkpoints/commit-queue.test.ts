@@ -1,9 +1,9 @@
-// A writer may hand over its items in several flushes.
+// A writer may provide its items in several flushes.
 import { describe, expect, it } from 'vitest';
 import type { CheckpointBatch } from '../../storage/deployment/checkpoints.ts';
 import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
 
-/** A writer with so many events, one for each flush. */
+/** A writer with the given number of events, one per flush. */
 const eventsOf = (count: number): Writer => {
   let id = 0;
   return {
@@ -19,7 +19,7 @@ const eventsOf = (count: number): Writer => {
   };
 };
 
-/** Storage that records the flushes, and answers the one with the given number otherwise. */
+/** Storage that records the flushes, and returns `answer` for the flush with the given number. */
 const openQueue = (failing?: number, answer?: () => string[]) => {
   const flushes: number[][] = [];
   const commit = (batch: CheckpointBatch): Promise<string[]> => {
@@ -30,20 +30,20 @@ const openQueue = (failing?: number, answer?: () => string[]) => {
 };
 
 describe('a writer with items for several flushes', () => {
-  it('is stored when all of them are', async () => {
+  it('is stored when all flushes are', async () => {
     const { queue, flushes } = openQueue();
     await queue.commit(eventsOf(3));
     expect(flushes).toEqual([[0], [1], [2]]);
   });
 
-  it('fails with the error of any of them', async () => {
+  it('fails with the error of any flush', async () => {
     const { queue } = openQueue(2, () => {
       throw new Error('no such row');
     });
     await expect(queue.commit(eventsOf(3))).rejects.toThrow('no such row');
   });
 
-  it('loses its lease with any of them', async () => {
+  it('loses its lease with any flush', async () => {
     const { queue } = openQueue(1, () => ['run']);
     await expect(queue.commit(eventsOf(3))).rejects.toThrow(LeaseLost);
   });

@@ -5,7 +5,7 @@ import { childRefs, type Blob } from './blob.ts';
 import { RefCache } from './ref-cache.ts';
 import { anyValue, assertSame, message, testCodec as codec } from './test-values.ts';
 
-/** A blob space in memory that checks what storage would rely on. */
+/** An in-memory blob space that checks what storage relies on. */
 class Space {
   readonly blobs = new Map<string, Blob>();
 
@@ -15,7 +15,7 @@ class Space {
     return ref;
   }
 
-  /** Reads through the blobs that a walk of `refs` finds, as SQL does. */
+  /** Reads the blobs that are reachable through `refs`, as SQL does. */
   get(ref: string, cache?: RefCache): unknown {
     const reached = new Map<string, Blob>();
     const open = codec.hashesOf(ref);
@@ -28,7 +28,7 @@ class Space {
     return codec.join(ref, (hash) => reached.get(hash), cache);
   }
 
-  /** Payloads, 16 bytes per reference, 90 per row. */
+  /** Size of the payloads, plus 16 bytes per reference and 90 per row. */
   get bytes(): number {
     let sum = 0;
     for (const { payload, refs } of this.blobs.values()) {
@@ -84,8 +84,8 @@ const edit = (list: unknown[], { at, how, value }: Edit): unknown[] => {
   return list;
 };
 
-describe('split and join', () => {
-  test('give back any value', () => {
+describe('split() and join()', () => {
+  test('restore any value', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
         const space = new Space();
@@ -95,7 +95,7 @@ describe('split and join', () => {
     );
   });
 
-  test('give back every state of a list that a graph edits and mutates, in one session', () => {
+  test('restore every state of a list that a graph edits and mutates in one session', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(message(anyValue), anyValue), { maxLength: 30, size: 'max' }),
@@ -110,7 +110,7 @@ describe('split and join', () => {
             const ref = space.put(list, cache);
             states.push({ ref, text: codec.encode(list) });
             assertSame(space.get(ref), list);
-            // Now and then the graph gets what was stored, as after a resume.
+            // Sometimes the graph gets the stored list, as after a resume.
             if (step.at % 5 === 0) list = space.get(ref, cache) as unknown[];
           }
           for (const { ref, text } of states) assertSame(space.get(ref), codec.decode(text));
@@ -120,7 +120,7 @@ describe('split and join', () => {
     );
   });
 
-  test('name a list by its content alone, whatever was stored before it', () => {
+  test('name a list by its content only, whatever was stored before', () => {
     const cache = new RefCache();
     const space = new Space();
     const list: BaseMessage[] = [];
@@ -130,7 +130,7 @@ describe('split and join', () => {
     }
   });
 
-  test('notice a change deep inside an element that stayed the same object', () => {
+  test('detect a change deep inside an element that is the same object', () => {
     const cache = new RefCache();
     const space = new Space();
     const list = Array.from({ length: 20 }, (_, index) => ({
@@ -152,7 +152,7 @@ describe('split and join', () => {
     expect(codec.split([...list], cache).blobs.length).toBeLessThanOrEqual(1);
   });
 
-  test('recognise after a join what was joined', () => {
+  test('recognize lists that were joined', () => {
     const space = new Space();
     const ref = space.put(Array.from({ length: 100 }, (_, index) => turn(index)));
     const cache = new RefCache();
@@ -200,7 +200,7 @@ describe('split and join', () => {
   });
 });
 
-test('a missing blob is an error that names it', () => {
+test('throw an error that names a missing blob', () => {
   const { ref } = codec.split([turn(1)]);
   expect(() => codec.join(ref, () => undefined)).toThrow(`blob ${codec.hashesOf(ref)[0]} is missing`);
   expect(() => codec.join('?', () => undefined)).toThrow('"?" is not a reference');

@@ -1,4 +1,4 @@
-// Random values of every kind that a graph may keep, and an equality that sees what JSON would lose. For tests.
+// Random values of every kind that a graph may return, and an equality that compares details that JSON would lose. For tests.
 import { deepStrictEqual } from 'node:assert/strict';
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
@@ -50,7 +50,7 @@ const record = (value: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unkno
     return object;
   });
 
-/** What JSON can hold, the finest differences included. */
+/** Values that JSON can represent, including the finest differences. */
 const json = fc.letrec<{ value: unknown; record: Record<string, unknown> }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -124,7 +124,7 @@ export const message = (artifact: fc.Arbitrary<unknown>): fc.Arbitrary<messages.
     fc.uuid().map((id) => new messages.RemoveMessage({ id })),
     fc
       .tuple(content, text)
-      .map(([said, extra]) => Object.assign(new messages.AIMessage({ content: said }), { extra })),
+      .map(([source, extra]) => Object.assign(new messages.AIMessage({ content: source }), { extra })),
   );
 
 const bytes = fc.uint8Array({ maxLength: 80 });
@@ -203,7 +203,7 @@ function* endless(): Generator<number> {
   for (;;) yield 1;
 }
 
-/** What a graph may hand over by mistake: much of it cannot be stored. */
+/** Values that a graph may return by mistake; many of them cannot be stored. */
 export const oddValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -245,11 +245,11 @@ export const oddValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((ti
   ),
 })).value;
 
-/** What a message says of itself: its constructor arguments as they are now. Absent and undefined are one there. */
-const dictionary = (said: messages.BaseMessage): object => {
-  const live = said as unknown as Record<string, unknown>;
-  const given = Object.entries(said.lc_kwargs as Record<string, unknown>);
-  const now = given.map(([name, part]): [string, unknown] => [name, name in said ? live[name] : part]);
+/** The current constructor arguments of a message. Absent and undefined are equal there. */
+const dictionary = (source: messages.BaseMessage): object => {
+  const live = source as unknown as Record<string, unknown>;
+  const given = Object.entries(source.lc_kwargs as Record<string, unknown>);
+  const now = given.map(([name, part]): [string, unknown] => [name, name in source ? live[name] : part]);
   return Object.fromEntries(now.filter(([, part]) => part !== undefined));
 };
 
@@ -273,7 +273,7 @@ const comparable = (value: unknown): unknown => {
   const isMessage = messages.BaseMessage.isInstance(value);
   const out: Record<string, unknown> = isMessage ? { dict: comparable(dictionary(value)) } : {};
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Two invalid dates are the same to us; to deepStrictEqual of Node 20 they are not.
+  // Two invalid dates are equal here; deepStrictEqual of Node 20 considers them different.
   if (value instanceof Date && Number.isNaN(value.getTime())) return { class: prototype, time: 'invalid' };
   if (
     ArrayBuffer.isView(value) ||
@@ -290,7 +290,7 @@ const comparable = (value: unknown): unknown => {
   return { class: prototype, fields: out };
 };
 
-/** Throws unless the values are the same to the last detail: -0, undefined against absent, classes, key order aside. */
+/** Throws unless the values are equal in every detail: -0, undefined against absent, classes; key order is ignored. */
 export const assertSame = (actual: unknown, expected: unknown): void => {
   deepStrictEqual(comparable(actual), comparable(expected));
 };

@@ -12,14 +12,14 @@ const nested = (depth: number): unknown => {
 };
 
 describe('a stored value', () => {
-  test('comes back as it was, whatever it is made of', () => {
+  test('is restored unchanged, for any type', () => {
     fc.assert(
       fc.property(anyValue, (value) => assertSame(codec.decode(codec.encode(value)), value)),
       { numRuns: 1500 },
     );
   });
 
-  test('is written as JSON itself writes it where JSON can hold it', () => {
+  test('is encoded as JSON encodes it, when JSON can represent it', () => {
     fc.assert(
       fc.property(jsonValue, (value) => {
         const json = JSON.stringify(value);
@@ -55,7 +55,7 @@ describe('a stored value', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('of a class that is not known comes back as its own properties', () => {
+  test('of an unknown class is restored as its own properties', () => {
     class Point {
       x = 1;
       when = new Date(5);
@@ -63,33 +63,33 @@ describe('a stored value', () => {
     assertSame(codec.decode(codec.encode({ at: new Point() })), { at: { x: 1, when: new Date(5) } });
   });
 
-  test('is what its toJSON says', () => {
+  test('is the result of its toJSON()', () => {
     const money = { toJSON: () => ({ amount: 5n }) };
     assertSame(codec.decode(codec.encode({ money })), { money: { amount: 5n } });
   });
 
-  test('makes messages without deriving fields from each other again', () => {
+  test('restores messages without deriving fields from each other again', () => {
     using warn = vi.spyOn(console, 'warn');
-    const said = new AIMessage({
+    const sentMessage = new AIMessage({
       content: [{ type: 'text', text: 'hi' }],
       response_metadata: { output_version: 'v1' },
     });
-    said.tool_calls = [];
-    said.additional_kwargs = {
+    sentMessage.tool_calls = [];
+    sentMessage.additional_kwargs = {
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
     };
-    const read = codec.decode(codec.encode(said)) as AIMessage;
-    expect(Object.assign(read, { lc_kwargs: 0 })).toStrictEqual(Object.assign(said, { lc_kwargs: 0 }));
+    const read = codec.decode(codec.encode(sentMessage)) as AIMessage;
+    expect(Object.assign(read, { lc_kwargs: 0 })).toStrictEqual(Object.assign(sentMessage, { lc_kwargs: 0 }));
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test('leaves out what a new message has anyway', () => {
+  test('omits fields that a new message has by default', () => {
     expect(codec.encode(new AIMessage({ content: 'hi', id: '1' }))).toBe(
       '{"$":"ai","id":"1","content":"hi"}',
     );
   });
 
-  test('keeps a cyclic or callable field of an error from hiding the error', () => {
+  test('keeps an error although a field of it is cyclic or callable', () => {
     const error = Object.assign(new Error('refused'), { status: 503, retry: () => 1, request: {} as object });
     error.request = { error };
     const read = codec.decode(codec.encode(error)) as Error;
@@ -97,7 +97,7 @@ describe('a stored value', () => {
     expect(Object.keys(read)).toEqual(['status']);
   });
 
-  test('that was a Send or a Command is one again', () => {
+  test('that is a Send or a Command is restored as one', () => {
     const command = codec.decode(codec.encode(new Command({ resume: 1, goto: new Send('a', { x: 1 }) })));
     expect(command).toBeInstanceOf(Command);
     expect((command as Command).goto).toMatchObject([{ node: 'a', args: { x: 1 } }]);
@@ -122,7 +122,7 @@ describe('a value that cannot be stored', () => {
       'value.later is a Promise, which cannot be stored: await it first',
     ],
     ['a cycle', { a: cycle }, 'value.a.list[0].up refers back to value.a: a cycle cannot be stored'],
-  ])('is refused with its place: %s', (_, value, reason) => {
+  ])('is rejected with its path: %s', (_, value, reason) => {
     expect(() => codec.encode(value)).toThrow(reason);
     expect(() => codec.split(value)).toThrow(CodecError);
   });
@@ -133,7 +133,7 @@ describe('a value that cannot be stored', () => {
   });
 });
 
-test('a damaged or hostile text becomes an error, never an object of a class it names', () => {
+test('in damaged or hostile text becomes an error, never an object of the class that it names', () => {
   expect(() => codec.decode('{"$":"constructor","of":1}')).toThrow('the tag "constructor" is unknown');
   expect(() => codec.decode('{"$":"bytes","kind":"Function","of":""}')).toThrow('unknown kind');
   const text =

@@ -66,7 +66,7 @@ describe('what clients get', () => {
     ]);
   });
 
-  test('holds what a tool message or a chunk adds', () => {
+  test('has the additional fields of a tool message or a chunk', () => {
     const tool = new ToolMessage({
       content: '',
       tool_call_id: 'c',
@@ -111,7 +111,7 @@ describe('what clients get', () => {
     expect(codec.toJson(undefined)).toBe('null');
   });
 
-  test('leaves the value as it was', () => {
+  test('does not change the value', () => {
     const value = { messages: [new HumanMessage('hi')], plain: { list: [1, undefined] } };
     const before = codec.encode(value);
     codec.toJson(value);
@@ -125,7 +125,7 @@ describe('what clients get', () => {
     });
   });
 
-  test('is JSON for every value that can be stored, and what cannot is refused before it is', () => {
+  test('is JSON for every value that can be stored; other values are rejected before', () => {
     let refused = 0;
     const stored = fc.property(oddValue, (value) => {
       let split: ReturnType<typeof codec.split>;
@@ -139,7 +139,7 @@ describe('what clients get', () => {
       }
       const blobs = new Map(split.blobs.map((blob) => [blob.hash, blob]));
       const shown = JSON.stringify(joinWire(split.ref, (hash) => blobs.get(hash)));
-      // What a client gets can be sent back.
+      // A client can send back what it has received.
       expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(JSON.parse(shown))));
     });
     fc.assert(stored, { numRuns: 2_000 });
@@ -147,7 +147,7 @@ describe('what clients get', () => {
   });
 });
 
-test('reading for clients loads no LangChain', () => {
+test('reading for clients does not load LangChain', () => {
   const seen = new Set<string>();
   const visit = (file: string): void => {
     if (seen.has(file)) return;

@@ -12,7 +12,7 @@ it.each([
   { kind: 'done', ...attempt, status: 'success', values: '{}', error: null },
   { kind: 'done', ...attempt, status: 'error', error },
   { kind: 'lost', ...attempt, message: 'gone', isOutage: true },
-])('%j is a message of an executor', (message) => {
+])('%j is a valid message of an executor', (message) => {
   expect(parseFromExecutor(message)).toEqual(message);
 });
 
@@ -35,6 +35,6 @@ it.each([
   { kind: 'lost', ...attempt },
   { kind: 'lost', ...attempt, message: 'gone' },
   { kind: 'lost', run_id: 7, lease_token: 1, message: 'gone', isOutage: true },
-])('%j is none', (message) => {
+])('%j is rejected', (message) => {
   expect(parseFromExecutor(message)).toBeUndefined();
 });

@@ -24,7 +24,7 @@ const changed = (change: (manager: CallbackManager) => void): Step => {
     const before = stateOf(manager);
     const copy = manager.copy();
     change(copy);
-    // What one holder does to its copy is not seen by others.
+    // Changes that one holder makes to its copy are not visible to others.
     expect(stateOf(manager)).toEqual(before);
     return copy;
   };
@@ -63,7 +63,7 @@ const stateOf = (manager: CallbackManager) => ({
 });
 
 describe('lean callbacks', () => {
-  it('become what those of the engine become, whatever is done with them', async () => {
+  it("behave like the engine's callback managers, for any operations", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const fields = () => ({ handlers: [handlers[0]!], inheritableHandlers: [handlers[0]!] });
@@ -78,7 +78,7 @@ describe('lean callbacks', () => {
     );
   });
 
-  it('are for graphs of the same LangChain only', () => {
+  it('are only for graphs with the same copy of LangChain', () => {
     const one = new Named('one');
     expect(
       callbacksOf(

@@ -18,7 +18,7 @@ const payload = fc.oneof(
 );
 
 describe('texts of messages', () => {
-  it('are what JSON.stringify() returns, the first time and later', () => {
+  it('equal the results of JSON.stringify(), the first time and later', () => {
     fc.assert(
       fc.property(payload, (value) => {
         const texts = new MessageTexts();

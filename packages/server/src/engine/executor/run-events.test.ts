@@ -1,4 +1,4 @@
-// What waits of the events of runs is bounded, whoever does not take them.
+// Waiting events of runs are bounded, whether or not they are consumed.
 import { describe, expect, it } from 'vitest';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import { EventBudget } from './event-budget.ts';
@@ -8,7 +8,7 @@ const kb = 1024;
 const mb = 1024 * kb;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A run whose messages are taken when the test says so. */
+/** A run whose messages the test consumes. */
 const openRun = (budget: EventBudget, run_id = 'run') => {
   const messages: FromExecutor[] = [];
   let acknowledged = 0;
@@ -33,7 +33,7 @@ const openRun = (budget: EventBudget, run_id = 'run') => {
     emit: (count: number, bytes = kb) => {
       for (let at = 0; at < count; at++) events.emit('custom', 'x'.repeat(bytes - 'custom'.length - 32));
     },
-    /** The server process acknowledges all that is sent, until nothing more comes. */
+    /** The server process acknowledges everything that is sent, until nothing more arrives. */
     takeAll: () => {
       for (; acknowledged < messages.length; acknowledged++) {
         const message = messages[acknowledged];
@@ -53,8 +53,8 @@ const openRun = (budget: EventBudget, run_id = 'run') => {
   };
 };
 
-describe('a run whose events the server process does not take', () => {
-  it('sends a little, lets as much wait as the budget allows, and drops its oldest events', async () => {
+describe('a run whose events the server process does not consume', () => {
+  it('sends a little, buffers up to the budget, and drops its oldest events', async () => {
     const budget = new EventBudget(4 * mb);
     const run = openRun(budget);
     for (let turn = 0; turn < 20; turn++) {
@@ -74,7 +74,7 @@ describe('a run whose events the server process does not take', () => {
     expect(ids.length).toBeLessThan(5_000);
   });
 
-  it('loses nothing that fits', async () => {
+  it('loses nothing that fits the budget', async () => {
     const run = openRun(new EventBudget(4 * mb));
     run.emit(3_000);
     await nextTurn();
@@ -83,7 +83,7 @@ describe('a run whose events the server process does not take', () => {
     expect(run.ids()).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
   });
 
-  it('sends the rest when its readers have had their time', async () => {
+  it('sends the rest when its readers have timed out', async () => {
     const budget = new EventBudget(4 * mb);
     const run = openRun(budget);
     run.emit(3_000);
@@ -92,7 +92,7 @@ describe('a run whose events the server process does not take', () => {
     expect(budget.bytes).toBe(0);
   });
 
-  it('costs no other run an event', async () => {
+  it('does not cost other runs an event', async () => {
     const budget = new EventBudget(4 * mb);
     const quiet = openRun(budget, 'quiet');
     const flood = openRun(budget, 'flood');
@@ -118,7 +118,7 @@ describe('a run whose events the server process does not take', () => {
     expect(run.ids().at(-1)).toBe(10);
   });
 
-  it('gives back what waits when nobody reads any more, and when it is over', () => {
+  it('releases its budget when there are no readers, and when it ends', () => {
     const budget = new EventBudget(4 * mb);
     const muted = openRun(budget);
     muted.emit(1_000);
@@ -138,7 +138,7 @@ describe('a logged run', () => {
     return run;
   };
 
-  it('stores a burst of events piece by piece, and those that report writes with what comes after them', () => {
+  it('stores a burst of events in pieces, and events of writes with the events after them', () => {
     const budget = new EventBudget(64 * mb);
     const run = openLogged(budget);
     run.emit(10_000);
@@ -158,7 +158,7 @@ describe('a logged run', () => {
     expect(budget.bytes).toBe(0);
   });
 
-  it('lets its checkpoints wait for a burst only so long', () => {
+  it('delays its checkpoints for a burst only for a limited number of flushes', () => {
     const run = openLogged(new EventBudget(64 * mb));
     let ahead = 0;
     for (run.emit(6_000); run.events.goesAhead; ahead++) {
@@ -179,7 +179,7 @@ describe('a logged run', () => {
   );
 
   it.each(['custom', 'custom|node:task', 'messages/partial', 'messages|node:task', 'events'])(
-    'stores a burst that begins with %s events ahead of checkpoints',
+    'stores a burst that starts with %s events before checkpoints',
     (event) => {
       const run = openLogged(new EventBudget(64 * mb));
       run.events.emit(event, '{}');
@@ -188,7 +188,7 @@ describe('a logged run', () => {
     },
   );
 
-  it('leaves what is stored and not sent to its log when its end is stored', async () => {
+  it('leaves stored and unsent events to its log when its end is stored', async () => {
     const budget = new EventBudget(4 * mb);
     const run = openLogged(budget);
     run.emit(1_000);
@@ -211,7 +211,7 @@ describe('a logged run', () => {
     expect(run.messages.map(({ kind }) => kind)).not.toContain('log_only');
   });
 
-  it('gives its bytes back when it is closed before its last flush is answered', () => {
+  it('releases its budget when it is closed before its last flush is acknowledged', () => {
     const budget = new EventBudget(64 * mb);
     const run = openLogged(budget);
     run.emit(1_000);
@@ -222,7 +222,7 @@ describe('a logged run', () => {
     expect(run.messages).toEqual([]);
   });
 
-  it('sends what is stored, and nothing that is not', () => {
+  it('sends only what is stored', () => {
     const run = openLogged(new EventBudget());
     run.emit(2);
     run.events.drain();
@@ -235,7 +235,7 @@ describe('a logged run', () => {
     expect(run.ids()).toEqual([0, 1]);
   });
 
-  it('is left to its log when the server process does not keep up', () => {
+  it('is left to its log when the server process is too slow', () => {
     const budget = new EventBudget(4 * mb);
     const run = openLogged(budget);
     for (let flush = 0; flush < 30; flush++) {

@@ -31,8 +31,8 @@ const recorded = (bytesMax?: number) => {
   return { outbox, stored, warnings, state };
 };
 
-describe('an outbox of traces', () => {
-  it('stores a run once, however often something about it is new', async () => {
+describe('a trace outbox', () => {
+  it('stores a run once, however often it is updated', async () => {
     const { outbox, stored } = recorded();
     const one = traced('a');
     outbox.add(one, false);
@@ -42,7 +42,7 @@ describe('an outbox of traces', () => {
     expect(stored).toEqual(['a']);
   });
 
-  it('keeps what cannot be stored, in its order, and says so', async () => {
+  it('keeps what cannot be stored, in order, and logs that', async () => {
     const { outbox, stored, warnings, state } = recorded();
     state.isAway = true;
     outbox.add(traced('a'), true);
@@ -54,7 +54,7 @@ describe('an outbox of traces', () => {
     expect(warnings).toEqual(['traces could not be stored, and wait: Error: away']);
   });
 
-  it('leaves out a run that JSON cannot hold, and stores the others', async () => {
+  it('skips a run that JSON cannot represent, and stores the others', async () => {
     const { outbox, stored, warnings } = recorded();
     const odd = traced('odd');
     odd.run.events = [{ name: 'text', time: '2026-01-01T00:00:00Z', kwargs: { count: 1n } }];
@@ -66,7 +66,7 @@ describe('an outbox of traces', () => {
     expect(warnings[0]).toContain('trace run odd cannot be written as JSON');
   });
 
-  it('lets the oldest go when there is too much, and counts them', async () => {
+  it('drops the oldest runs when it is full, and counts them', async () => {
     const { outbox, stored, warnings } = recorded(5_000);
     for (const id of ['a', 'b', 'c', 'd']) outbox.add(traced(id, 'x'.repeat(1_000)), false);
     await outbox.flush();

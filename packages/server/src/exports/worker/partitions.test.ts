@@ -17,7 +17,7 @@ const starts = fc.oneof(
   micros.map((at) => (at / dayMicros) * dayMicros),
 );
 
-it('cuts any window at midnight of UTC, without a gap and without overlap', () => {
+it('any window is cut at midnight UTC, without gaps and overlaps', () => {
   fc.assert(
     fc.property(starts, spans, (from, span) => {
       const window = { start: timeOfMicros(from), end: timeOfMicros(from + span) };
@@ -27,7 +27,7 @@ it('cuts any window at midnight of UTC, without a gap and without overlap', () =
       expect(partitions.at(-1)?.end).toBe(window.end);
       for (const [index, { start, end }] of partitions.entries()) {
         expect(microsOf(start)).toBeLessThan(microsOf(end));
-        // The last microsecond is of the same day as the first.
+        // The last microsecond is on the same day as the first.
         expect(timeOfMicros(microsOf(end) - 1n).slice(0, 10)).toBe(start.slice(0, 10));
         if (index > 0) expect(start).toBe(partitions[index - 1]?.end);
       }
@@ -35,7 +35,7 @@ it('cuts any window at midnight of UTC, without a gap and without overlap', () =
   );
 });
 
-it('leaves a day whole', () => {
+it('a day is not cut', () => {
   expect(partitionsOf({ start: '2026-03-01T06:00:00.000000Z', end: '2026-03-03T02:00:00.000000Z' })).toEqual([
     { start: '2026-03-01T06:00:00.000000Z', end: '2026-03-02T00:00:00.000000Z' },
     { start: '2026-03-02T00:00:00.000000Z', end: '2026-03-03T00:00:00.000000Z' },

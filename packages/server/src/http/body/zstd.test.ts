@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unzstd } from './zstd.ts';
 
-/** What zstd 1.5.4 -19 makes of the text below. */
+/** The output of zstd 1.5.4 -19 for the text below. */
 const packed = Buffer.from(
   [
     'KLUv/WSvL1UZAAY7dRqQK8sBqzkOxf9Ccrs7HpJkkjLJZNL3d20AAn0AaQBnAI4ikvlbIzTaIwmif6Zmrmlk5OXIjPNGYuJ/qy6i',
@@ -35,7 +35,7 @@ const unpack = async (bytes: Buffer, { size = 1_000, bytesMax = 1_000_000 } = {}
   return Buffer.concat(chunks).toString();
 };
 
-/** A frame of blocks that are not compressed. */
+/** A frame of uncompressed blocks. */
 const rawFrame = (content: Buffer): Buffer => {
   const blocks: Buffer[] = [];
   for (let at = 0; at === 0 || at < content.length; at += 100_000) {
@@ -48,11 +48,11 @@ const rawFrame = (content: Buffer): Buffer => {
 };
 
 describe('Zstandard', () => {
-  it('is unpacked, whatever the chunks', async () => {
+  it('is decompressed from any chunks', async () => {
     for (const size of [1, 7, 1_000]) expect(await unpack(packed, { size })).toBe(text);
   });
 
-  it('may be several frames, and frames to be skipped', async () => {
+  it('may have several frames, and skippable frames', async () => {
     const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
     const raw = 'x'.repeat(250_000);
     expect(await unpack(Buffer.concat([packed, skipped, rawFrame(Buffer.from(raw)), packed]))).toBe(
@@ -61,13 +61,13 @@ describe('Zstandard', () => {
   });
 
   it.each([
-    ['nothing', Buffer.alloc(0)],
-    ['something else', Buffer.from('hello, this is no frame')],
+    ['empty', Buffer.alloc(0)],
+    ['other text', Buffer.from('hello, this is no frame')],
     ['a frame that is cut off', packed.subarray(0, -20)],
-    ['only the head of one', packed.subarray(0, 6)],
-    ['a frame and something else', Buffer.concat([packed, Buffer.from('x')])],
+    ['only the head of a frame', packed.subarray(0, 6)],
+    ['a frame followed by other bytes', Buffer.concat([packed, Buffer.from('x')])],
     ['a broken block', Buffer.concat([packed.subarray(0, 12), Buffer.from('breakage'), packed.subarray(20)])],
-  ])('is refused when it is %s', async (_, bytes) => {
+  ])('is rejected when it is %s', async (_, bytes) => {
     await expect(unpack(bytes)).rejects.toThrow(/not valid Zstandard/);
   });
 
@@ -76,12 +76,12 @@ describe('Zstandard', () => {
     ['content of 16 MB as its window', [...magic, 0xa0, 0, 0, 0, 1, 1, 0, 0]],
     ['a window of 9 MB', [...magic, 0, (13 << 3) | 1, 1, 0, 0]],
     ['content of sixteen exabytes', [...magic, 0xe0, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0, 0]],
-  ])('is refused when it asks for %s of memory', async (_, bytes) => {
+  ])('is rejected when it needs %s of memory', async (_, bytes) => {
     await expect(unpack(Buffer.from(bytes))).rejects.toThrow(/bytes of memory/);
   });
 });
 
-/** A frame of `count` blocks that each repeat one byte: four bytes each, whatever they become. */
+/** A frame of `count` blocks that each repeat one byte: four bytes per block, for any decompressed size. */
 const repeating = (count: number, size: number, windowLog: number): Buffer => {
   const block = Buffer.alloc(4, 'x');
   block.writeUIntLE(size * 8 + 2, 0, 3);
@@ -90,8 +90,8 @@ const repeating = (count: number, size: number, windowLog: number): Buffer => {
   return Buffer.concat([Buffer.from([...magic, 0, (windowLog - 10) << 3]), blocks]);
 };
 
-describe('Zstandard that is meant to exhaust the server', () => {
-  it('is counted while it expands: nothing beyond the limit is decoded', async () => {
+describe('hostile Zstandard', () => {
+  it('is counted while it decompresses: nothing beyond the limit is decoded', async () => {
     let most = 0;
     const bomb = repeating(16_000, 131_072, 17);
     const read = async (): Promise<void> => {
@@ -104,7 +104,7 @@ describe('Zstandard that is meant to exhaust the server', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   });
 
-  it('is counted while it arrives: what comes after the limit is not read', async () => {
+  it('is counted while it arrives: bytes after the limit are not read', async () => {
     const bomb = repeating(16_000, 131_072, 17);
     let sent = 0;
     const source = async function* (): AsyncIterable<Uint8Array> {
@@ -120,13 +120,13 @@ describe('Zstandard that is meant to exhaust the server', () => {
     expect(sent).toBeLessThan(300);
   });
 
-  it('is refused when a block is larger than any may be', async () => {
+  it('is rejected when a block exceeds the maximum size', async () => {
     await expect(unpack(repeating(1, 2_000_000, 23), { bytesMax: 10_000_000 })).rejects.toThrow(
       /not valid Zstandard/,
     );
   });
 
-  it('is refused when it has more blocks than its size explains', async () => {
+  it('is rejected when it has more blocks than its size explains', async () => {
     await expect(unpack(repeating(250_000, 1, 23))).rejects.toThrow(/too many Zstandard blocks/);
   });
 });

@@ -8,7 +8,7 @@ import { deferred, startTestApp, testFeed } from '../test-app.ts';
 const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
 describe('listening', () => {
-  it('on a port in use says so and what to do', async () => {
+  it('on a port in use fails with a remedy', async () => {
     await using app = await startTestApp();
     const second = listen(new Hono(), { host: '127.0.0.1', port: app.port, logger });
     await expect(second).rejects.toThrow(
@@ -16,7 +16,7 @@ describe('listening', () => {
     );
   });
 
-  it('on an address of another machine says so', async () => {
+  it('on an address of another machine fails with a message', async () => {
     await expect(listen(new Hono(), { host: '192.0.2.1', port: 0, logger })).rejects.toThrow(
       'This machine has no address 192.0.2.1; choose another with --host.',
     );
@@ -24,7 +24,7 @@ describe('listening', () => {
 });
 
 describe('closing', () => {
-  it('lets an open response finish and accepts no new one', async () => {
+  it('finishes an open response and accepts no new one', async () => {
     const answer = deferred<string>();
     const arrived = deferred<void>();
     const app = await startTestApp(
@@ -45,7 +45,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('cuts a stream that outlives the grace', async () => {
+  it('disconnects a stream that exceeds the grace period', async () => {
     const { feed, sink, stopped } = testFeed();
     const app = await startTestApp({ watch: () => feed }, { graceMs: 10 });
     const socket = connect(app.port, app.host).on('error', () => undefined);

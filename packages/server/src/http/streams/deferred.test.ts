@@ -7,12 +7,12 @@ import { deferred, startTestApp } from '../test-app.ts';
 
 const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: 'POST' });
 
-describe('a late response', () => {
-  it('that comes soon is an ordinary one', async () => {
-    const late = new Reply(new DeferredResponse(Promise.resolve('{"a":1}')), {
+describe('a deferred response', () => {
+  it('that resolves soon is an ordinary one', async () => {
+    const reply = new Reply(new DeferredResponse(Promise.resolve('{"a":1}')), {
       location: '/threads/1/runs/2/join',
     });
-    await using app = await startTestApp({ wait: () => late });
+    await using app = await startTestApp({ wait: () => reply });
     const response = await wait(app);
     expect(await response.text()).toBe('{"a":1}');
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -22,7 +22,7 @@ describe('a late response', () => {
     });
   });
 
-  it('that comes later sends its head first and is still JSON', async () => {
+  it('that resolves later sends its head first and is still JSON', async () => {
     const text = deferred<string>();
     await using app = await startTestApp(
       { wait: () => new Reply(new DeferredResponse(text.promise), { location: '/x' }) },
@@ -38,7 +38,7 @@ describe('a late response', () => {
     expect(read).toMatch(/^\n{3,}\{"a":1\}$/);
   });
 
-  it('that fails soon has a status', async () => {
+  it('that fails soon has an error status', async () => {
     await using app = await startTestApp({
       wait: () => new DeferredResponse(Promise.reject(new Problem('conflict', 'The run was rejected.'))),
     });
@@ -54,7 +54,7 @@ describe('a late response', () => {
       new Error('secret'),
       { error: 'internal', message: 'The server made a mistake; its log has the details.' },
     ],
-  ])('that fails after its head says so in its body: %s', async (error, expected) => {
+  ])('that fails after its head has the error in its body: %s', async (error, expected) => {
     const text = deferred<string>();
     await using app = await startTestApp({ wait: () => new DeferredResponse(text.promise) }, { lateMs: 5 });
     const response = await wait(app);
@@ -62,7 +62,7 @@ describe('a late response', () => {
     expect(await response.json()).toStrictEqual({ __error__: expected });
   });
 
-  it('whose client has left is forgotten, and the server goes on', async () => {
+  it('whose client has disconnected is dropped, and the server keeps serving', async () => {
     const text = deferred<string>();
     const left = deferred<void>();
     const arrived = deferred<void>();

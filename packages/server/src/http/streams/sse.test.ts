@@ -14,7 +14,7 @@ const event = (id: number, data: unknown = id): StreamEvent => ({
   data: JSON.stringify(data),
 });
 
-/** A client that can stop reading, and what it has read so far. */
+/** A client that can stop reading, with what it has read so far. */
 const watch = async (app: TestApp): Promise<{ socket: Socket; until: (text: string) => Promise<string> }> => {
   const socket = connect(app.port, app.host);
   await once(socket, 'connect');
@@ -31,7 +31,7 @@ const watch = async (app: TestApp): Promise<{ socket: Socket; until: (text: stri
 };
 
 describe('a stream of events', () => {
-  it('is framed, in order, with the headers of a stream', async () => {
+  it('is framed in order, with the headers of a stream', async () => {
     await using app = await startTestApp({
       stream: async function* () {
         yield { event: 'metadata', data: '{"run_id":"r"}' };
@@ -52,13 +52,13 @@ describe('a stream of events', () => {
     expect(app.lines).toMatchObject([{ msg: 'request', route: '/runs/stream', status: 200 }]);
   });
 
-  it('keeps a frame in one piece whatever its parts hold', () => {
+  it('keeps each frame intact, whatever its parts contain', () => {
     expect(toFrame({ id: '1\n2', event: 'values|a\r\nid: 9', data: '{\n"a": 1\n}' })).toBe(
       'id: 1 2\nevent: values|a id: 9\ndata: { "a": 1 }\n\n',
     );
   });
 
-  it('has its head before its first event, with the headers of the reply', async () => {
+  it('sends its head before its first event, with the headers of the reply', async () => {
     const { feed, sink } = testFeed();
     await using app = await startTestApp({ watch: () => new Reply(feed, { location: '/runs/1/stream' }) });
     const response = await fetch(`${app.url}/watch`);
@@ -104,7 +104,7 @@ describe('a stream of events', () => {
     expect((await fetch(`${app.url}/watch`)).status).toBe(404);
   });
 
-  it('stops its source and fires the signal when the client leaves', async () => {
+  it('stops its source and aborts the signal when the client disconnects', async () => {
     const { feed, sink, stopped } = testFeed();
     const left = deferred<void>();
     await using app = await startTestApp({
@@ -120,7 +120,7 @@ describe('a stream of events', () => {
     expect(source.send(event(1))).toBe(true);
   });
 
-  it('returns its iterator when the client leaves', async () => {
+  it('returns its iterator when the client disconnects', async () => {
     const returned = deferred<void>();
     const events = {
       [Symbol.asyncIterator]: () => ({
@@ -138,27 +138,27 @@ describe('a stream of events', () => {
     await returned.promise;
   });
 
-  it('stops a source that starts only after the client has left', async () => {
-    const gate = deferred<void>();
+  it('stops a source that starts after the client has disconnected', async () => {
+    const aborted = deferred<void>();
     const arrived = deferred<void>();
     const { feed, stopped } = testFeed();
     await using app = await startTestApp({
       watch: async (_, call) => {
-        const gone = once(call.signal, 'abort');
+        const abort = once(call.signal, 'abort');
         arrived.resolve();
-        await gone;
-        gate.resolve();
+        await abort;
+        aborted.resolve();
         return feed;
       },
     });
     const { socket } = await watch(app);
     await arrived.promise;
     socket.destroy();
-    await gate.promise;
+    await aborted.promise;
     await stopped;
   });
 
-  it('drops a client that does not read at the bound of its buffer', async () => {
+  it('disconnects a client that does not read when its buffer is full', async () => {
     const { feed, sink, stopped } = testFeed();
     await using app = await startTestApp({ watch: () => feed }, { streamBufferBytes: 100_000 });
     const { socket, until } = await watch(app);
@@ -171,7 +171,7 @@ describe('a stream of events', () => {
     });
     const text = 'x'.repeat(50_000);
     let sent = 0;
-    // The kernel takes some megabytes before anything waits in this process.
+    // The kernel buffers some megabytes before anything waits in this process.
     for (; open && sent < 2000; sent++) {
       source.send(event(sent, text));
       await new Promise(setImmediate);
@@ -181,7 +181,7 @@ describe('a stream of events', () => {
     socket.destroy();
   });
 
-  it('keeps a client whose one event, or replay, is larger than the buffer', async () => {
+  it('keeps a client whose single event or replay is larger than the buffer', async () => {
     const large = 'x'.repeat(5_000_000);
     const { feed, sink } = testFeed();
     await using app = await startTestApp({ watch: () => feed }, { streamBufferBytes: 1000 });
@@ -194,7 +194,7 @@ describe('a stream of events', () => {
     expect((await response.text()).match(/^id: \d+$/gm)).toHaveLength(4);
   });
 
-  it('waits for a client that reads slowly, and loses nothing', async () => {
+  it('waits for a slow client, and loses nothing', async () => {
     const count = 300;
     const text = 'x'.repeat(50_000);
     await using app = await startTestApp(
@@ -211,7 +211,7 @@ describe('a stream of events', () => {
     expect(app.lines.map(({ msg }) => msg)).toStrictEqual(['request']);
   });
 
-  it('sends what comes in one turn in one piece', async () => {
+  it('sends the events of one turn in one write', async () => {
     const { feed, sink } = testFeed();
     await using app = await startTestApp({ watch: () => feed });
     const { socket, until } = await watch(app);

@@ -6,7 +6,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestApp } from '../test-app.ts';
 
 const mb = 1_048_576;
-/** More than the buffers of two sockets hold. */
+/** Larger than the buffers of two sockets. */
 const large = JSON.stringify('x'.repeat(32 * mb));
 
 const start = async (stalledMs: number) => {
@@ -15,7 +15,7 @@ const start = async (stalledMs: number) => {
   return { app, memory: parsing.memory };
 };
 
-describe('a large answer', () => {
+describe('a large response', () => {
   it('counts as memory until the client has read it', async () => {
     const { app, memory } = await start(60_000);
     await using _ = app;
@@ -28,7 +28,7 @@ describe('a large answer', () => {
     socket.destroy();
   });
 
-  it('that the client does not read ends its connection', async () => {
+  it('that the client does not read is disconnected', async () => {
     const { app, memory } = await start(50);
     await using _ = app;
     const socket = connect(app.port, app.host).on('error', () => undefined);

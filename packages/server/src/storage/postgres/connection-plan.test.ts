@@ -4,7 +4,7 @@ import { planConnections, wantedConnections } from './connection-plan.ts';
 const node = (executors: number, exporters: number, poolMax = 10) => ({ executors, exporters, poolMax });
 
 describe('a plan of connections', () => {
-  it('gives every process what the settings say when there are enough', () => {
+  it('gives every process the configured connections when there are enough', () => {
     expect(wantedConnections(node(1, 2))).toBe(32);
     expect(planConnections(node(1, 2), { allowed: 97, others: 0 })).toEqual({
       server: 10,
@@ -16,7 +16,7 @@ describe('a plan of connections', () => {
     });
   });
 
-  it('stays within what is allowed for any number of processes, or throws', () => {
+  it('stays within the limit for any number of processes, or throws', () => {
     for (let executors = 1; executors <= 256; executors += 5)
       for (const exporters of [0, 1, 8, 64])
         for (const allowed of [10, 20, 50, 97, 200, 1_000]) {
@@ -34,7 +34,7 @@ describe('a plan of connections', () => {
         }
   });
 
-  it('makes pools smaller before it lets fewer exporters run', () => {
+  it('shrinks pools before it reduces the number of exporters', () => {
     expect(planConnections(node(7, 8), { allowed: 97, others: 0 })).toMatchObject({
       executor: 9,
       exporters: 8,
@@ -47,14 +47,14 @@ describe('a plan of connections', () => {
     });
   });
 
-  it('says what to change when the node does not fit', () => {
+  it('throws with a remedy when the node does not fit', () => {
     expect(() => planConnections(node(60, 4), { allowed: 97, others: 0 })).toThrow(
       'This server needs 159 connections to PostgreSQL or more, and may have 97: raise max_connections by 62 ' +
         '(or the limit of the role or the database), or lower SVC_EXECUTORS (60) or SVC_EXPORT_SLOTS (4)',
     );
   });
 
-  it('takes the least, and says so, when other nodes have the rest', () => {
+  it('uses the minimum, and reports that, when other nodes have the rest', () => {
     expect(planConnections(node(1, 2), { allowed: 97, others: 80 })).toEqual({
       server: 3,
       executor: 2,

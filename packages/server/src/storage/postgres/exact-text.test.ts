@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from './exact-text.ts';
 
-/** Any code units: pairs, halves, NUL and the mark among them. */
+/** Any code units: pairs, unpaired surrogates, NUL and the escape character. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -13,7 +13,7 @@ const anyText = fc
   .map((pieces) => pieces.join(''));
 
 describe('an exact text', () => {
-  it('can be stored, and comes back as it was', () => {
+  it('can be stored, and is restored unchanged', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const exact = toExactText(text);
@@ -24,11 +24,11 @@ describe('an exact text', () => {
     );
   });
 
-  it('is the text itself, nearly always', () => {
+  it('equals the text in most cases', () => {
     expect(toExactText('grüße 🎉 \u001f')).toBe('grüße 🎉 \u001f');
   });
 
-  it('is found in JSON, keys included', () => {
+  it('is decoded in JSON, including keys', () => {
     fc.assert(
       fc.property(
         fc.dictionary(anyText, fc.oneof(anyText, fc.array(anyText), fc.integer()), { noNullPrototype: true }),

@@ -15,7 +15,7 @@ describe('SQL from parts', () => {
     expect(compile(sql`${part} or ${part}`)).toEqual({ text: 'x = $1 or x = $2', values: ['a', 'a'] });
   });
 
-  it('puts raw text in as it is, and everything else as a parameter', () => {
+  it('inserts raw text unchanged, and everything else as a parameter', () => {
     expect(compile(sql`select ${raw('a, b')} where c = ${"'; drop table t"}`)).toEqual({
       text: 'select a, b where c = $1',
       values: ["'; drop table t"],

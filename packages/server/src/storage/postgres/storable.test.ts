@@ -5,7 +5,7 @@ import { assertStorableKey, storableText } from './storable.ts';
 const circle: Record<string, unknown> = {};
 circle['self'] = circle;
 
-class Itself {
+class SelfReturning {
   readonly n = 1;
   toJSON(): this {
     return this;
@@ -27,29 +27,29 @@ describe('a value for the store', () => {
     ['a map', { a: new Map() }, 'value.a is a Map, which JSON cannot hold'],
     ['bytes', { a: new Uint8Array(1) }, 'value.a is a Uint8Array, which JSON cannot hold'],
     ['a circle', circle, /nested deeper than 100, or in a circle$/],
-  ])('is refused with %s, by its place', (_, value, message) => {
+  ])('with %s is rejected with its path', (_, value, message) => {
     expect(() => storableText(value)).toThrow(message);
   });
 
   it.each([[['a list']], ['a text'], [null], [undefined], [1]])(
-    'is refused when it is no object: %j',
+    'is rejected when it is not an object: %j',
     (value) => {
       expect(() => storableText(value)).toThrow('value must be an object');
     },
   );
 
-  it('becomes what JSON makes of it', () => {
+  it('is converted to JSON', () => {
     const value = {
       when: new Date(0),
       message: new AIMessage('hi 👋'),
-      itself: new Itself(),
+      itself: new SelfReturning(),
       no: undefined,
       list: [null],
     };
     expect(storableText(value)).toBe(JSON.stringify(value));
   });
 
-  it('is bounded in bytes', () => {
+  it('is limited in bytes', () => {
     const most = 'x'.repeat(1_000_000 - '{"a":""}'.length);
     expect(storableText({ a: most })).toHaveLength(1_000_000);
     expect(() => storableText({ a: `${most.slice(1)}ü` })).toThrow(
@@ -71,11 +71,11 @@ describe('the key of an item', () => {
     ['too much of them', Array<string>(13).fill(label), 'k', /^namespace has 1664 bytes in all its labels/],
     ['an empty key', ['a'], '', 'key must be a text that is not empty'],
     ['too long a key', ['a'], 'ü'.repeat(257), 'key has 514 bytes; 512 is the limit'],
-  ])('is refused with %s', (_, namespace, key, message) => {
+  ])('with %s is rejected', (_, namespace, key, message) => {
     expect(() => assertStorableKey({ namespace, key })).toThrow(message);
   });
 
-  it('may be as long as that', () => {
+  it('may have the maximum length', () => {
     expect(() =>
       assertStorableKey({ namespace: Array<string>(12).fill(label), key: 'k'.repeat(512) }),
     ).not.toThrow();

@@ -34,11 +34,11 @@ describe('a filter', () => {
     ['has(tags, "prod")', { is: 'tag', tag: 'prod' }],
     ['has(metadata, \'{"a": {"b": [1]}}\')', { is: 'metadata', has: { a: { b: [1] } } }],
     ['lt(total_cost, 1e-3)', { is: 'number', field: 'total_cost', test: { op: 'lt', number: '0.001' } }],
-  ])('is read from %s', (text, condition) => {
+  ])('is parsed from %s', (text, condition) => {
     expect(readFilter(text)).toEqual(condition);
   });
 
-  it('says of a key and a value side by side that they are of one entry', () => {
+  it('applies a key and a value side by side to the same entry', () => {
     const keys = ['session_id', 'thread_id'];
     const entry = { is: 'entry', of: 'metadata', keys, tests: [{ op: 'in', values: ['7'] }] };
     const text = `in(metadata_key, ["session_id", "thread_id"]), eq(metadata_value, "7")`;
@@ -52,7 +52,7 @@ describe('a filter', () => {
     expect(readFilter(`or(${text})`)).toMatchObject(apart);
   });
 
-  it('says with neq on a key that no entry has it', () => {
+  it('with neq on a key means that no entry has it', () => {
     expect(readFilter('and(neq(metadata_key, "a"), eq(metadata_value, "v"))')).toMatchObject({
       of: [
         { is: 'not', of: { keys: ['a'] } },
@@ -79,22 +79,22 @@ describe('a filter', () => {
     ['"x"', 'A call such as eq(name, "x") is wanted, at character 1'],
     ['eq(name; "x")', '";" begins no word, at character 8'],
     ['eq(total_tokens, 1e999)', 'The number is too long, at character 18'],
-  ])('that is %j says what is wrong, and where', (text, message) => {
+  ])('%j is rejected with the problem and its position', (text, message) => {
     expect(errorOf(text)).toBe(message);
   });
 
-  it('with two keys for one entry says how to write it', () => {
+  it('with two keys for one entry is rejected with a correction', () => {
     expect(errorOf('and(eq(metadata_key, "a"), eq(metadata_key, "b"))')).toContain('an and() of its own');
   });
 
-  it('may be nested, and not for ever', () => {
+  it('may be nested to a limit', () => {
     expect(errorOf(nested(60))).toBe('none');
     expect(errorOf(nested(1_000))).toBe('It is nested deeper than 64 levels, at character 257');
     expect(errorOf('['.repeat(15_000))).toContain('nested deeper');
     expect(errorOf(`eq(name, "${'x'.repeat(20_000)}")`)).toContain('longer than 16384 characters');
   });
 
-  it('is refused or read, and nothing else, whatever is written', () => {
+  it('is parsed or rejected, for any text', () => {
     const piece = fc.constantFrom(
       ...Array.from('()[],"\'\\ '),
       'and',

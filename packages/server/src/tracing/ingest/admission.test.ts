@@ -13,7 +13,7 @@ const readAll = async (body: AsyncIterable<Uint8Array>): Promise<number> => {
   return size;
 };
 
-/** Work that lasts until it is told to end. */
+/** Work that lasts until the test ends it. */
 const held = () => {
   let end = (): void => undefined;
   const promise = new Promise<void>((resolve) => (end = resolve));
@@ -21,7 +21,7 @@ const held = () => {
 };
 
 describe('admission', () => {
-  it('lets one body be as large as it may, and others in when there is room', async () => {
+  it('admits one body of any size, and others when there is room', async () => {
     const admission = new Admission(limits);
     expect(await admission.admit(bytes(500, 500), readAll)).toBe(1_000);
     const hold = held();
@@ -36,7 +36,7 @@ describe('admission', () => {
     expect(await admission.admit(bytes(60, 60), readAll)).toBe(120);
   });
 
-  it('counts nothing any more of what has failed', async () => {
+  it('releases the share of failed bodies', async () => {
     const admission = new Admission(limits);
     const fails = admission.admit(bytes(90), async (body) => {
       await readAll(body);
@@ -53,7 +53,7 @@ describe('admission', () => {
     await first;
   });
 
-  it('writes no more at once than it may, in the order in which it was asked, and refuses when too many wait', async () => {
+  it('limits concurrent writers, keeps their order, and rejects when too many wait', async () => {
     const admission = new Admission(limits);
     const holds = Array.from({ length: 4 }, held);
     const begun: number[] = [];

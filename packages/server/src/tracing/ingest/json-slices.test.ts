@@ -7,7 +7,7 @@ const spaced = fc
   .map(([value, indent]) => ({ value, text: JSON.stringify(value, null, indent) }));
 
 describe('slices of JSON text', () => {
-  it('of an object are its members, as they were written', () => {
+  it('of an object are its members with their original text', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), spaced)), (members) => {
         const text = ` {\n${members.map(([name, { text: value }]) => `${JSON.stringify(name)} : ${value} `).join(',')}}`;
@@ -21,7 +21,7 @@ describe('slices of JSON text', () => {
     );
   });
 
-  it('of a list are its items', () => {
+  it('of a list are its items with their original text', () => {
     fc.assert(
       fc.property(fc.array(spaced), (items) => {
         const text = `[ ${items.map(({ text: item }) => item).join('\n,')}]`;
@@ -30,7 +30,7 @@ describe('slices of JSON text', () => {
     );
   });
 
-  it('keep digits that numbers have not', () => {
+  it('keep digits that JavaScript numbers lose', () => {
     const text = String.raw`{"\u0061":9007199254740993.10,"b":[1e400,"\\\""]}`;
     expect([...membersOf(text, 0)].map(([name, slice]) => [name, text.slice(...slice)])).toEqual([
       ['a', '9007199254740993.10'],

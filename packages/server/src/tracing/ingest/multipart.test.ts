@@ -22,7 +22,7 @@ const read = (chunks: Uint8Array[]): { parts: Part[]; cut: string | undefined } 
   return { parts, cut: reader.end() };
 };
 
-/** Bytes that look like boundaries come up often. */
+/** Includes bytes that look like boundaries. */
 const contents = fc
   .array(
     fc.oneof(
@@ -52,7 +52,7 @@ const cutAt = (bytes: Buffer, places: number[]): Buffer[] => {
 };
 
 describe('a multipart body', () => {
-  it('gives the parts that were written, wherever it is cut into chunks', () => {
+  it('is parsed to the parts that were written, for any chunks', () => {
     fc.assert(
       fc.property(partsOf, fc.array(fc.nat(), { maxLength: 10 }), (parts, places) => {
         const { parts: found, cut } = read(cutAt(encode(parts), places));
@@ -63,7 +63,7 @@ describe('a multipart body', () => {
     );
   });
 
-  it('says where it was cut off, after the parts that are whole', () => {
+  it('reports where it was cut off, after the complete parts', () => {
     const parts = ['a', 'b'].map((name) => ({
       name,
       content_type: 'text/plain',
@@ -88,10 +88,10 @@ describe('a multipart body', () => {
   });
 
   it.each([
-    ['a boundary that goes on', `--${boundary}x\r\n`],
+    ['a boundary with trailing characters', `--${boundary}x\r\n`],
     ['a part without a name', `--${boundary}\r\nContent-Type: text/plain\r\n\r\n1`],
     ['endless headers', `--${boundary}\r\n${'x'.repeat(10_000)}`],
-  ])('is refused with %s', (_, text) => {
+  ])('with %s is rejected', (_, text) => {
     expect(() => read([Buffer.from(text)])).toThrow(/The multipart body has a/);
   });
 

@@ -23,7 +23,7 @@ const newRun = (n: number, parent: number | null, more: Partial<NewRunWrite> = {
 const pathOf = (...ids: number[]): string => ids.map((n) => `20261121T080000000001Z${id(n)}`).join('.');
 
 describe('runs of a batch', () => {
-  it('are placed below their parents, in whatever order they come', () => {
+  it('get paths below their parents, in any order', () => {
     const runs = [newRun(3, 2), newRun(4, 2), newRun(2, 1), newRun(1, null)];
     placeAll(runs);
     expect(runs.map((run) => run.fields.dotted_order)).toEqual([
@@ -35,7 +35,7 @@ describe('runs of a batch', () => {
     expect(runs.map((run) => run.fields.trace_id)).toEqual([id(1), id(1), id(1), id(1)]);
   });
 
-  it('are left as they are below what is not among them, has no start, or is below itself', () => {
+  it('get no path without a parent in the batch, without a start, or in a cycle', () => {
     const runs = [
       newRun(1, 9),
       newRun(2, 1),

@@ -14,7 +14,7 @@ describe('a time', () => {
     [1_795_205_100_120.25, '2026-11-20T20:05:00.120250Z'],
     [0, '1970-01-01T00:00:00.000000Z'],
     [-1, '1969-12-31T23:59:59.999000Z'],
-  ])('is read from %s', (written, time) => {
+  ])('is parsed from %s', (written, time) => {
     expect(toTime(written)).toBe(time);
   });
 
@@ -32,11 +32,11 @@ describe('a time', () => {
     1e300,
     null,
     {},
-  ])('is not %s', (written) => {
+  ])('is not parsed from %s', (written) => {
     expect(toTime(written)).toBeUndefined();
   });
 
-  it('comes back from its microseconds', () => {
+  it('is restored from its microseconds', () => {
     const micros = fc.bigInt({ min: -62_000_000_000_000_000n, max: 253_000_000_000_000_000n });
     fc.assert(
       fc.property(micros, (at) => {
@@ -59,7 +59,7 @@ describe('a time', () => {
 });
 
 describe('a dotted order', () => {
-  it('is a path of ids and the time of the last', () => {
+  it('contains a path of ids and the time of the last', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -84,7 +84,7 @@ describe('a dotted order', () => {
   });
 
   it.each(['', '.', 'x', `20261301T000000000000Z${'0'.repeat(36)}`, '20261121T080000123456Z'])(
-    'is not %j',
+    'is not parsed from %j',
     (text) => {
       expect(parseDottedOrder(text)).toBeUndefined();
     },

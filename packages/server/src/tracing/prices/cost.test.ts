@@ -11,7 +11,7 @@ const price = {
 };
 
 describe('the cost of tokens', () => {
-  it('is exact, and that of their kind where it has a price', () => {
+  it('is exact, and uses the price of their kind when there is one', () => {
     const tokens = {
       prompt_tokens: 1_000,
       completion_tokens: 7,
@@ -27,7 +27,7 @@ describe('the cost of tokens', () => {
     });
   });
 
-  it('counts no token twice, whatever is said of kinds', () => {
+  it('counts no token twice, for any details', () => {
     const tokens = {
       prompt_tokens: 10,
       completion_tokens: 0,
@@ -42,7 +42,7 @@ describe('a decimal', () => {
   const digits = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.nat(20));
   const decimal = digits.map(([units, scale]) => ({ units, scale }));
 
-  it('reads as it is written', () => {
+  it('is formatted as it was parsed', () => {
     fc.assert(
       fc.property(decimal, (value) => {
         const read = parseDecimal(decimalText(value));
@@ -64,11 +64,11 @@ describe('a decimal', () => {
     ['1e-3', '0.001'],
     ['-0.50', '-0.5'],
     ['12e2', '1200'],
-  ])('is read from %s', (written, text) => {
+  ])('is parsed from %s', (written, text) => {
     expect(decimalText(parseDecimal(written) ?? { units: 0n, scale: 0 })).toBe(text);
   });
 
-  it.each(['', '.', '1.', 'x', '1e', '0x1', 'Infinity'])('is not %j', (text) => {
+  it.each(['', '.', '1.', 'x', '1e', '0x1', 'Infinity'])('is not parsed from %j', (text) => {
     expect(parseDecimal(text)).toBeUndefined();
   });
 });

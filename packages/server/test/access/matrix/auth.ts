@@ -1,9 +1,9 @@
-// A user whose handlers do what the user says: `Authorization: Bearer <event>=<deed>`.
+// A user who chooses the results of the handlers: `Authorization: Bearer <event>=<action>`.
 import { Auth, HTTPException } from '@svc/sdk/auth';
 
 const owner = 'matrix';
 
-const deeds: Record<string, (value: Record<string, unknown>) => unknown> = {
+const actions: Record<string, (value: Record<string, unknown>) => unknown> = {
   true: () => true,
   everything: () => ({}),
   later: () => Promise.resolve(true),
@@ -26,7 +26,7 @@ const deeds: Record<string, (value: Record<string, unknown>) => unknown> = {
   undefined: () => ({ owner: undefined }),
   operator: () => ({ owner: { $ne: 'x' } }),
   function: () => () => true,
-  // Nothing of these is what the event is about any more.
+  // After these the payload no longer fits the event.
   break: (value) => {
     for (const key of Object.keys(value)) value[key] = { toJSON: 1n };
     return true;
@@ -43,12 +43,12 @@ const deeds: Record<string, (value: Record<string, unknown>) => unknown> = {
 
 export const auth = new Auth()
   .authenticate((request) => {
-    const [, event = '', deed = ''] =
+    const [, event = '', action = ''] =
       /^Bearer (\S+)=(\w+)$/.exec(request.headers.get('authorization') ?? '') ?? [];
-    return { identity: owner, when: event, deed };
+    return { identity: owner, when: event, action };
   })
   .on('*', ({ event, value, user }) => {
     const payload = value as { metadata?: Record<string, unknown> };
     if (/:(create|create_run)$/.test(event)) payload.metadata = { ...payload.metadata, owner };
-    return event === user['when'] ? (deeds[user['deed'] as string]?.(payload) as boolean) : true;
+    return event === user['when'] ? (actions[user['action'] as string]?.(payload) as boolean) : true;
   });

@@ -1,28 +1,29 @@
-// Several projects in one: `Authorization: Bearer <policy>.<name>` says whose handlers are asked. All of them write the
-// owner; they differ in what they let through.
+// Several projects in one: `Authorization: Bearer <policy>.<name>` selects the handlers. All of them set the owner; they differ in what
+// they allow.
 import { Auth, HTTPException, type AuthFilter } from '@svc/sdk/auth';
 
-interface Asked {
+interface Check {
   event: string;
-  value: { metadata?: Record<string, unknown>; kwargs?: { input?: { ask?: string } } };
+  value: { metadata?: Record<string, unknown>; kwargs?: { input?: { action?: string } } };
   name: string;
 }
 
-const owned = ({ name }: Asked) => ({ owner: name });
+const owned = ({ name }: Check) => ({ owner: name });
 
-const policies: Record<string, (asked: Asked) => AuthFilter | boolean> = {
+const policies: Record<string, (check: Check) => AuthFilter | boolean> = {
   stock: owned,
-  /** Whoever is known may create; it goes without a filter. */
-  'free-create': (asked) => (asked.event.endsWith(':create') ? true : owned(asked)),
-  /** Everybody may read everything. */
-  'open-reading': (asked) => (/:(read|search)$/.test(asked.event) ? true : owned(asked)),
-  /** A state is written by who is named for it. */
-  'no-writing': (asked) => (asked.event === 'threads:update' ? { writer: asked.name } : owned(asked)),
-  /** Crons are nobody's business, runs are. */
-  'free-crons': (asked) => {
-    if (asked.event.startsWith('crons:')) return true;
-    if (asked.event === 'threads:create_run' && asked.value.kwargs?.input?.ask === 'forbidden') return false;
-    return owned(asked);
+  /** Any user may create; no filter is applied. */
+  'free-create': (check) => (check.event.endsWith(':create') ? true : owned(check)),
+  /** Everyone may read everything. */
+  'open-reading': (check) => (/:(read|search)$/.test(check.event) ? true : owned(check)),
+  /** The metadata names the user who may write the state. */
+  'no-writing': (check) => (check.event === 'threads:update' ? { writer: check.name } : owned(check)),
+  /** Crons are not restricted, runs are. */
+  'free-crons': (check) => {
+    if (check.event.startsWith('crons:')) return true;
+    if (check.event === 'threads:create_run' && check.value.kwargs?.input?.action === 'forbidden')
+      return false;
+    return owned(check);
   },
 };
 
@@ -34,12 +35,12 @@ export const auth = new Auth()
     return { identity: name, policy, token: `secret-of-${name}` };
   })
   .on('*', ({ event, value, user }) => {
-    const asked = { event, value: value as Asked['value'], name: user.identity };
+    const check = { event, value: value as Check['value'], name: user.identity };
     const writes = /:(create|update|create_run)$/.test(event);
-    // A cron's metadata are its runs', and here a user's own choice.
+    // A cron's metadata are those of its runs; with this policy the user chooses them.
     const isOwnChoice = user['policy'] === 'free-crons' && event === 'crons:update';
-    if (writes && !isOwnChoice && (asked.value.metadata || !event.endsWith(':update')))
-      asked.value.metadata = { ...asked.value.metadata, owner: asked.name };
-    return policies[user['policy'] as string]?.(asked) ?? false;
+    if (writes && !isOwnChoice && (check.value.metadata || !event.endsWith(':update')))
+      check.value.metadata = { ...check.value.metadata, owner: check.name };
+    return policies[user['policy'] as string]?.(check) ?? false;
   })
   .on('store', ({ user }) => ({ namespace: { $contains: user.identity } }));

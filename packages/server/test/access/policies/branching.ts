@@ -1,4 +1,4 @@
-// Goes where the configuration says: updates of a state show what they were configured with.
+// Branches on the configuration: state updates show the configuration that they ran with.
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({ note: Annotation<string>() });

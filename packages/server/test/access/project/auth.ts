@@ -10,7 +10,7 @@ export const auth = new Auth()
   })
   .on('*', ({ event, value, user }) => {
     if (isStudioUser(user)) return {};
-    // Not for searches, where it would narrow what is looked for: the filter alone must do.
+    // Not for searches, where metadata would narrow the search: the filter alone must hide objects.
     const payload = value as { metadata?: Record<string, unknown> };
     if (/:(create|update|create_run)$/.test(event))
       payload.metadata = { ...payload.metadata, owner: user.identity };

@@ -1,14 +1,14 @@
-// Tells whom it acts for, and keeps a message.
+// Returns the user that it acts for, and keeps a message.
 import { Annotation, START, StateGraph, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  ask: Annotation<string>,
+  action: Annotation<string>,
   answer: Annotation<unknown>,
   note: Annotation<string>,
 });
 
-const answers: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
-  who: ({ configurable = {} }) =>
+const actions: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
+  user: ({ configurable = {} }) =>
     Object.fromEntries(Object.entries(configurable).filter(([key]) => key.includes('auth'))),
   wait: () => new Promise((resolve) => setTimeout(() => resolve('waited'), 60_000)),
   crash: ({ configurable, metadata }) => {
@@ -19,9 +19,9 @@ const answers: Record<string, (config: LangGraphRunnableConfig) => unknown> = {
   approve: () => interrupt('may I?'),
 };
 
-const node = async ({ ask, note }: typeof State.State, config: LangGraphRunnableConfig) => {
+const node = async ({ action, note }: typeof State.State, config: LangGraphRunnableConfig) => {
   config.writer?.({ note });
-  return { answer: await answers[ask]?.(config) };
+  return { answer: await actions[action]?.(config) };
 };
 
 export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile();

@@ -1,4 +1,4 @@
-// Crashes its process, each time it is executed.
+// Crashes its process in every attempt.
 import { appendFileSync } from 'node:fs';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 

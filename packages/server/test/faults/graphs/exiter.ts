@@ -1,4 +1,4 @@
-// Ends its process, in good order as far as that goes.
+// Exits its process.
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({ code: Annotation<number> });

@@ -1,10 +1,10 @@
-// Says much, as fast as it can.
+// Emits many events as fast as it can.
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
   events: Annotation<number>,
-  /** Of each event. */
+  /** The size of each event. */
   bytes: Annotation<number>,
   /** Milliseconds before the first event. */
   ms: Annotation<number>,

@@ -1,4 +1,4 @@
-// Never returns, and does not care whether anybody still wants it to.
+// Never returns, and ignores its signal.
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({ out: Annotation<string> });

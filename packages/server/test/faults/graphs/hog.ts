@@ -1,4 +1,4 @@
-// Takes memory until there is none.
+// Allocates memory until there is none.
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({ out: Annotation<number> });

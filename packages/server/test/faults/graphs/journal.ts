@@ -1,10 +1,10 @@
-// Takes as many steps as its input says. Each leaves a marker in the state, which is what was committed, and a line
-// in a file, which is what was executed: the two tell what ran more often than it counted.
+// Takes as many steps as its input specifies. Each step leaves a marker in the state (what was committed) and a line in a file (what was
+// executed): the difference shows steps that were executed more often than committed.
 import { appendFile } from 'node:fs/promises';
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** Names the run; whoever asked for it chose it. */
+  /** Identifies the run; chosen by the client. */
   marker: Annotation<string>,
   steps: Annotation<number>,
   /** Milliseconds that a step takes. */

@@ -1,4 +1,4 @@
-// Takes as many steps as its input says, and writes to the store in each of them.
+// Takes as many steps as its input specifies, and writes to the store in each of them.
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 
 const State = Annotation.Root({

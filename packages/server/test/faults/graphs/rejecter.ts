@@ -1,4 +1,4 @@
-// Fails where nobody looks: in a promise that nobody awaits, or in a timer.
+// Fails without a handler: in a promise that is not awaited, or in a timer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
@@ -6,10 +6,10 @@ const State = Annotation.Root({ where: Annotation<'promise' | 'timer'>, out: Ann
 
 export const rejecter = new StateGraph(State)
   .addNode('reject', async ({ where }) => {
-    if (where === 'promise') void Promise.reject(new Error('nobody awaits this'));
+    if (where === 'promise') void Promise.reject(new Error('not awaited'));
     else
       setTimeout(() => {
-        throw new Error('nobody catches this');
+        throw new Error('not caught');
       }, 0);
     await sleep(50);
     return { out: 'survived' };

@@ -1,4 +1,4 @@
-// Sleeps until its time is over or its signal comes, as a call of a model would.
+// Sleeps for a time or until its signal is aborted, like a call to a model.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 

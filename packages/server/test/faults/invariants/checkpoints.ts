@@ -1,8 +1,8 @@
-// The checkpoints of a thread are one chain, written by whoever had the right to.
+// The checkpoints of a thread form one chain, written by lease holders.
 import type { Checker } from './evidence.ts';
 
-/** Only the holder of the newest lease wrote; the triggers of audit.ts saw it. */
-export const onlyTheHolderWrote: Checker = async ({ query }) => {
+/** Only the holder of the newest lease wrote; the triggers of audit.ts recorded it. */
+export const onlyLeaseHoldersWrote: Checker = async ({ query }) => {
   const stale = await query<{ run_id: string; node: string; held_by: string; lease_token: string }>(
     'select run_id, node, held_by, lease_token from faults.commits where node <> held_by',
   );
@@ -12,7 +12,7 @@ export const onlyTheHolderWrote: Checker = async ({ query }) => {
   );
 };
 
-/** A checkpoint follows its parent, which exists, and alone, unless it is a fork that somebody asked for. */
+/** Every checkpoint has an existing parent, which has no other child, except for requested forks. */
 export const checkpointsAreOneChain: Checker = async ({ query }) => {
   const forked = await query<{ thread_id: string; parent_id: string; count: number }>(
     `select thread_id, checkpoint_ns, parent_id, count(*)::integer as count from checkpoints
@@ -30,14 +30,14 @@ export const checkpointsAreOneChain: Checker = async ({ query }) => {
   return [
     ...forked.map(
       ({ thread_id, parent_id, count }) =>
-        `checkpoint ${parent_id} of thread ${thread_id} has ${count} children that nobody forked`,
+        `checkpoint ${parent_id} of thread ${thread_id} has ${count} children without a fork`,
     ),
     ...backwards.map(({ checkpoint_id }) => `checkpoint ${checkpoint_id} sorts before its parent`),
-    ...orphaned.map(({ checkpoint_id }) => `the parent of checkpoint ${checkpoint_id} is gone`),
+    ...orphaned.map(({ checkpoint_id }) => `the parent of checkpoint ${checkpoint_id} is missing`),
   ];
 };
 
-/** The head of a namespace is a checkpoint of it that nothing came after. */
+/** The head of a namespace is one of its checkpoints, and has no child. */
 export const headsAreNewest: Checker = async ({ query }) => {
   const wrong = await query<{ thread_id: string; head: string }>(
     `select h.thread_id, h.checkpoint_id as head from checkpoint_heads h

@@ -1,12 +1,11 @@
-// How the servers behaved: what they answered, what they hold on to, and whether they got anything done.
+// Behaviour of the servers: their responses, their resources, and whether they served anything.
 import { memoryOf, openFilesOf } from '../process-tree.ts';
 import type { Checker } from './evidence.ts';
 
 /**
- * Whatever happens to a server, it never tells a client that it does not understand itself, nor refuses what it should
- * do: it does it, or cannot at the moment.
+ * A server never returns an internal error or rejects a valid request, except with 503.
  */
-export const nobodyWasToldNonsense: Checker = ({ history }) =>
+export const noUnexpectedErrors: Checker = ({ history }) =>
   Promise.resolve(
     history
       .of('failed')
@@ -14,7 +13,7 @@ export const nobodyWasToldNonsense: Checker = ({ history }) =>
       .map(({ what, status, detail }) => `${what} was answered with ${status}: ${detail}`),
   );
 
-/** Of all that clients asked for, a fifth may fail. With less the scenario shows nothing, whatever held in it. */
+/** At most a fifth of the requests may fail. With more failures a scenario shows nothing, even if all invariants hold. */
 export const mostRequestsWereServed: Checker = ({ history }) => {
   const served = history.of('run').length + history.of('thread').length + history.of('result').length;
   const failed = history.of('failed').length;
@@ -25,19 +24,22 @@ export const mostRequestsWereServed: Checker = ({ history }) => {
   );
 };
 
-export interface Holding {
+export interface ResourceUse {
   openFiles: number;
   /** Bytes. */
   memory: number;
 }
 
-export const holdingOf = (pid: number): Holding => ({ openFiles: openFilesOf(pid), memory: memoryOf(pid) });
+export const resourcesOf = (pid: number): ResourceUse => ({
+  openFiles: openFilesOf(pid),
+  memory: memoryOf(pid),
+});
 
-/** What a process holds after a load that it did not hold before; a few pooled connections are no leak. */
+/** Resources that a process holds after a load and did not hold before; a few pooled connections are no leak. */
 export const leaks = (
   name: string,
-  before: Holding,
-  after: Holding,
+  before: ResourceUse,
+  after: ResourceUse,
   memoryMax = 64 * 1024 ** 2,
 ): string[] => [
   ...(after.openFiles > before.openFiles + 15

@@ -1,4 +1,4 @@
-// Runs that were cancelled or taken back, and threads that were deleted: nothing comes after that.
+// Cancelled and rolled back runs, and deleted threads: nothing is written after that.
 import type { Checker, Evidence } from './evidence.ts';
 
 const countCheckpoints = async (query: Evidence['query'], run_id: string): Promise<number> => {
@@ -9,8 +9,8 @@ const countCheckpoints = async (query: Evidence['query'], run_id: string): Promi
   return row?.count ?? 0;
 };
 
-/** Once a cancellation was acknowledged as done, the run wrote nothing more, and is over. */
-export const cancelledRunsStayQuiet: Checker = async ({ query, history }) => {
+/** Once a cancel was acknowledged, the run has ended and writes nothing more. */
+export const cancelledRunsWriteNothing: Checker = async ({ query, history }) => {
   const wrong: string[] = [];
   for (const { run_id, checkpoints } of history.of('cancelled')) {
     const later = (await countCheckpoints(query, run_id)) - checkpoints;
@@ -22,22 +22,22 @@ export const cancelledRunsStayQuiet: Checker = async ({ query, history }) => {
   return wrong;
 };
 
-/** A run that was taken back is gone with its checkpoints, and with none but these. */
-export const rollbackTakesBackOneRun: Checker = async ({ query, history }) => {
+/** A rolled back run is deleted with its own checkpoints, and no others. */
+export const rollbackRemovesOneRun: Checker = async ({ query, history }) => {
   const deleted = new Set(history.of('deleted').map(({ thread_id }) => thread_id));
   const wrong: string[] = [];
   for (const { thread_id, run_id, before } of history.of('rolled back')) {
     if ((await query('select 1 from runs where run_id = $1', [run_id])).length > 0)
-      wrong.push(`run ${run_id} was taken back and is there`);
+      wrong.push(`run ${run_id} was rolled back and is there`);
     const left = await countCheckpoints(query, run_id);
-    if (left > 0) wrong.push(`run ${run_id} was taken back and has ${left} checkpoints`);
+    if (left > 0) wrong.push(`run ${run_id} was rolled back and has ${left} checkpoints`);
     if (deleted.has(thread_id)) continue;
     const kept = await query(
       'select 1 from checkpoints where thread_id = $1 and checkpoint_id = any ($2::uuid[])',
       [thread_id, before],
     );
     if (kept.length < before.length)
-      wrong.push(`taking back run ${run_id} took ${before.length - kept.length} older checkpoints with it`);
+      wrong.push(`the rollback of run ${run_id} deleted ${before.length - kept.length} older checkpoints`);
   }
   return wrong;
 };
@@ -47,7 +47,7 @@ interface Column {
   column_name: string;
 }
 
-/** Of a thread that was deleted no table holds a row, whichever tables there are. */
+/** No table contains rows of a deleted thread, including tables that this code does not know. */
 export const deletedThreadsLeaveNothing: Checker = async ({ query, history }) => {
   const deleted = history.of('deleted');
   if (deleted.length === 0) return [];

@@ -1,16 +1,16 @@
 import type { Answer } from '../caller.ts';
 import type { Frame, History } from '../history.ts';
 
-/** What checkers look at once everything is quiet. */
+/** The input of the checkers, once all runs have ended. */
 export interface Evidence {
-  /** Of the database, whose tables are found without their schema. */
+  /** Queries the database; tables are found without their schema. */
   query: <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
   history: History;
-  /** A GET at some node. */
+  /** A GET at any node. */
   get: (path: string) => Promise<Answer>;
-  /** All that is kept of a stream. */
+  /** All stored events of a stream. */
   readLog: (path: string) => Promise<Frame[]>;
 }
 
-/** Returns what is wrong, a sentence each. */
+/** Returns one sentence per violation. */
 export type Checker = (evidence: Evidence) => Promise<string[]>;

@@ -1,41 +1,41 @@
-// What holds after any fault, by the name under which a violation is reported.
-import { everyRequestMadeOneRun, nothingAcknowledgedIsLost } from './acknowledged.ts';
-import { checkpointsAreOneChain, headsAreNewest, onlyTheHolderWrote } from './checkpoints.ts';
-import { mostRequestsWereServed, nobodyWasToldNonsense } from './conduct.ts';
+// Invariants that hold after any fault, by the name under which a violation is reported.
+import { everyRequestCreatedOneRun, nothingAcknowledgedIsLost } from './acknowledged.ts';
+import { checkpointsAreOneChain, headsAreNewest, onlyLeaseHoldersWrote } from './checkpoints.ts';
+import { mostRequestsWereServed, noUnexpectedErrors } from './conduct.ts';
 import {
-  cancelledRunsStayQuiet,
+  cancelledRunsWriteNothing,
   deletedThreadsLeaveNothing,
-  rollbackTakesBackOneRun,
+  rollbackRemovesOneRun,
 } from './ended-early.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { logsMatchCheckpoints } from './log.ts';
-import { markersStandOnceAndInOrder, readersAgree } from './state.ts';
-import { streamsAreWhole } from './streams.ts';
-import { everythingHasEnded, noThreadIsStuck, oneRunGoesOnPerThread } from './threads.ts';
+import { markersAppearOnceInOrder, readersAgree } from './state.ts';
+import { streamsAreComplete } from './streams.ts';
+import { everythingHasEnded, noThreadIsStuck, oneRunningRunPerThread } from './threads.ts';
 
 export const invariants = {
   everythingHasEnded,
   nothingAcknowledgedIsLost,
-  everyRequestMadeOneRun,
+  everyRequestCreatedOneRun,
   noThreadIsStuck,
-  oneRunGoesOnPerThread,
-  onlyTheHolderWrote,
+  oneRunningRunPerThread,
+  onlyLeaseHoldersWrote,
   checkpointsAreOneChain,
   headsAreNewest,
   readersAgree,
-  markersStandOnceAndInOrder,
-  streamsAreWhole,
+  markersAppearOnceInOrder,
+  streamsAreComplete,
   logsMatchCheckpoints,
-  cancelledRunsStayQuiet,
-  rollbackTakesBackOneRun,
+  cancelledRunsWriteNothing,
+  rollbackRemovesOneRun,
   deletedThreadsLeaveNothing,
-  nobodyWasToldNonsense,
+  noUnexpectedErrors,
   mostRequestsWereServed,
 } satisfies Record<string, Checker>;
 
 export type Invariant = keyof typeof invariants;
 
-/** All of them but `except`; what is wrong, each with the name of what it violates. */
+/** Checks all invariants but `except`; returns the violations, each with the name of its invariant. */
 export const violations = async (evidence: Evidence, except: Invariant[] = []): Promise<string[]> => {
   const found: string[] = [];
   for (const [name, check] of Object.entries(invariants)) {

@@ -1,4 +1,4 @@
-// The event log of a run and the checkpoints that it made are of one piece.
+// The event log of a run is consistent with its checkpoints.
 import { isInternalChannel } from '../../../src/engine/checkpoints/checkpoint-summary.ts';
 import type { Checker, Evidence } from './evidence.ts';
 
@@ -28,13 +28,13 @@ interface LogEvent {
   data: unknown;
 }
 
-/** Results that the engine stores for a task, and that it reports by no `updates` event of a node. */
+/** Channels that the engine stores for a task without an `updates` event. */
 const unreported = ['__error__', '__interrupt__', '__resume__', '__error_source_node__'];
 
 /**
- * For every resumable run that streams `updates`: the log holds one event for each task whose writes are stored, none for
- * other tasks, and those of a step stand before those of the next. Ids have no gap. Between the `updates` of two steps
- * there are `values`, if the run streams them. Not with durability `exit`, which stores no steps; not of a log that was cut.
+ * For every resumable run that streams `updates`: the log has one event for each task with stored writes, none for other tasks, and the
+ * events of a step come before those of the next. Ids have no gap. Between the `updates` of two steps there are `values`, if the run
+ * streams them. Does not apply to durability `exit`, which stores no steps, and to truncated logs.
  */
 export const logsMatchCheckpoints: Checker = async ({ query }) => {
   const runs = await query<LoggedRun>(
@@ -51,10 +51,10 @@ export const logsMatchCheckpoints: Checker = async ({ query }) => {
 const checkRun = async (query: Evidence['query'], run: LoggedRun): Promise<string[]> => {
   const kwargs = JSON.parse(run.kwargs) as Kwargs;
   const log = await readLog(query, run.run_id);
-  // A log that has become too long keeps its newest events.
+  // A log that was too long keeps only its newest events.
   if (log[0]?.id !== 0) return [];
   const gap = log.findIndex(({ id }, index) => id !== index);
-  if (gap !== -1) return [`has event ${log[gap]?.id} in its log in place of ${gap}`];
+  if (gap !== -1) return [`has event ${log[gap]?.id} in its log instead of ${gap}`];
   if (kwargs.durability === 'exit' || !kwargs.stream_mode.includes('updates')) return [];
   const steps = await readSteps(query, run);
   const namespaces = new Set(steps.map(({ checkpoint_ns }) => checkpoint_ns));
@@ -93,7 +93,7 @@ const readSteps = (query: Evidence['query'], { run_id, thread_id }: LoggedRun): 
     [run_id, thread_id, unreported],
   );
 
-/** The nodes of a step that have committed, in any order; those of the engine's own are not reported. */
+/** The nodes of a step that have committed, sorted; the engine's internal nodes are not reported. */
 const namesOf = ({ shape, done }: Step): string[] => {
   const { tasks } = JSON.parse(shape ?? '{"tasks":[]}') as { tasks: { id: string; name: string }[] };
   return tasks
@@ -105,24 +105,26 @@ const nodesOf = (ns: string, { event, data }: LogEvent): string[] => {
   if (event !== (ns === '' ? 'updates' : `updates|${ns}`) || typeof data !== 'object' || data === null)
     return [];
   if ('__interrupt__' in data) return [];
-  // The engine repeats what another run of the thread has left on the checkpoint that this one continues.
+  // The engine repeats the updates of another run on the checkpoint that this run continues.
   if ((data as { __metadata__?: { cached?: boolean } }).__metadata__?.cached) return [];
   return Object.keys(data);
 };
 
 const checkSteps = (ns: string, steps: string[][], log: LogEvent[]): string[] => {
-  const told = log.flatMap((event) => nodesOf(ns, event));
+  const logged = log.flatMap((event) => nodesOf(ns, event));
   const where = ns === '' ? '' : ` of ${ns}`;
   let at = 0;
   for (const names of steps) {
-    const found = told.slice(at, at + names.length).toSorted();
+    const found = logged.slice(at, at + names.length).toSorted();
     if (found.join() !== names.join())
       return [
         `has committed ${names.join()}${where} after ${at} updates, and its log has ${found.join() || 'nothing'}`,
       ];
     at += names.length;
   }
-  return at === told.length ? [] : [`has ${told.slice(at).join()}${where} in its log, which never committed`];
+  return at === logged.length
+    ? []
+    : [`has ${logged.slice(at).join()}${where} in its log, which never committed`];
 };
 
 const checkValues = (steps: string[][], log: LogEvent[]): string[] => {
@@ -134,7 +136,7 @@ const checkValues = (steps: string[][], log: LogEvent[]): string[] => {
     if (names.length === 0) continue;
     for (let left = names.length; left > 0; left--) at = modes.indexOf('updates', at + 1);
     const isLast = steps.slice(index + 1).every((later) => later.length === 0);
-    // The step after it is in the log: so must be the values between the two.
+    // The next step is in the log, so the values between the two must be there too.
     if (!isLast && modes[at + 1] !== 'values') return [`has no values after the step of ${names.join()}`];
   }
   return [];

@@ -1,4 +1,4 @@
-// What clients read of a thread is what its runs wrote.
+// Clients read from a thread what its runs wrote.
 import { isDeepStrictEqual } from 'node:util';
 import type { Checker, Evidence } from './evidence.ts';
 
@@ -21,7 +21,7 @@ interface State {
 const readThreads = (query: Evidence['query']): Promise<Thread[]> =>
   query<Thread>('select distinct thread_id from checkpoints');
 
-/** A thread, its state and the first page of its history tell the same values. */
+/** A thread, its state and the first page of its history return the same values. */
 export const readersAgree: Checker = async ({ query, get }) => {
   const wrong: string[] = [];
   for (const { thread_id } of await readThreads(query)) {
@@ -37,10 +37,10 @@ export const readersAgree: Checker = async ({ query, get }) => {
 };
 
 /**
- * The markers of a run stand together in the log of its thread, each once and in order: all of them when it
- * succeeded, the first few when it did not. A marker that no run of the thread owns is one of a run that was taken back.
+ * The markers of a run are consecutive in the log of its thread, each once and in order: all of them when it succeeded, the first few when
+ * it did not. A marker without a run of the thread belongs to a run that was rolled back.
  */
-export const markersStandOnceAndInOrder: Checker = async ({ query, get }) => {
+export const markersAppearOnceInOrder: Checker = async ({ query, get }) => {
   const runs = await query<RunRow>(
     `select run_id, thread_id, status, metadata->>'marker' as marker, (metadata->>'steps')::integer as steps
      from runs where metadata ? 'marker' order by created_at, run_id`,
@@ -64,10 +64,10 @@ const checkLog = (thread_id: string, log: string[], runs: RunRow[]): string[] =>
       wrong.push(`run ${run_id} succeeded with ${own.length} of its ${steps} steps`);
     const first = log.indexOf(`${marker}:0`);
     if (own.length > 0 && !isDeepStrictEqual(log.slice(first, first + own.length), own))
-      wrong.push(`something else stands between the markers of run ${run_id}`);
+      wrong.push(`other markers are between the markers of run ${run_id}`);
   }
   const owned = new Set(runs.map((run) => run.marker));
   const strange = log.filter((entry) => !owned.has(entry.slice(0, entry.lastIndexOf(':'))));
-  if (strange.length > 0) wrong.push(`nobody wrote ${strange.join(' ')} to thread ${thread_id}`);
+  if (strange.length > 0) wrong.push(`no run wrote ${strange.join(' ')} to thread ${thread_id}`);
   return wrong;
 };

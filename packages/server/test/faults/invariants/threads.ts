@@ -1,7 +1,7 @@
-// Threads and the runs on them agree with each other.
+// Threads are consistent with their runs.
 import type { Checker } from './evidence.ts';
 
-/** A thread is busy exactly while it has a run that goes on or waits; and nothing goes on for ever. */
+/** A thread is busy exactly while it has a pending or running run. */
 export const noThreadIsStuck: Checker = async ({ query }) => {
   const stuck = await query<{ thread_id: string }>(
     `select thread_id from threads t where t.status = 'busy' and not exists (
@@ -12,13 +12,13 @@ export const noThreadIsStuck: Checker = async ({ query }) => {
      where r.status = 'running' and t.status <> 'busy'`,
   );
   return [
-    ...stuck.map(({ thread_id }) => `thread ${thread_id} is busy with nothing`),
-    ...denied.map(({ thread_id, status }) => `thread ${thread_id} is ${status} while a run goes on`),
+    ...stuck.map(({ thread_id }) => `thread ${thread_id} is busy without a run`),
+    ...denied.map(({ thread_id, status }) => `thread ${thread_id} is ${status} with a running run`),
   ];
 };
 
-/** Two runs of a thread never go on at once, and the index that makes it so is in force. */
-export const oneRunGoesOnPerThread: Checker = async ({ query }) => {
+/** A thread never has two running runs, and the index that ensures it exists. */
+export const oneRunningRunPerThread: Checker = async ({ query }) => {
   const crowded = await query<{ thread_id: string; count: number }>(
     `select thread_id, count(*)::integer as count from runs where status = 'running' group by 1 having count(*) > 1`,
   );
@@ -27,12 +27,12 @@ export const oneRunGoesOnPerThread: Checker = async ({ query }) => {
        and pg_get_expr(i.indpred, i.indrelid) like '%running%'`,
   );
   return [
-    ...crowded.map(({ thread_id, count }) => `${count} runs go on at once on thread ${thread_id}`),
-    ...(index.length === 0 ? ['nothing keeps two runs from going on at once on a thread'] : []),
+    ...crowded.map(({ thread_id, count }) => `${count} runs execute at once on thread ${thread_id}`),
+    ...(index.length === 0 ? ['no index prevents two runs from executing at once on a thread'] : []),
   ];
 };
 
-/** Nothing waits or goes on any more: the end of the quiet phase. */
+/** No run is pending or running at the end of a scenario. */
 export const everythingHasEnded: Checker = async ({ query }) => {
   const left = await query<{ run_id: string; status: string; attempt: number }>(
     `select run_id, status, attempt from runs where status in ('pending', 'running')`,

@@ -1,4 +1,4 @@
-// The channel between the server and its executors belongs to them: code of a graph finds no way to it.
+// The channel between the server and its executors is private: code of a graph cannot find or use it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ describe('a graph', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const act = async (deed: string): Promise<unknown> =>
-    ((await client.runs.wait(null, 'intruder', { input: { do: deed } })) as { out: unknown }).out;
+  const act = async (action: string): Promise<unknown> =>
+    ((await client.runs.wait(null, 'intruder', { input: { do: action } })) as { out: unknown }).out;
 
   it('finds no IPC channel in its process', async () => {
     expect(await act('facts')).toEqual({
@@ -34,36 +34,36 @@ describe('a graph', () => {
     });
   });
 
-  it('that reports to a parent, as libraries do, reaches nobody', async () => {
+  it('that reports to a parent process, as libraries do, reaches no receiver', async () => {
     expect(await act('report')).toBe('reported');
     expect(await act('report')).toBe('reported');
   });
 
-  it('that listens for messages of a parent gets none of ours', async () => {
+  it("that listens for messages of a parent process gets none of svc's messages", async () => {
     expect(await act('listen')).toBe('listening');
     expect(await act('facts')).toMatchObject({ connected: false });
     expect(await act('received')).toEqual([]);
   });
 
-  it('that disconnects from a parent keeps its executor', async () => {
+  it('that disconnects from its parent process keeps its executor', async () => {
     expect(await act('disconnect')).toBe('disconnected');
     expect(await act('received')).toEqual([]);
   });
 
-  it('talks to a process that it forks itself', async () => {
-    expect(await act('fork')).toEqual({ heard: { question: 'who?' } });
+  it('exchanges messages with a process that it forks itself', async () => {
+    expect(await act('fork')).toEqual({ heard: { question: 'which?' } });
   });
 
   it('starts processes that do not inherit the channel', async () => {
     expect(await act('inherit')).toMatchObject({ isSocket: true, inherited: false });
   });
 
-  it('that writes messages of its own to the channel is not understood, and the server goes on', async () => {
+  it('that writes valid frames with unknown messages to the channel has no effect on the server', async () => {
     expect(await act('forge')).toBe('forged');
     expect(await act('facts')).toMatchObject({ connected: false });
   });
 
-  it('that writes garbage to the channel ends its executor, and after its attempts its run', async () => {
+  it('that writes garbage to the channel ends its executor, and its run after three attempts', async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'intruder', { input: { do: 'garble' } });
     await eventually(

@@ -1,4 +1,4 @@
-// Does to its own process what libraries do to theirs, and some things that they do not.
+// A graph that does to its own process what libraries do, and some things that they do not.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync, writeSync } from 'node:fs';
@@ -12,7 +12,7 @@ const State = Annotation.Root({ do: Annotation<string>, out: Annotation<unknown>
 const received: unknown[] = [];
 const child = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
-/** The descriptors of a process, as Linux names what they refer to. */
+/** Lists the open descriptors of a process with what they refer to (Linux). */
 const listFiles = `
   const { readdirSync, readlinkSync } = require('node:fs');
   const links = readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -20,8 +20,8 @@ const listFiles = `
   });
   process.stdout.write(JSON.stringify(links));`;
 
-const deeds: Record<string, () => unknown> = {
-  /** As libraries do that run below pm2 or a test runner. */
+const actions: Record<string, () => unknown> = {
+  /** As libraries do that expect pm2 or a test runner as parent process. */
   report: () => {
     for (const message of ['ready', { hello: 1 }, null, { kind: 'ready' }]) process.send?.(message);
     return 'reported';
@@ -43,10 +43,10 @@ const deeds: Record<string, () => unknown> = {
     connected: process.connected ?? false,
     variable: process.env['NODE_CHANNEL_FD'] ?? null,
   }),
-  /** A child with an IPC channel of its own. */
+  /** Forks a child with an IPC channel of its own. */
   fork: async () => {
     const forked = fork(child);
-    forked.send({ question: 'who?' });
+    forked.send({ question: 'which?' });
     const [answer] = (await once(forked, 'message')) as [unknown];
     forked.disconnect();
     await once(forked, 'exit');
@@ -62,7 +62,7 @@ const deeds: Record<string, () => unknown> = {
       inherited: (JSON.parse(stdout) as string[]).includes(own),
     };
   },
-  /** Frames that hold no message of ours. */
+  /** Writes frames that are valid but contain no known message. */
   forge: () => {
     for (const message of ['ready', null, { hello: 1 }, { kind: 'done', run_id: 7 }, { kind: 'events' }])
       writeSync(channelFd, encodeFrame(message));
@@ -79,6 +79,6 @@ const deeds: Record<string, () => unknown> = {
 };
 
 export const intruder = new StateGraph(State)
-  .addNode('act', async (state) => ({ out: await deeds[state.do]?.() }))
+  .addNode('act', async (state) => ({ out: await actions[state.do]?.() }))
   .addEdge(START, 'act')
   .compile();

@@ -1,5 +1,5 @@
-// The events of a step are stored with its checkpoint, or not at all: whatever ends an executor, a resumable stream
-// omits nothing that the state has.
+// The events of a step are stored with its checkpoint, or not at all: whatever ends an executor, a resumable stream contains all events of
+// the stored state.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,11 +38,11 @@ interface Plan {
   durability: 'sync' | 'async' | 'exit';
   input: Record<string, unknown>;
   stream_mode?: string[];
-  /** The executor ends when this query finds a row for the run; at once when absent. */
+  /** The executor ends when this query returns a row for the run; at once when absent. */
   until?: string;
 }
 
-/** Runs the graph, whose first attempt loses its executor; returns what is in its log. */
+/** Runs the graph, whose first attempt loses its executor; returns the events in its log. */
 const run = async ({
   graph,
   durability,
@@ -78,14 +78,14 @@ const updated = (log: Logged[]): string[] =>
 
 const custom = (log: Logged[]): number => log.filter(({ event }) => event.startsWith('custom')).length;
 
-/** A checkpoint in which the node has run. */
+/** A query for a checkpoint in which the node has run. */
 const after = (node: string): string =>
   `select 1 from checkpoints c where c.run_id = $1 and c.wrote like '%"${node}"%'`;
 
 describe('a run whose executor ends after a step has been committed', () => {
   it.each([1, 4_000])('has the events of the step in its log (sync, %i events before)', async (events) => {
     const { log } = await run({ graph: 'speaker', durability: 'sync', input: { events } });
-    expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+    expect(updated(log)).toEqual(['emitEvents', 'endOnce', 'last']);
     expect(custom(log)).toBe(events);
   });
 
@@ -94,9 +94,9 @@ describe('a run whose executor ends after a step has been committed', () => {
       graph: 'speaker',
       durability: 'async',
       input: { events },
-      until: after('speak'),
+      until: after('emitEvents'),
     });
-    expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+    expect(updated(log)).toEqual(['emitEvents', 'endOnce', 'last']);
     expect(custom(log)).toBe(events);
   });
 
@@ -109,12 +109,12 @@ describe('a run whose executor ends after a step has been committed', () => {
         input: { events },
         stream_mode: ['updates', 'values', 'custom', 'events'],
       });
-      expect(updated(log)).toEqual(['speak', 'stumble', 'last']);
+      expect(updated(log)).toEqual(['emitEvents', 'endOnce', 'last']);
       expect(custom(log)).toBe(events);
     },
   );
 
-  it('repeats every step in the log when none was stored (exit)', async () => {
+  it('repeats every step in the log when no step was stored (exit)', async () => {
     const { log } = await run({
       graph: 'speaker',
       durability: 'exit',
@@ -123,10 +123,10 @@ describe('a run whose executor ends after a step has been committed', () => {
     });
     const attempts = log.flatMap(({ event }, at) => (event === 'metadata' ? [at] : []));
     expect(attempts).toHaveLength(2);
-    expect(updated(log.slice(attempts[1]))).toEqual(['speak', 'stumble', 'last']);
+    expect(updated(log.slice(attempts[1]))).toEqual(['emitEvents', 'endOnce', 'last']);
   });
 
-  it('has the events of a parallel task that has finished, once', async () => {
+  it('has the events of a finished parallel task once', async () => {
     const written = `select 1 from checkpoints c join checkpoint_writes w using (thread_id, checkpoint_ns, checkpoint_id)
       where c.run_id = $1 and c.shape like '%"quick"%' and w.channel = 'log'`;
     for (const durability of ['sync', 'async'] as const) {
@@ -136,17 +136,17 @@ describe('a run whose executor ends after a step has been committed', () => {
     }
   });
 
-  it('has the events of the steps of a subgraph, once', async () => {
+  it('has the events of the steps of a subgraph once', async () => {
     for (const durability of ['sync', 'async'] as const) {
       const { log } = await run({
         graph: 'outer',
         durability,
         input: { events: 4_000 },
-        until: `${after('speak')} and c.checkpoint_ns <> ''`,
+        until: `${after('emitEvents')} and c.checkpoint_ns <> ''`,
       });
       expect(updated(log)).toEqual(['first', 'inner', 'last']);
       const inner = log.flatMap(({ event, data }) => (event.startsWith('updates|') ? Object.keys(data) : []));
-      expect(inner).toEqual(['speak', 'stumble']);
+      expect(inner).toEqual(['emitEvents', 'endOnce']);
       expect(custom(log)).toBe(4_000);
     }
   });
@@ -162,6 +162,6 @@ describe('a run whose executor ends after a step has been committed', () => {
       event === 'messages' ? [(data as unknown as [{ content: string }])[0].content] : [],
     );
     expect(tokens.join('')).toBe('afewwordsthatcomeoneaftertheother');
-    expect(updated(log)).toEqual(['talk', 'stumble']);
+    expect(updated(log)).toEqual(['talk', 'endOnce']);
   });
 });

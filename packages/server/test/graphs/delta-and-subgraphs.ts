@@ -1,4 +1,4 @@
-// Graphs whose state is more than their newest checkpoint: changes since an earlier one, and subgraphs that have stopped.
+// Graphs whose state spans several checkpoints: delta channels, and interrupted subgraphs.
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -17,11 +17,11 @@ const Delta = Annotation.Root({
     typeof Annotation<BaseMessage[]>
   >,
   seen: Annotation<string>,
-  // Never stored, but written: not to be taken for changes of something.
+  // Written but never stored in snapshots: it must not be read as a delta.
   note: Annotation<string>,
 });
 
-/** Keeps its messages as changes, stored whole every fourth time; says what it remembers. */
+/** Stores its messages as deltas with a snapshot every fourth time; returns the messages that it sees. */
 export const delta = new StateGraph(Delta)
   .addNode('answer', (state) => {
     const texts = state.messages.map((message) => String(message.content));
@@ -42,7 +42,7 @@ const counter = (checkpointer: true | undefined) =>
     .addEdge('count', 'ask')
     .compile(checkpointer ? { checkpointer } : {});
 
-/** A node whose graph remembers what it did in earlier runs. */
+/** A node whose subgraph keeps its state between runs. */
 export const stateful = new StateGraph(Log).addNode('inner', counter(true)).addEdge(START, 'inner').compile();
 
 const plain = counter(undefined);
@@ -50,5 +50,5 @@ const worker = task('worker', async (log: string[], config?: RunnableConfig) =>
   plain.invoke({ log }, config as never),
 );
 
-/** A function whose task is a graph that stops to ask. */
+/** An entrypoint whose task is a graph with an interrupt. */
 export const functional = entrypoint('functional', async (input: { log: string[] }) => worker(input.log));

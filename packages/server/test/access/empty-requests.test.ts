@@ -1,5 +1,5 @@
-// Requests with nothing in them: empty bodies, lists and objects, for every route of both APIs. A handler with nothing to do has asked
-// all the same whether it may, and nothing is a reason for a 5xx.
+// Empty requests (empty bodies, lists and objects) for every route of both APIs. A handler with nothing to do still checks authorization,
+// and an empty request never causes a 5xx.
 import { randomUUID } from 'node:crypto';
 import { deploymentRoutes, platformRoutes, type RouteShape } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ interface Schema {
   items?: Schema;
 }
 
-/** Values of a schema that hold as little as can be; the first is what it needs. */
+/** Minimal values of a schema; the first one has only what the schema requires. */
 const emptiesOf = (schema: Schema, defs: Record<string, Schema>, depth = 0): unknown[] => {
   const { $ref, anyOf, type, properties = {}, required = [] } = schema;
   if ($ref !== undefined) return emptiesOf(defs[$ref.split('/').at(-1) ?? ''] ?? {}, defs, depth + 1);
@@ -94,7 +94,7 @@ const pathOf = (route: RouteShape, known: Record<string, string>): string => {
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 };
 
-const ask = async (
+const send = async (
   url: string,
   route: RouteShape,
   path: string,
@@ -117,11 +117,11 @@ const routes = Object.entries(deploymentRoutes as Record<string, RouteShape>)
   .filter(([, { access }]) => access !== 'public')
   .toSorted(([a], [b]) => last.indexOf(a) - last.indexOf(b));
 
-describe('a request with as little as can be', () => {
-  it.each(routes)('is refused by %s for a user who may do nothing', async (_, route) => {
+describe('a minimal request', () => {
+  it.each(routes)('is rejected by %s for a user without permissions', async (_, route) => {
     for (const body of bodiesOf(route))
       for (const path of [pathOf(route, values), pathOf(route, {})]) {
-        const { status, text } = await ask(server.url, route, path, body, { authorization: 'denied' });
+        const { status, text } = await send(server.url, route, path, body, { authorization: 'denied' });
         expect([status, route.method, path, body, text]).toEqual([
           expect.toBeOneOf([400, 403, 404, 415, 422]),
           route.method,
@@ -132,20 +132,20 @@ describe('a request with as little as can be', () => {
       }
   });
 
-  it.each(routes)('is answered by %s for a user who may do everything', async (_, route) => {
+  it.each(routes)('is accepted by %s for a user with all permissions', async (_, route) => {
     for (const body of bodiesOf(route))
       for (const path of [pathOf(route, values), pathOf(route, {})]) {
-        const { status, text } = await ask(server.url, route, path, body, { authorization: 'allowed' });
+        const { status, text } = await send(server.url, route, path, body, { authorization: 'allowed' });
         expect(status, `${path} ${body} ${text}`).toBeLessThan(500);
       }
   });
 
   it.each(Object.entries(platformRoutes as Record<string, RouteShape>))(
-    'is answered by %s of the platform',
+    'is answered by %s of the platform without a 5xx',
     async (_, route) => {
       const headers = { 'x-api-key': platform.key, 'x-tenant-id': platform.workspace_id };
       for (const body of bodiesOf(route)) {
-        const { status, text } = await ask(platform.server.url, route, pathOf(route, {}), body, headers);
+        const { status, text } = await send(platform.server.url, route, pathOf(route, {}), body, headers);
         expect(status, `${route.path} ${body} ${text}`).toBeLessThan(500);
       }
     },

@@ -1,5 +1,5 @@
-// What would not pass the filter of its own handler is not written: nobody plants things among another user's, or
-// loses sight of what they have just made.
+// Objects that would not match the filter of their own handler are not written: users cannot create objects for other users, or lose sight
+// of what they create.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const call = (event: string, deed: string, method: string, path: string, body?: unknown) =>
-  server.call(method, path, body, { authorization: `Bearer ${event}=${deed}` });
+const call = (event: string, action: string, method: string, path: string, body?: unknown) =>
+  server.call(method, path, body, { authorization: `Bearer ${event}=${action}` });
 const make = async (path: string, body: unknown) =>
   (await call('-', '-', 'POST', path, body)).body as Record<string, string>;
 const total = async (table: string): Promise<number> => {
@@ -22,7 +22,7 @@ const total = async (table: string): Promise<number> => {
   return (await server.database.query<{ count: number }>(statement, []))[0]?.count ?? -1;
 };
 
-const run = { assistant_id: 'probe', input: { ask: 'who' } };
+const run = { assistant_id: 'probe', input: { action: 'user' } };
 const cron = { assistant_id: 'probe', schedule: '0 0 1 1 *' };
 const creations: [string, string, string, object][] = [
   ['a thread', 'threads:create', '/threads', {}],
@@ -40,8 +40,8 @@ const creations: [string, string, string, object][] = [
   ],
 ];
 
-describe('outside of its own filter', () => {
-  it.each(creations)('%s is not made', async (_, event, path, body) => {
+describe('an object that its own filter excludes', () => {
+  it.each(creations)('is not created: %s', async (_, event, path, body) => {
     const tables = ['threads', 'assistants', 'crons', 'runs', 'run_users'];
     const before = await Promise.all(tables.map(total));
     const answer = await call(event, 'filter', 'POST', path, body);
@@ -50,7 +50,7 @@ describe('outside of its own filter', () => {
     expect(await Promise.all(tables.map(total))).toEqual(before);
   });
 
-  it('a copy is not made', async () => {
+  it('is not created by a copy', async () => {
     const { thread_id } = await make('/threads', {});
     const before = await total('threads');
     const answer = await call('threads:create', 'filter', 'POST', `/threads/${thread_id}/copy`);
@@ -81,7 +81,7 @@ describe('outside of its own filter', () => {
       cron,
       (made: Record<string, string>) => `/runs/crons/${made['cron_id']}`,
     ],
-  ] as const)('%s is not given away', async (_, resource, path, body, pathOf) => {
+  ] as const)('cannot be created by an update: %s', async (_, resource, path, body, pathOf) => {
     const made = await make(path, body);
     const answer = await call(`${resource}:update`, 'own', 'PATCH', pathOf(made), theirs);
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
@@ -89,7 +89,7 @@ describe('outside of its own filter', () => {
     expect(left.body).toMatchObject({ metadata: { owner: 'matrix' } });
   });
 
-  it('an item is not stored, new or in the place of one that is there', async () => {
+  it('is not stored as an item, new or in place of an existing one', async () => {
     const item = { namespace: ['a'], key: randomUUID(), value: { owner: 'matrix' } };
     expect((await call('store:put', 'own', 'PUT', '/store/items', item)).status).toBe(204);
     const planted = { ...item, value: { owner: 'somebody else' } };

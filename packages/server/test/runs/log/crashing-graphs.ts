@@ -1,4 +1,4 @@
-// Graphs that end their executor in the first attempt, at a moment that a test chooses: `go` names a file to wait for.
+// Graphs that end their executor in the first attempt, at a moment that the test chooses: `go` names a file to wait for.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AIMessageChunk, HumanMessage } from '@langchain/core/messages';
@@ -13,7 +13,7 @@ import {
 } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** Custom events before the executor ends, of a thousand bytes each. */
+  /** Number of custom events before the executor ends, of a thousand bytes each. */
   events: Annotation<number>,
   go: Annotation<string | undefined>,
   log: Annotation<string[]>({ reducer: (log, more) => [...log, ...more], default: () => [] }),
@@ -26,12 +26,12 @@ const step =
   () =>
     Promise.resolve({ log: [name] });
 
-const speak: Step = ({ events }, { writer }) => {
+const emitEvents: Step = ({ events }, { writer }) => {
   for (let at = 0; at < events; at++) writer?.({ at, text: 'x'.repeat(1_000) });
-  return Promise.resolve({ log: ['speak'] });
+  return Promise.resolve({ log: ['emitEvents'] });
 };
 
-const fall = async (
+const endExecutor = async (
   { go }: { go: string | undefined },
   { metadata }: LangGraphRunnableConfig,
 ): Promise<void> => {
@@ -40,25 +40,25 @@ const fall = async (
   process.exit(1);
 };
 
-const stumble: Step = async (state, config) => {
-  await fall(state, config);
-  return { log: ['stumble'] };
+const endOnce: Step = async (state, config) => {
+  await endExecutor(state, config);
+  return { log: ['endOnce'] };
 };
 
 export const speaker = new StateGraph(State)
-  .addNode('speak', speak)
-  .addNode('stumble', stumble)
+  .addNode('emitEvents', emitEvents)
+  .addNode('endOnce', endOnce)
   .addNode('last', step('last'))
-  .addEdge(START, 'speak')
-  .addEdge('speak', 'stumble')
-  .addEdge('stumble', 'last')
+  .addEdge(START, 'emitEvents')
+  .addEdge('emitEvents', 'endOnce')
+  .addEdge('endOnce', 'last')
   .addEdge('last', END)
   .compile();
 
 export const branches = new StateGraph(State)
   .addNode('first', step('first'))
-  .addNode('quick', speak)
-  .addNode('slow', stumble)
+  .addNode('quick', emitEvents)
+  .addNode('slow', endOnce)
   .addNode('last', step('last'))
   .addEdge(START, 'first')
   .addEdge('first', 'quick')
@@ -69,10 +69,10 @@ export const branches = new StateGraph(State)
   .compile();
 
 const inner = new StateGraph(State)
-  .addNode('speak', speak)
-  .addNode('stumble', stumble)
-  .addEdge(START, 'speak')
-  .addEdge('speak', 'stumble')
+  .addNode('emitEvents', emitEvents)
+  .addNode('endOnce', endOnce)
+  .addEdge(START, 'emitEvents')
+  .addEdge('emitEvents', 'endOnce')
   .compile();
 
 export const outer = new StateGraph(State)
@@ -94,10 +94,10 @@ const model = new FakeStreamingChatModel({
 
 export const talker = new StateGraph(Talk)
   .addNode('talk', async () => ({ messages: [await model.invoke([new HumanMessage('talk')])] }))
-  .addNode('stumble', async (state, config: LangGraphRunnableConfig) => {
-    await fall(state, config);
+  .addNode('endOnce', async (state, config: LangGraphRunnableConfig) => {
+    await endExecutor(state, config);
     return {};
   })
   .addEdge(START, 'talk')
-  .addEdge('talk', 'stumble')
+  .addEdge('talk', 'endOnce')
   .compile();

@@ -5,7 +5,7 @@ import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
   dir: Annotation<string>,
-  /** For each step, how often its executor dies. */
+  /** For each step, how often its executor is killed. */
   deaths: Annotation<number[]>,
   at: Annotation<number>({ reducer: (_, at) => at, default: () => 0 }),
 });
@@ -20,7 +20,7 @@ const step = ({ dir, deaths, at }: typeof State.State): { at: number } => {
   return { at: at + 1 };
 };
 
-export const stubborn = new StateGraph(State)
+export const crashing = new StateGraph(State)
   .addNode('step', step)
   .addEdge(START, 'step')
   .addConditionalEdges('step', ({ deaths, at }) => (at < deaths.length ? 'step' : '__end__'))

@@ -1,18 +1,18 @@
-// One gateway for a whole test run, started when the first test asks for it: the guard of the run keeps it, and every
-// test process asks at the guard's door.
+// Starts one gateway for a whole test run when the first test requests it. The guard process of the run owns it; test processes request its
+// address over HTTP.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openCeph, type Ceph, type CephAccess } from './ceph.ts';
 
-export interface GatewayDoor extends AsyncDisposable {
+export interface GatewayServer extends AsyncDisposable {
   readonly url: string;
 }
 
-export const openGatewayDoor = async (): Promise<GatewayDoor> => {
+export const openGatewayServer = async (): Promise<GatewayServer> => {
   const closing = new AbortController();
   let starting: Promise<Ceph> | undefined;
-  // Ports that were free may be taken by the time the daemons bind them.
+  // A free port may be taken by the time a daemon binds it.
   const open = (): Promise<Ceph> =>
     openCeph({ signal: closing.signal }).catch((error: unknown) => {
       if (closing.signal.aborted) throw error;
@@ -33,14 +33,14 @@ export const openGatewayDoor = async (): Promise<GatewayDoor> => {
       closing.abort();
       server.close();
       server.closeAllConnections();
-      const ceph = await starting?.catch(() => undefined); // whoever asked was told
+      const ceph = await starting?.catch(() => undefined); // the requesting tests got the error
       await ceph?.[Symbol.asyncDispose]();
     },
   };
 };
 
-/** Resolves when it serves; throws what kept it from starting. */
-export const knock = async (url: string): Promise<CephAccess> => {
+/** Resolves with the gateway's address and keys when it serves; rejects with the reason when it cannot start. */
+export const requestGateway = async (url: string): Promise<CephAccess> => {
   const response = await fetch(url);
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as CephAccess;

@@ -15,7 +15,7 @@ const guarded = {
   accessOf: authorizer.accessOf.bind(authorizer),
 };
 
-it('the answer of a route that has not asked whether it may is not seen', async () => {
+it('the response of a route without an authorization check is not sent', async () => {
   const { getThread } = threadRoutes;
   const handlers = { getThread: () => ({ thread_id: 'seen' }) } as unknown as Handlers<Routes>;
   const app = createApp<Routes>({ routes: { getThread }, handlers, logger, parsing, ...guarded });
@@ -24,7 +24,7 @@ it('the answer of a route that has not asked whether it may is not seen', async 
   expect(await response.text()).not.toContain('seen');
 });
 
-it('a route that does not say who may call it is not mounted', () => {
+it('a route without an access declaration is not mounted', () => {
   const { access: _, ...open } = systemRoutes.getOk;
   const routes = { open } as unknown as Routes;
   expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger, parsing })).toThrow(

@@ -1,4 +1,4 @@
-// A run that waits until the test opens its gate, then says that it was there. It heeds the signal.
+// A run that waits until the test opens its barrier, then adds its id to the log. It stops when its signal is aborted.
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,8 +10,8 @@ const State = Annotation.Root({
 
 const wait = async (_: unknown, { store, signal, configurable }: LangGraphRunnableConfig) => {
   const key = String(configurable?.['run_id']);
-  while (!(await store?.get(['gates'], key))) await sleep(5, undefined, signal ? { signal } : {});
+  while (!(await store?.get(['barriers'], key))) await sleep(5, undefined, signal ? { signal } : {});
   return { log: [key] };
 };
 
-export const gate = new StateGraph(State).addNode('wait', wait).addEdge(START, 'wait').compile();
+export const barrier = new StateGraph(State).addNode('wait', wait).addEdge(START, 'wait').compile();
