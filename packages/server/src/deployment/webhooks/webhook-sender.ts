@@ -1,16 +1,17 @@
-// Sends webhooks that are due, wherever their runs ended. One attempt is one claim: who dies in the middle of it
-// loses the lease, and another server tries again with the same delivery id.
+// Sends due webhooks of runs that ended on any server. One attempt is one claim: the lease of a server that dies during it
+// expires, and another server tries again with the same delivery id.
 //
 //   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
 //   any other answer, or a target that is not allowed ──▶ failed
 //
 // Origins take turns, and each has few of the slots: receivers that hang do not hold up the others.
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { EgressRefused, type EgressGuard, isOn } from '../../net/guard.ts';
 import { post, PostTimeout } from '../../net/post.ts';
 import type {
@@ -27,7 +28,7 @@ export interface WebhookTimes {
   leaseMs: number;
   /** Pauses after the first, second, … failure; a fifth more or less by chance. One attempt more than pauses. */
   backoffMs: readonly number[];
-  /** How often to look for deliveries that nobody announced. */
+  /** How often to look for deliveries that no notification announced. */
   pollMs: number;
   /** How long a server that stops waits for answers. */
   graceMs: number;
@@ -46,6 +47,7 @@ export const webhookTimes: WebhookTimes = {
 
 export interface WebhookSenderOptions {
   deliveries: DeliveryStorage;
+  notifications: NotificationBus;
   guard: EgressGuard;
   rules: WebhookRules;
   /** Undefined: webhooks are not signed. */
@@ -77,68 +79,51 @@ export class WebhookSender implements AsyncDisposable {
   /** The origin that was claimed last: the next claim begins after it, so that origins take turns. */
   #after = '';
   #bodyChars = 0;
+  /** Aborts the requests under way. */
   readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  #claiming: Promise<void> | undefined;
-  #claimAgain = false;
-  #closing = false;
+  readonly #loop: WorkerLoop;
+  #isClosing = false;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
     this.#times = { ...webhookTimes, ...options.times };
     setMaxListeners(sendingMax, this.#stop.signal);
-    this.#timer = setInterval(() => this.wake(), this.#times.pollMs);
+    this.#loop = new WorkerLoop({
+      name: 'webhooks',
+      claim: () => this.#claimTurn(),
+      freeSlots: () => this.#freeSlots,
+      running: () => this.#sending.size,
+      pollMs: this.#times.pollMs,
+      notifications: { bus: options.notifications, kind: 'w' },
+      logger: options.logger,
+    });
   }
 
-  /** A delivery was queued, or there is room again. */
-  wake(): void {
-    if (this.#closing) return;
-    if (this.#claiming) {
-      this.#claimAgain = true;
-      return;
-    }
-    this.#claiming = this.#claimAll()
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'webhooks could not be claimed; will try again'),
-      )
-      .finally(() => {
-        this.#claiming = undefined;
-        if (!this.#claimAgain) return;
-        this.#claimAgain = false;
-        this.wake();
-      });
-  }
-
-  /** Answers that are under way have a moment to come; what is left is another server's at once. */
+  /** Waits a moment for the responses under way; the other deliveries are released to other servers. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearInterval(this.#timer);
-    await this.#claiming;
-    const late = new AbortController();
-    const grace = sleep(this.#times.graceMs, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#sending.values()), grace]);
-    late.abort();
+    this.#isClosing = true;
+    await this.#loop.drain(this.#times.graceMs);
     this.#stop.abort();
-    await Promise.all(this.#sending.values());
+    await this.#loop.drain();
   }
 
-  /** Claims in turns through the origins, until a whole turn has found nothing or there is no room. */
-  async #claimAll(): Promise<void> {
+  get #freeSlots(): number {
+    return this.#isClosing || this.#bodyChars > bodyCharsMax ? 0 : sendingMax - this.#sending.size;
+  }
+
+  /** Claims from the origins after the last one to the end of their order. Resolves with true when deliveries may be left. */
+  async #claimTurn(): Promise<boolean> {
     const { deliveries } = this.#options;
-    let isWholeTurn = this.#after === '';
-    let claimedInTurn = 0;
-    for (;;) {
-      const count = Math.min(sendingMax - this.#sending.size, claimMax);
-      if (this.#closing || count <= 0 || this.#bodyChars > bodyCharsMax) return;
+    const isWhole = this.#after === '';
+    for (let sum = 0; ;) {
+      const count = Math.min(this.#freeSlots, claimMax);
+      if (count <= 0) return true;
       const place = { busy: this.#busy(), after: this.#after };
       const { claimed, resumeAfter } = await deliveries.claim(count, this.#times.leaseMs, place);
       for (const delivery of claimed) this.#start(delivery);
-      claimedInTurn += claimed.length;
+      sum += claimed.length;
       this.#after = resumeAfter ?? '';
-      if (resumeAfter !== null) continue;
-      if (isWholeTurn && claimedInTurn === 0) return;
-      isWholeTurn = true;
-      claimedInTurn = 0;
+      if (resumeAfter === null) return sum > 0 || !isWhole;
     }
   }
 
@@ -155,14 +140,18 @@ export class WebhookSender implements AsyncDisposable {
 
   #start(delivery: ClaimedDelivery): void {
     const sending = this.#deliver(delivery)
-      // The lease runs out, and the delivery is tried again.
       .catch((error: unknown) =>
-        this.#options.logger.error({ err: error, delivery_id: delivery.delivery_id }, 'a webhook got lost'),
+        this.#options.logger.error(
+          { err: error, delivery_id: delivery.delivery_id },
+          'failed to save the result of a webhook; it is sent again when its lease expires',
+        ),
       )
       .finally(() => {
         this.#sending.delete(delivery);
         this.#bodyChars -= charsOf(delivery);
-        this.wake();
+        // Its origin has a slot again, even when others were free.
+        this.#loop.wake();
+        this.#loop.slotFreed();
       });
     this.#sending.set(delivery, sending);
     this.#bodyChars += charsOf(delivery);

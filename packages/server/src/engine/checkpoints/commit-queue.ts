@@ -3,8 +3,7 @@
 //
 // A flush is gathered in a turn of its own (setImmediate), never in a microtask: the engine hands on its events in microtasks, so
 // everything that it emitted before a checkpoint has been taken by then, and is stored with it.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '@svc/contract/problem';
+import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/deployment/checkpoints.ts';
 
 /** The owner may no longer write: its lease went to someone else, or its thread is gone or taken. */
@@ -59,8 +58,8 @@ interface Flush {
   start: () => void;
 }
 
-/** While the database is away, runs wait where they are: the server process ends them if their leases run out. */
-const retryMs = { first: 25, max: 1_000 };
+/** Pauses between tries while the database is unavailable. Runs wait meanwhile; the server process ends them when their leases expire. */
+const pauseMs = { first: 25, max: 1_000 };
 /** Characters of events and values above which a flush takes no more writers. */
 const flushSizeMax = 8 * 1024 * 1024;
 
@@ -147,19 +146,17 @@ export class CommitQueue {
     return next;
   }
 
-  /** Tried until the database has answered. A flush that comes twice is stored once. */
-  async #store(batch: CheckpointBatch): Promise<Set<string>> {
-    for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.max)) {
-      try {
+  /** Repeated until the database answers. A flush that arrives twice is stored once. */
+  #store(batch: CheckpointBatch): Promise<Set<string>> {
+    return retryWhileUnavailable(
+      async (tries) => {
         const lost = new Set(await this.#storage.commit(batch));
-        // The rows of runs that leave none behind are gone when their endings come a second time.
-        if (delayMs > retryMs.first) for (const { owner } of batch.endings) lost.delete(owner);
+        // An earlier try may have been stored. Then the rows of runs that leave none behind are deleted already.
+        if (tries > 1) for (const { owner } of batch.endings) lost.delete(owner);
         return lost;
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error;
-        await sleep(delayMs);
-      }
-    }
+      },
+      { pauseMs },
+    );
   }
 }
 

@@ -9,7 +9,6 @@
 // whatever was missed. The poll also queues delayed runs whose time has come and runs whose leases have ended. Leases
 // are renewed here, never in the event loop of a graph.
 import type { Logger } from 'pino';
-import { untilAborted } from '../../abort.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { deleted, type RunLogTail } from '../streams/run-log-tail.ts';
 import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
@@ -19,13 +18,13 @@ import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting, Release, RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
 import type { RunRow, RunStorage, WorkerState } from '../../storage/deployment/runs.ts';
-import { CoalescedTask } from '../../jobs/coalesced-task.ts';
+import { BackgroundWrites } from '../../jobs/background-writes.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
 import { claimedCommand, type UserKeys } from './claimed-command.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
-import { RetriedWork } from '../../jobs/retried-work.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
@@ -56,37 +55,28 @@ export class Dispatcher {
   readonly graphs: readonly string[];
   readonly #options: DispatcherOptions;
   readonly #attempts: LeaseKeeper<Attempt>;
-  readonly #poll: NodeJS.Timeout | undefined;
-  /** Attempts without a lease whose graphs have been told to stop. */
+  /** Attempts without a lease whose graphs are stopping. */
   readonly #leaving = new Set<Attempt>();
   /** Runs that are given back, or ended, in the database. */
-  readonly #givings: RetriedWork;
-  /** Claimed and not started yet: what their attempts are to be told. */
+  readonly #writes: BackgroundWrites;
+  /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
-  readonly #claims: CoalescedTask;
-  /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
-  #wasFull = false;
-  /** It is time to look for delayed runs that are due, and for leases that have ended. */
-  #isPollDue = true;
+  readonly #claims: WorkerLoop;
+  /** Queues delayed runs that are due, and runs whose leases have ended; undefined where no runs are executed. */
+  readonly #queue: WorkerLoop | undefined;
   readonly #served = new ServedQueues();
   #reserved = 0;
   #draining = false;
-  #onQuiet: (() => void) | undefined;
-  /** Leases of other workers that had ended and were found here, by what is known of the worker. */
+  /** Ended leases of other workers that were found here, by the state of the worker. */
   readonly recovered = new Map<WorkerState, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
-    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, notifications } = options;
-    this.#claims = new CoalescedTask(() =>
-      this.#claimAll().catch((error: unknown) =>
-        logger.error({ err: error }, 'runs could not be claimed; will try again'),
-      ),
-    );
-    this.#givings = new RetriedWork((error) =>
-      logger.error({ err: error }, 'a run could not be given back or ended; will try again'),
-    );
+    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, pollMs, notifications } =
+      options;
+    const executesRuns = jobsPerExecutor > 0;
+    this.#writes = new BackgroundWrites(logger, 'failed to give back or end a run, retrying');
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -104,15 +94,19 @@ export class Dispatcher {
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
+    this.#claims = new WorkerLoop({
+      name: 'runs',
+      claim: (free) => this.#claim(free),
+      freeSlots: () => this.pool.freeSlots - this.#reserved,
+      running: () => this.#attempts.size,
+      ...(executesRuns ? { notifications: { bus: notifications, kind: 'p' } } : {}),
+      logger,
+    });
+    this.#queue = executesRuns
+      ? new WorkerLoop({ name: 'runs that are due', claim: () => this.#tendQueue(), pollMs, logger })
+      : undefined;
     notifications.on('c', (run_id) => this.cancel(run_id));
     notifications.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
-    if (jobsPerExecutor === 0) return;
-    notifications.on('p', () => this.#claims.trigger());
-    notifications.onMissed(() => this.#claims.trigger());
-    this.#poll = setInterval(() => {
-      this.#isPollDue = true;
-      this.#claims.trigger();
-    }, options.pollMs);
   }
 
   get leaseMs(): number {
@@ -149,7 +143,7 @@ export class Dispatcher {
   reserve(): boolean {
     if (this.#draining) return false;
     if (this.pool.freeSlots - this.#reserved <= 0) {
-      this.#wasFull = true;
+      this.#claims.noteFull();
       return false;
     }
     this.#reserved += 1;
@@ -165,7 +159,7 @@ export class Dispatcher {
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
-    if (this.#wasFull) this.#claims.trigger();
+    this.#claims.slotFreed();
   }
 
   /**
@@ -204,30 +198,25 @@ export class Dispatcher {
   }
 
   /**
-   * No more claims; resolves when nothing runs here any more. What runs gets `graceMs`, or until `hurry`; the rest
-   * goes back to be claimed elsewhere, as if it had not been started.
+   * Claims no more; resolves when nothing runs here any more, after `graceMs`, or when hurried. What still runs then is given
+   * back as if it had not been started.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#draining = true;
-    await this.#claims.stop();
-    const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
-    this.#checkQuiet();
-    if (!hurry.aborted) {
-      const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
-      await Promise.race([quiet, untilAborted(over)]);
-    }
+    await this.#queue?.stop();
+    await this.#claims.drain(graceMs, hurry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#draining = true;
-    this.#givings.stop();
-    clearInterval(this.#poll);
+    this.#writes.stop();
+    await this.#queue?.stop();
     await this.#claims.stop();
     const left = this.#attempts.all();
     await this.pool[Symbol.asyncDispose]();
     for (const attempt of left) this.#over(attempt);
     this.#attempts[Symbol.dispose]();
-    await this.#givings.settled();
+    await this.#writes[Symbol.asyncDispose]();
     for (const attempt of this.#leaving) attempt[Symbol.dispose]();
     await this.#release(left);
   }
@@ -237,35 +226,28 @@ export class Dispatcher {
     try {
       await this.#options.leases.release(left, { charge: false, lost: false, reason: 'the server stopped' });
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'leases will have to run out by themselves');
+      this.#options.logger.error({ err: error }, 'failed to release the leases of runs; they will expire');
     }
   }
 
-  async #claimAll(): Promise<void> {
+  async #claim(free: number): Promise<boolean> {
     const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
-    if (this.#isPollDue && !this.#draining) await this.#tendQueue();
-    for (;;) {
-      const free = this.pool.freeSlots - this.#reserved;
-      if (this.#draining) return;
-      this.#wasFull = free <= 0;
-      if (free <= 0) return;
-      this.#reserved += free;
-      try {
-        const { graphs } = this;
-        const served = this.#served.list();
-        const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
-        const { runs, sinceMs } = await leases.claim(options);
-        for (const run of runs) this.#served.note(run);
-        await this.#startAll(runs, sinceMs);
-        if (runs.length < free) return;
-      } finally {
-        this.#reserved -= free;
-      }
+    const { graphs } = this;
+    this.#reserved += free;
+    try {
+      const served = this.#served.list();
+      const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
+      const { runs, sinceMs } = await leases.claim(options);
+      for (const run of runs) this.#served.note(run);
+      await this.#startAll(runs, sinceMs);
+      return runs.length === free;
+    } finally {
+      this.#reserved -= free;
     }
   }
 
-  /** Queues what became ready without anyone's doing. */
-  async #tendQueue(): Promise<void> {
+  /** Queues runs that became ready without a request, and claims. */
+  async #tendQueue(): Promise<boolean> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
     for (const run of await leases.recover(attemptsMax)) {
@@ -273,7 +255,8 @@ export class Dispatcher {
       this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);
       if (run.status !== 'pending') this.#endHere(run);
     }
-    this.#isPollDue = false;
+    this.#claims.wake();
+    return false;
   }
 
   async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
@@ -365,7 +348,7 @@ export class Dispatcher {
       const charge = !message.isOutage || attempt.losses >= outagesMax;
       this.#giveBack([attempt], { charge, lost: true, reason: message.message });
     }
-    this.#afterOne();
+    this.#claims.slotFreed();
   }
 
   /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
@@ -397,7 +380,7 @@ export class Dispatcher {
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message = `its executor ended (${reason})`;
     this.#giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
-    this.#afterOne();
+    this.#claims.slotFreed();
   }
 
   /** Ends the run of an attempt that had to be killed. */
@@ -409,7 +392,7 @@ export class Dispatcher {
     };
     const text = isTimeout ? JSON.stringify(error) : null;
     const status = isTimeout ? 'timeout' : 'interrupted';
-    this.#givings.start(async () => {
+    void this.#writes.start(async () => {
       await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.#endHere({ run_id: attempt.id, status, error: text });
     });
@@ -430,19 +413,19 @@ export class Dispatcher {
       this.#leaving.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
-      this.#givings.start(() => leases.release([attempt], how));
+      void this.#writes.start(() => leases.release([attempt], how));
     } else {
       attempt.kill();
       this.#giveBack([attempt], how);
     }
-    this.#checkQuiet();
+    this.#claims.slotFreed();
   }
 
   /** Readers here then follow the run wherever it goes. */
   #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
-    this.#givings.start(async () => {
+    void this.#writes.start(async () => {
       for (const { id } of attempts) {
         const stream = streams.find(id);
         if (!stream) continue;
@@ -453,7 +436,7 @@ export class Dispatcher {
         } else tail.follow(stream);
       }
       await leases.release(attempts, how);
-      this.#claims.trigger();
+      this.#claims.wake();
     });
   }
 
@@ -469,15 +452,6 @@ export class Dispatcher {
   #over(attempt: Attempt): void {
     attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
-  }
-
-  #afterOne(): void {
-    this.#checkQuiet();
-    if (this.#wasFull) this.#claims.trigger();
-  }
-
-  #checkQuiet(): void {
-    if (this.#attempts.size === 0) this.#onQuiet?.();
   }
 }
 

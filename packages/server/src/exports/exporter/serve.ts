@@ -19,7 +19,7 @@ import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { LeaseLost } from './lease-lost.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
-import { patient, patientLeases } from './patience.ts';
+import { retried, retriedSteps } from './retried-steps.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a run. */
@@ -61,7 +61,7 @@ const carryOut = async (
   work: Work,
 ): Promise<ExportOutcome> => {
   const { signal, stopAfterFile } = work;
-  const leases = patientLeases(exportStepStorage(database), signal);
+  const leases = retriedSteps(exportStepStorage(database), signal);
   try {
     if (command.kind === 'run' && !(await leases.startRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.surroundings;
@@ -75,8 +75,8 @@ const carryOut = async (
       command,
       store,
       leases,
-      // What was written of a file is given up with the page that could not be read.
-      writeFile: patient(fileWriter(database), signal),
+      // A page that cannot be read starts the file anew.
+      writeFile: retried(fileWriter(database), signal),
       onFile: (file) => send({ kind: 'file', ...file }),
       ...(hooks.onStep ? { onStep: hooks.onStep } : {}),
     });
