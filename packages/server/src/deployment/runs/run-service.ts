@@ -70,8 +70,10 @@ export interface Created {
 /** How long after a request its runs may still be stored again, and the pause between tries. */
 const insertMs = { max: 10_000, pause: { first: 100, max: 100 } };
 
+type Stores = Pick<Storage, 'runLeases' | 'runs' | 'threads' | 'workers'>;
+
 export class RunService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #dispatcher: Dispatcher;
   readonly #streams: RunEventHub;
   readonly #tail: RunLogTail;
@@ -80,7 +82,7 @@ export class RunService {
   readonly #graphs: ReadonlySet<string>;
 
   constructor(parts: {
-    storage: Storage;
+    storage: Stores;
     dispatcher: Dispatcher;
     streams: RunEventHub;
     tail: RunLogTail;
