@@ -24,44 +24,44 @@ import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { type RunFields, runText } from './run-record.ts';
 
-/** A run as a client asks for it, validated. */
+/** The validated request for a run. */
 export interface RunRequest {
   assistant_id: string;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
   multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
   if_not_exists: 'create' | 'reject';
-  /** Whether the run ends with the connection that asked for it. */
+  /** Whether the run is cancelled when the connection of the request closes. */
   cancelOnDisconnect: boolean;
   /** Milliseconds before the run may start. */
   delayMs: number;
-  /** Stateless runs only: whether the thread that the run made stays. */
+  /** Stateless runs only: whether the thread of the run is kept. */
   keep: boolean;
-  /** Where to tell of its end. */
+  /** The URL that receives the outcome. */
   webhook: string | null;
-  /** The client's name for this run: asked for twice, it is made once. */
+  /** The idempotency key of the client: requests with the same key create one run. */
   key?: string | undefined;
 }
 
-/** What the caller may do, as it was found out before. */
+/** What the caller may do: the result of the authorization step. */
 export interface RunGrant {
   run_id: string;
-  /** What the thread must pass, be it there or made. */
+  /** The filter that the thread must match, whether it exists or is created. */
   access: Filter;
   assistantAccess: RowFilter;
   user: User | undefined;
 }
 
-/** A run as it may be made. */
+/** The request for a run, with its authorization. */
 export interface GrantedRun {
   request: RunRequest;
   grant: RunGrant;
 }
 
-/** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
+/** A created run and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {
   run: RunFields;
-  /** False when it was asked for before, under the same key. */
+  /** False when an earlier request with the same key created it. */
   isNew: boolean;
   stream: RunEventStream;
   release: () => void;

@@ -1,12 +1,12 @@
-// Group commit. Whatever the runs of an executor have to store within one turn of the event loop, or while
-// the previous flush is on its way, goes out as one statement and one fsync. Per owner a flush is all or nothing.
+// Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush, are sent
+// as one statement with one fsync. Per owner a flush is stored as a whole or not at all.
 //
 // A flush is gathered in a turn of its own (setImmediate), never in a microtask: the engine hands on its events in microtasks, so
 // everything that it emitted before a checkpoint has been taken by then, and is stored with it.
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/deployment/checkpoints.ts';
 
-/** The owner may no longer write: its lease went to someone else, or its thread is gone or taken. */
+/** The owner may no longer write: its lease was claimed again, or its thread was deleted or has another run. */
 export class LeaseLost extends Error {
   constructor(owner: string) {
     super(`${owner} may no longer write`);
@@ -28,10 +28,10 @@ export const noItems = (): BatchItems => ({
   endings: [],
 });
 
-/** Something with items to store. It keeps them until a flush leaves, so that later ones can still amend them. */
+/** Collects items to store, and keeps them until a flush is sent, so that later items can amend them. */
 export interface Writer {
   readonly owner: Owner;
-  /** Hands over what has gathered. */
+  /** Returns the collected items, once. */
   drain(): BatchItems;
   /** True when the last drain left items for the next flush. */
   readonly isPartial?: boolean;

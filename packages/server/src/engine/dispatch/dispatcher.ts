@@ -5,9 +5,8 @@
 //      ├── released ◀─────┤ executor lost, server stopped, database away: given back
 //      └── lease over ◀───┘ this process gone: put back by any other worker
 //
-// Runs are claimed when a notification says that one is ready, when a slot has become free, and by a poll that finds
-// whatever was missed. The poll also queues delayed runs whose time has come and runs whose leases have ended. Leases
-// are renewed here, never in the event loop of a graph.
+// Runs are claimed after a notification, when a slot was lacking and is freed, and after each poll, which queues delayed runs
+// that are due and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
 import type { Logger } from 'pino';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { deleted, type RunLogTail } from '../streams/run-log-tail.ts';
@@ -39,7 +38,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   leaseMs: number;
   attemptsMax: number;
   limits: AttemptLimits;
-  /** How often to look for runs that nobody announced. */
+  /** How often to look for runs that no notification announced. */
   pollMs: number;
   /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
   onEnded: (status: RunStatus, ms: number) => void;
@@ -134,12 +133,12 @@ export class Dispatcher {
     return this.#attempts.find(run_id) !== undefined;
   }
 
-  /** Whether this process may start a run that was stored as claimed by it, at that time: nobody has, and its lease holds. */
+  /** Whether this process may start a run that was stored as claimed by it at that time: it is not started, and its lease is valid. */
   mayStart(run_id: string, sinceMs: number): boolean {
     return !this.has(run_id) && !this.#starting.has(run_id) && this.#attempts.isGood(sinceMs);
   }
 
-  /** Sets a slot aside for a run that is about to be inserted as claimed; false when all are taken. */
+  /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
   reserve(): boolean {
     if (this.#draining) return false;
     if (this.pool.freeSlots - this.#reserved <= 0) {
@@ -150,7 +149,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** True when readers here have not been sent all that earlier attempts have logged: they go on reading the log. */
+  /** True when readers here have not been sent all events of earlier attempts: they continue to read the log. */
   #isLogAhead({ run_id, logged, first_event_id }: RunCommand): boolean {
     const stream = this.#options.streams.find(run_id);
     return logged && stream !== undefined && stream.isFollowed && stream.nextId < first_event_id;
@@ -163,8 +162,8 @@ export class Dispatcher {
   }
 
   /**
-   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. A run that has lost
-   * as many attempts as may be charged, less one, gets an executor to itself.
+   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. The last
+   * attempt of a run gets a solitary executor.
    */
   start(command: RunCommand, sinceMs: number, losses = 0): void {
     const isAlone = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
@@ -184,7 +183,7 @@ export class Dispatcher {
     this.#starting.delete(command.run_id);
   }
 
-  /** Someone here reads the events of a run that may have started without readers. */
+  /** A reader here needs the events of a run that may have started without readers. */
   listen(run_id: string): void {
     const attempt = this.#attempts.find(run_id);
     const stream = this.#options.streams.find(run_id);
@@ -192,7 +191,7 @@ export class Dispatcher {
     else attempt?.listen(false);
   }
 
-  /** Stops an attempt that runs here, if it does, or is about to. */
+  /** Stops the attempt of the run if it executes here or is about to. */
   cancel(run_id: string): void {
     this.#tell(run_id, (attempt) => attempt.stop('cancelled'));
   }
@@ -263,7 +262,7 @@ export class Dispatcher {
     for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
-    // From before the settings are asked for: a ring that they do not show yet may arrive before them.
+    // Before the settings are read: a notification may arrive about something that they do not show yet.
     for (const { run_id } of started) this.#starting.set(run_id, []);
     try {
       await this.#startClaimed(started, sinceMs);
@@ -304,7 +303,7 @@ export class Dispatcher {
     if (attempt) tell(attempt);
   }
 
-  /** For readers here of a run that was ended without an executor; who follows its log reads it there. */
+  /** Ends the streams of a run that was ended without an executor. Readers of its log get the end from there. */
   #endHere({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
     const stream = this.#options.streams.find(run_id);
     if (!stream || stream.isFollowed) return;
@@ -338,27 +337,27 @@ export class Dispatcher {
       if (status === 'error' || status === 'timeout')
         logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
       else logger.info({ run_id, status, ms }, 'run ended');
-      // One that is fed by the log ends with it.
+      // A stream that is fed by the log ends with the log.
       if (!stream?.isFollowed)
         streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      // An outage is no fault of the run. A run that breaks its connections itself must end nevertheless.
+      // Outages are not charged to the run, up to a limit: a run may break its connections itself.
       const charge = !message.isOutage || attempt.losses >= outagesMax;
       this.#giveBack([attempt], { charge, lost: true, reason: message.message });
     }
     this.#claims.slotFreed();
   }
 
-  /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
+  /** The executor sends more when the readers have taken its events. A reader that takes none delays the others for a few seconds only. */
   #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
     const taken = stream?.untilTaken();
     if (taken) void taken.then(() => attempt.acknowledge(bytes));
     else attempt.acknowledge(bytes);
   }
 
-  /** What an attempt says that has lost its lease counts for nothing, save that it has ended. */
+  /** Messages of an attempt without a lease are ignored, except for its end. */
   #onLeaving({ kind, run_id, lease_token }: AttemptMessage): void {
     if (kind === 'events') return;
     for (const attempt of this.#leaving) {
@@ -368,7 +367,7 @@ export class Dispatcher {
     }
   }
 
-  /** Runs that were killed for others' sake, or for the database's, are not charged for it. */
+  /** Runs are not charged when their executor was killed because of another run or an outage. */
   #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
     const attempts = running.flatMap(({ run_id, lease_token }) => {
       const attempt = this.#attempts.find(run_id);
@@ -399,14 +398,14 @@ export class Dispatcher {
   }
 
   /**
-   * A lease that another worker has: the run is gone, or continues there. One that could not be renewed is given up
-   * before it ends: the executor is killed at once, since a graph need not react to a signal.
+   * If another worker has the lease, the run continues there, or was deleted. If the lease could not be renewed, the executor
+   * is killed before the lease ends, because a graph may ignore an abort signal.
    */
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, streams, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    // A run during which its process stood still is charged: it may be what stopped the process.
+    // A run is charged when its process stood still: the run may be the reason.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
       attempt.stop('lost');
@@ -421,7 +420,7 @@ export class Dispatcher {
     this.#claims.slotFreed();
   }
 
-  /** Readers here then follow the run wherever it goes. */
+  /** Readers here follow the log of the run from then on. */
   #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
