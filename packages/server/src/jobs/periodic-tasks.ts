@@ -70,7 +70,7 @@ export class PeriodicTasks implements AsyncDisposable {
       logger,
     });
     this.#loop = new WorkerLoop({
-      name: 'periodic tasks',
+      task: 'claim periodic tasks',
       claim: () => this.#claim(),
       running: () => this.#rounds.size,
       pollMs,
@@ -88,20 +88,19 @@ export class PeriodicTasks implements AsyncDisposable {
     this.#leases[Symbol.dispose]();
   }
 
-  async #claim(): Promise<boolean> {
+  async #claim(): Promise<void> {
     if (!this.#isRegistered) {
       await this.#storage.register([...this.#tasks.keys()]);
       this.#isRegistered = true;
     }
     // A task that still winds up here, after its lease was lost, is left to other nodes.
     const names = [...this.#tasks.keys()].filter((name) => !this.#rounds.has(name));
-    if (names.length === 0) return false;
+    if (names.length === 0) return;
     const sinceMs = performance.now();
     for (const lease of await this.#storage.claim(names, this.#leaseMs)) {
       const task = this.#tasks.get(lease.id);
       if (task) this.#start({ ...lease, task, stop: new AbortController() }, sinceMs);
     }
-    return false;
   }
 
   #start(round: Round, sinceMs: number): void {

@@ -12,7 +12,12 @@ afterEach(async () => {
 
 const never = 3_600_000;
 const open = (options: Partial<WorkerLoopOptions> & Pick<WorkerLoopOptions, 'claim'>): WorkerLoop => {
-  const loop = new WorkerLoop({ name: 'jobs', pollMs: never, logger: pino({ level: 'silent' }), ...options });
+  const loop = new WorkerLoop({
+    task: 'claim jobs',
+    pollMs: never,
+    logger: pino({ level: 'silent' }),
+    ...options,
+  });
   loops.push(loop);
   return loop;
 };

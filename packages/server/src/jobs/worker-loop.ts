@@ -11,13 +11,13 @@ import { CoalescedTask } from './coalesced-task.ts';
 import type { NotificationBus, NotificationKind } from './notification-bus.ts';
 
 export interface WorkerLoopOptions {
-  /** What is claimed, for the log. */
-  name: string;
+  /** What the loop does, for the log: `claim runs`. */
+  task: string;
   /**
    * Claims work into free slots and starts it. Resolves with true when more may be claimed at once. A claim that rejects is
    * logged and repeated.
    */
-  claim: (freeSlots: number) => Promise<boolean>;
+  claim: (freeSlots: number) => Promise<boolean | void>;
   /** Free slots of this process. Absent: the loop works on one claim after the other. */
   freeSlots?: () => number;
   /** Jobs that were claimed and have not ended. */
@@ -106,7 +106,7 @@ export class WorkerLoop implements AsyncDisposable {
   }
 
   async #claimAll(): Promise<void> {
-    const { name, claim, freeSlots, logger } = this.#options;
+    const { task, claim, freeSlots, logger } = this.#options;
     if (this.#retry) return;
     try {
       for (;;) {
@@ -116,7 +116,7 @@ export class WorkerLoop implements AsyncDisposable {
       }
       this.#backoff.reset();
     } catch (error) {
-      logger.error({ err: error }, `failed to claim ${name}, retrying`);
+      logger.error({ err: error }, `failed to ${task}, retrying`);
       if (!this.#isStopped) this.#retry = setTimeout(() => this.#wakeNow(), this.#backoff.next());
     }
   }

@@ -26,7 +26,7 @@ export const startCrons = ({ crons, pollMs, logger }: CronSchedulerOptions): Wor
       return true;
     }
   };
-  const loop = new WorkerLoop({ name: 'crons', claim: fireOne, pollMs, logger });
+  const loop = new WorkerLoop({ task: 'fire crons', claim: fireOne, pollMs, logger });
   loop.wake();
   return loop;
 };

@@ -89,7 +89,7 @@ export class WebhookSender implements AsyncDisposable {
     this.#times = { ...webhookTimes, ...options.times };
     setMaxListeners(sendingMax, this.#stop.signal);
     this.#loop = new WorkerLoop({
-      name: 'webhooks',
+      task: 'claim webhooks',
       claim: () => this.#claimTurn(),
       freeSlots: () => this.#freeSlots,
       running: () => this.#sending.size,

@@ -94,7 +94,7 @@ export class Dispatcher {
       },
     });
     this.#claims = new WorkerLoop({
-      name: 'runs',
+      task: 'claim runs',
       claim: (free) => this.#claim(free),
       freeSlots: () => this.pool.freeSlots - this.#reserved,
       running: () => this.#attempts.size,
@@ -102,7 +102,7 @@ export class Dispatcher {
       logger,
     });
     this.#queue = executesRuns
-      ? new WorkerLoop({ name: 'runs that are due', claim: () => this.#tendQueue(), pollMs, logger })
+      ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#tendQueue(), pollMs, logger })
       : undefined;
     notifications.on('c', (run_id) => this.cancel(run_id));
     notifications.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
@@ -246,7 +246,7 @@ export class Dispatcher {
   }
 
   /** Queues runs that became ready without a request, and claims. */
-  async #tendQueue(): Promise<boolean> {
+  async #tendQueue(): Promise<void> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
     for (const run of await leases.recover(attemptsMax)) {
@@ -255,7 +255,6 @@ export class Dispatcher {
       if (run.status !== 'pending') this.#endHere(run);
     }
     this.#claims.wake();
-    return false;
   }
 
   async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {

@@ -66,7 +66,7 @@ export class ExportWorker implements AsyncDisposable {
     this.#options = options;
     const { leases, leaseMs, notifications, pool, pollMs, logger } = options;
     this.#claims = new WorkerLoop({
-      name: 'export partition runs',
+      task: 'claim export partition runs',
       claim: (free) => this.#claim(free),
       freeSlots: () => pool?.freeSlots ?? 0,
       running: () => this.#attempts.size + this.#leaving.size + this.#writes.size,
@@ -75,10 +75,9 @@ export class ExportWorker implements AsyncDisposable {
       logger,
     });
     this.#sweeps = new WorkerLoop({
-      name: 'exports that another worker left',
+      task: 'requeue what other workers have lost of exports',
       claim: async () => {
         await leases.sweep(options.times, options.retry);
-        return false;
       },
       pollMs,
       logger,

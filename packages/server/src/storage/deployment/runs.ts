@@ -126,37 +126,20 @@ export interface Waiting {
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
   attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
 
-interface CreateRun {
-  run_id: string;
-  thread_id: string | null;
-  assistant_id: string;
+interface CreateRun extends Omit<NewRun, 'metadata' | 'access'> {
   metadata: string;
-  kwargs: string;
-  strategy: string;
-  create_thread: boolean;
-  claim: boolean;
-  lease_ms: number;
-  delay_ms: number;
-  worker_id: string;
-  log: RunAudience;
-  resumable: boolean;
-  webhook: string | null;
-  keyed: boolean;
   access: string;
   assistant_access: string;
-  sealed_user: string | null;
-  graphs: readonly string[] | null;
-  served_within_ms: number;
 }
 
 const createRun = withNames<CreateRun>(
   'runs_create',
   `select * from create_run(p_run_id => $run_id, p_thread_id => $thread_id, p_assistant_id => $assistant_id,
-    p_metadata => $metadata, p_kwargs => $kwargs, p_strategy => $strategy, p_create_thread => $create_thread,
-    p_claim => $claim, p_lease => $lease_ms * interval '1 ms', p_delay => $delay_ms * interval '1 ms',
+    p_metadata => $metadata, p_kwargs => $kwargs, p_strategy => $multitask_strategy, p_create_thread => $create_thread,
+    p_claim => $claim, p_lease => $leaseMs * interval '1 ms', p_delay => $delayMs * interval '1 ms',
     p_worker_id => $worker_id, p_log => $log, p_resumable => $resumable, p_webhook => $webhook, p_keyed => $keyed,
     p_access => $access, p_assistant_access => $assistant_access, p_sealed_user => $sealed_user, p_graphs => $graphs,
-    p_served_within => $served_within_ms * interval '1 ms')`,
+    p_served_within => $workerTtlMs * interval '1 ms')`,
 );
 
 const statements = {
@@ -379,12 +362,8 @@ const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs
   const values = createRun.values({
     ...run,
     metadata: JSON.stringify(run.metadata),
-    strategy: run.multitask_strategy,
-    lease_ms: run.leaseMs,
-    delay_ms: run.delayMs,
     access: run.access.jsonpath,
     assistant_access: run.assistantAccess.jsonpath,
-    served_within_ms: run.workerTtlMs,
   });
   const statement = { ...createRun.statement, onSend: () => (sinceMs = performance.now()) };
   const [row] = await db.query<CreatedRun>(statement, values);
