@@ -1,5 +1,5 @@
 // Wiring of a worker.
-import { CronScheduler } from '../deployment/crons/cron-scheduler.ts';
+import { startCrons } from '../deployment/crons/cron-scheduler.ts';
 import { expiryTasks } from '../deployment/expiry.ts';
 import { runTasks } from '../deployment/runs/run-tasks.ts';
 import type { PruneService } from '../deployment/threads/prune-service.ts';
@@ -61,15 +61,15 @@ export const startWorkerTasks = (
     ...exportTasks(storage.exportLeases, settings.exports),
   ];
   owned.keep(new PeriodicTasks(storage.periodicTasks, tasks, { pollMs, logger }));
-  owned.keep(new CronScheduler({ crons: storage.crons, pollMs, logger }));
-  const sender = owned.keep(
+  owned.keep(startCrons({ crons: storage.crons, pollMs, logger }));
+  owned.keep(
     new WebhookSender({
       deliveries: storage.deliveries,
+      notifications,
       guard,
       rules: project.webhooks,
       secret: settings.egress.webhookSecret,
       logger,
     }),
   );
-  notifications.on('w', () => sender.wake());
 };

@@ -1,5 +1,4 @@
-// Work that anyone may ask for at any time, and that is done by one at a time: who asks while it is under way has it
-// done once more.
+// Work that can be triggered at any time and never runs twice at once: a trigger during the work repeats it once afterwards.
 export class CoalescedTask {
   readonly #work: () => Promise<void>;
   #doing: Promise<void> | undefined;
@@ -25,7 +24,7 @@ export class CoalescedTask {
     });
   }
 
-  /** No more of it; resolves when none is under way. */
+  /** Ignores further triggers; resolves when no work is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#doing;

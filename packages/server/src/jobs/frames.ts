@@ -2,10 +2,10 @@
 import { DefaultSerializer, deserialize } from 'node:v8';
 
 const headBytes = 4;
-/** A longer message cannot be one of ours: something else has written to the channel. */
+/** A longer message is no message of svc: other code has written to the channel. */
 const frameBytesMax = 1024 ** 3;
 
-/** The bytes are not the frames of messages; what follows cannot be understood either. */
+/** The bytes are no frames, so the bytes that follow cannot be decoded either. */
 export class BrokenFrame extends Error {
   override readonly name = 'BrokenFrame';
 }
@@ -21,11 +21,11 @@ export const encodeFrame = (message: unknown): Buffer => {
   return frame;
 };
 
-/** Takes bytes as they arrive and returns the messages that are complete. */
+/** Decodes bytes as they arrive; returns the messages that are complete. */
 export class FrameDecoder {
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Bytes that must be there before there is more to decode. */
+  /** Bytes that are needed to decode the next message. */
   #wanted = headBytes;
 
   /** Throws BrokenFrame. */

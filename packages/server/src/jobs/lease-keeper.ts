@@ -1,45 +1,45 @@
 // Renews the leases that this process holds, and reports in time when one is lost.
 //
-// The database's clock decides when a lease ends; here only spans of the monotonic clock are measured, from the
-// moment before a claim or renewal was sent, hence never too long. A lease that was not renewed when a sixth of its
-// span is left is given up by this process, before anyone else can take it.
+// The database's clock decides when a lease ends. This process measures only durations, by the monotonic clock, from the
+// moment before a claim or renewal is sent, so it never assumes that a lease is longer than it is. When a sixth of its duration
+// is left and it could not be renewed, the lease counts as lost, before another process can claim it.
 import type { Logger } from 'pino';
 import type { Lease } from '../storage/postgres/lease.ts';
 
 /**
- * Why a lease is held no longer. `taken`: the database says that it is not ours any more. `database`: renewals failed or were
- * not answered. `late`: this process did not run in time to send one.
+ * Why a lease was lost. `taken`: another process has claimed it. `database`: renewals failed or were not answered. `late`: this
+ * process did not run in time to send one.
  */
 export type LossReason = 'taken' | 'database' | 'late';
 
 export interface LeaseLoss {
   reason: LossReason;
-  /** What this process knows of it, for people. */
+  /** For the log. */
   message: string;
 }
 
 export interface LeaseKeeperOptions<L extends Lease> {
   leaseMs: number;
-  /** Renews; resolves with the ids of those that are still ours. */
+  /** Renews the leases; resolves with the ids of those that are still valid. */
   renew: (leases: L[]) => Promise<ReadonlySet<string>>;
-  /** Must not throw. The lease is no longer kept. */
+  /** Called when a lease was lost and is no longer kept. Must not throw. */
   onLost: (lease: L, loss: LeaseLoss) => void;
   logger: Logger;
 }
 
 interface Kept<L> {
   lease: L;
-  /** When the claim or renewal was sent that it was last confirmed by. Monotonic milliseconds, as below. */
+  /** When the last successful claim or renewal was sent. Monotonic milliseconds, as below. */
   confirmedMs: number;
   goodUntilMs: number;
-  /** Since when the database has not called it ours. */
+  /** When a renewal first did not confirm the lease. */
   missingSinceMs: number | undefined;
 }
 
-/** What has just ended in the database is about to be dropped here: it is not lost. */
+/** A job that has just ended in the database is about to be dropped here: its lease is not lost. */
 const missingMaxMs = 1000;
 
-/** Renewals on their way at once: one that hangs must not stop the next. */
+/** Renewals under way at once: a renewal that hangs must not delay the next one. */
 const renewalsMax = 3;
 
 export class LeaseKeeper<L extends Lease> {
@@ -47,13 +47,13 @@ export class LeaseKeeper<L extends Lease> {
   readonly #kept = new Map<string, Kept<L>>();
   readonly #timers: NodeJS.Timeout[];
   readonly #missingMaxMs: number;
-  /** When renewals were sent that have not been answered. */
+  /** The times at which unanswered renewals were sent. */
   readonly #sentMs = new Set<number>();
   #failure: { ms: number; message: string } | undefined;
   #checkedMs = performance.now();
-  /** The longest time in which this process did not get to check its leases, and when that ended. */
+  /** The longest time between two checks, in which this process stood still, and when that ended. */
   #stall = { ms: 0, endedMs: 0 };
-  /** Leases lost while they were held here. */
+  /** Leases that this process has lost. */
   readonly lossesByReason = new Map<LossReason, number>();
 
   constructor(options: LeaseKeeperOptions<L>) {
@@ -76,13 +76,13 @@ export class LeaseKeeper<L extends Lease> {
     return count;
   }
 
-  /** `sinceMs`: monotonic time from before the lease was asked for. */
+  /** `sinceMs`: monotonic time from before the claim. */
   keep(lease: L, sinceMs: number): void {
     const goodUntilMs = this.#goodUntil(sinceMs);
     this.#kept.set(lease.id, { lease, confirmedMs: sinceMs, goodUntilMs, missingSinceMs: undefined });
   }
 
-  /** Whether a lease that was asked for at that time, on the monotonic clock, may still be relied on. */
+  /** Whether a lease that was claimed at that monotonic time is still valid without a renewal. */
   isGood(sinceMs: number): boolean {
     return performance.now() < this.#goodUntil(sinceMs);
   }
@@ -91,7 +91,7 @@ export class LeaseKeeper<L extends Lease> {
     return this.#kept.get(id)?.lease;
   }
 
-  /** The lease is over in good order, or somebody else's business now. Ignored when it is a newer one of the same id. */
+  /** Keeps the lease no longer, which is no loss. False when it is not kept, or a newer one of the same id is. */
   drop({ id, lease_token }: Lease): boolean {
     if (this.#kept.get(id)?.lease.lease_token !== lease_token) return false;
     return this.#kept.delete(id);
@@ -111,23 +111,23 @@ export class LeaseKeeper<L extends Lease> {
   }
 
   async #renew(): Promise<void> {
-    const asked = this.all();
-    if (asked.length === 0 || this.#sentMs.size >= renewalsMax) return;
+    const leases = this.all();
+    if (leases.length === 0 || this.#sentMs.size >= renewalsMax) return;
     const sinceMs = performance.now();
     this.#sentMs.add(sinceMs);
     try {
-      const ours = await this.#options.renew(asked);
-      for (const lease of asked) {
+      const confirmed = await this.#options.renew(leases);
+      for (const lease of leases) {
         const kept = this.#kept.get(lease.id);
         if (kept?.lease !== lease) continue;
-        if (ours.has(lease.id)) {
+        if (confirmed.has(lease.id)) {
           kept.confirmedMs = Math.max(kept.confirmedMs, sinceMs);
           kept.goodUntilMs = Math.max(kept.goodUntilMs, this.#goodUntil(sinceMs));
         } else kept.missingSinceMs ??= performance.now();
       }
     } catch (error) {
       this.#failure = { ms: performance.now(), message: (error as Error).message };
-      this.#options.logger.error({ err: error, leases: asked.length }, 'leases could not be renewed');
+      this.#options.logger.error({ err: error, leases: leases.length }, 'failed to renew leases, retrying');
     } finally {
       this.#sentMs.delete(sinceMs);
     }
@@ -156,10 +156,10 @@ export class LeaseKeeper<L extends Lease> {
     this.#options.onLost(lease, { reason, message });
   }
 
-  /** Why a lease that was confirmed then has not been renewed since. */
+  /** Why a lease that was confirmed at that time has not been renewed since. */
   #causeSince(confirmedMs: number): { reason: 'database' | 'late'; text: string } {
     const { ms, endedMs } = this.#stall;
-    // Renewals are due every third of a lease: one such pause is enough to miss them.
+    // A renewal is sent every third of a lease, so a longer pause delays it.
     if (endedMs > confirmedMs && ms > this.#options.leaseMs / 3)
       return { reason: 'late', text: `; this process stood still for ${seconds(ms)}` };
     if (this.#failure && this.#failure.ms > confirmedMs)

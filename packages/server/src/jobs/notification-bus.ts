@@ -1,8 +1,11 @@
-// What processes tell each other through the database: one connection listens, whatever the number of listeners.
-// Every ring is a hint. Whoever acts on one also looks for itself now and then, and when told that some were missed.
+// Notifications between processes through the database (LISTEN and NOTIFY), over one connection for all listeners of this process.
+// A notification is a hint that may be lost: each listener also polls, and looks for itself after onMissed.
 import type { Database } from '../storage/postgres/database.ts';
 
-/** p: a run can be claimed. e: a run's log has grown, or it is gone. l: a run is followed elsewhere. c: a run shall stop. t: a watched thread has a new run. w: a webhook is to be sent. k: an API key was revoked. x: an export was made, or shall stop. */
+/**
+ * p: a run can be claimed. e: a run's log has grown, or the run is over. l: another node follows a run. c: a run was cancelled. t: a
+ * watched thread has a new run. w: a webhook is due. k: an API key was revoked. x: an export was created or its state has changed.
+ */
 export type NotificationKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k' | 'x';
 
 type Listener = (id: string) => void;
@@ -17,12 +20,12 @@ export class NotificationBus implements AsyncDisposable {
     this.#listeners.set(kind, [...(this.#listeners.get(kind) ?? []), listener]);
   }
 
-  /** Rings may have been missed. Must not throw. */
+  /** `listener` is called when notifications may have been missed. It must not throw. */
   onMissed(listener: () => void): void {
     this.#missed.push(listener);
   }
 
-  /** Rejects when the database cannot be reached; later it comes back by itself. */
+  /** Rejects when the database cannot be reached. A connection that breaks later is replaced. */
   async open(database: Pick<Database, 'listen'>): Promise<void> {
     this.#connection = await database.listen(
       'svc',

@@ -1,29 +1,32 @@
-// Chores that recur, each done by one node at a time.
+// Tasks that recur, each executed by one node at a time.
 //
 //   due ──claim──▶ held ──all done, or failed──▶ waiting ──everyMs──▶ due
 //    ▲              │
 //    └─lease ended ◀┘ the node is gone: claimed by another
 //
-// Every node asks for what is due. Who got a chore renews its lease while it works; who has lost it stops, and says
-// nothing more of it. The database's clock decides all times.
+// Every node claims the tasks that are due. The holder renews its lease while it works, and stops when it has lost it. The
+// database's clock decides all times.
 import type { Logger } from 'pino';
-import type { PeriodicTaskLease, PeriodicTaskStorage } from '../storage/periodic-tasks.ts';
+import type { PeriodicTaskStorage } from '../storage/periodic-tasks.ts';
+import type { Lease } from '../storage/postgres/lease.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { WorkerLoop } from './worker-loop.ts';
 
 export interface PeriodicTask {
   name: string;
   /** Milliseconds from the end of one round to the next. */
   everyMs: number;
   /**
-   * Does a bounded part, and returns how many things it did; called again, until the round is over, while that is a
-   * full batch. Two nodes may both be inside it for a moment, after one was held up for longer than its lease.
+   * Does a bounded part of the work and returns how many things it did. It is called again while that is a full batch, and
+   * the round ends otherwise. Two nodes may both be inside it for a moment, after one stood still for longer than its lease.
    */
   work: (signal: AbortSignal) => Promise<number>;
-  /** What a full batch is; one thing when absent. */
+  /** The size of a full batch; 1 when absent. */
   batch?: number;
 }
 
 export interface PeriodicTaskOptions {
-  /** How often to look for what is due. */
+  /** How often to look for due tasks. */
   pollMs: number;
   leaseMs?: number;
   logger: Logger;
@@ -31,47 +34,58 @@ export interface PeriodicTaskOptions {
 
 const leaseDefaultMs = 30_000;
 
+/** A task that is executed here; its id is the name of the task. */
+interface Round extends Lease {
+  task: PeriodicTask;
+  stop: AbortController;
+}
+
 export class PeriodicTasks implements AsyncDisposable {
   readonly #storage: PeriodicTaskStorage;
   readonly #tasks: ReadonlyMap<string, PeriodicTask>;
-  readonly #pollMs: number;
   readonly #leaseMs: number;
   readonly #logger: Logger;
-  readonly #closing = new AbortController();
-  readonly #rounds = new Map<string, Promise<void>>();
+  readonly #rounds = new Map<string, Round>();
+  readonly #leases: LeaseKeeper<Round>;
+  readonly #loop: WorkerLoop;
   #isRegistered = false;
-  #polling: Promise<void> | undefined;
-  #timer: NodeJS.Timeout;
+  #isClosing = false;
 
   constructor(
     storage: PeriodicTaskStorage,
     tasks: PeriodicTask[],
-    { pollMs, leaseMs, logger }: PeriodicTaskOptions,
+    { pollMs, leaseMs = leaseDefaultMs, logger }: PeriodicTaskOptions,
   ) {
     this.#storage = storage;
     this.#tasks = new Map(tasks.map((task) => [task.name, task]));
-    this.#pollMs = pollMs;
-    this.#leaseMs = leaseMs ?? leaseDefaultMs;
+    this.#leaseMs = leaseMs;
     this.#logger = logger;
-    this.#timer = setTimeout(() => this.#poll(), 0);
+    this.#leases = new LeaseKeeper({
+      leaseMs,
+      renew: (held) => storage.renew(held, leaseMs),
+      onLost: ({ id, stop }, { reason, message }) => {
+        logger.warn({ task: id, reason, message }, 'lost the lease of a periodic task');
+        stop.abort();
+      },
+      logger,
+    });
+    this.#loop = new WorkerLoop({
+      task: 'claim periodic tasks',
+      claim: () => this.#claim(),
+      running: () => this.#rounds.size,
+      pollMs,
+      logger,
+    });
+    this.#loop.wake();
   }
 
   /** Stops the rounds under way; others may claim them at once. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort();
-    clearTimeout(this.#timer);
-    await this.#polling;
-    await Promise.all(this.#rounds.values());
-  }
-
-  #poll(): void {
-    this.#polling = this.#claim()
-      .catch((error: unknown) =>
-        this.#logger.error({ err: error }, 'failed to claim periodic tasks, retrying'),
-      )
-      .finally(() => {
-        if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#poll(), this.#pollMs);
-      });
+    this.#isClosing = true;
+    await this.#loop.stop();
+    for (const { stop } of this.#rounds.values()) stop.abort();
+    await this.#loop.drain();
+    this.#leases[Symbol.dispose]();
   }
 
   async #claim(): Promise<void> {
@@ -79,34 +93,39 @@ export class PeriodicTasks implements AsyncDisposable {
       await this.#storage.register([...this.#tasks.keys()]);
       this.#isRegistered = true;
     }
-    // One that still winds up here, after its lease was lost, is for others.
+    // A task that still winds up here, after its lease was lost, is left to other nodes.
     const names = [...this.#tasks.keys()].filter((name) => !this.#rounds.has(name));
     if (names.length === 0) return;
+    const sinceMs = performance.now();
     for (const lease of await this.#storage.claim(names, this.#leaseMs)) {
-      const task = this.#tasks.get(lease.name);
-      if (!task) continue;
-      const round = this.#round(task, lease).finally(() => this.#rounds.delete(task.name));
-      this.#rounds.set(task.name, round);
+      const task = this.#tasks.get(lease.id);
+      if (task) this.#start({ ...lease, task, stop: new AbortController() }, sinceMs);
     }
   }
 
+  #start(round: Round, sinceMs: number): void {
+    this.#rounds.set(round.id, round);
+    this.#leases.keep(round, sinceMs);
+    void this.#execute(round).finally(() => {
+      this.#rounds.delete(round.id);
+      this.#loop.slotFreed();
+    });
+  }
+
   /** Never rejects. */
-  async #round(task: PeriodicTask, lease: PeriodicTaskLease): Promise<void> {
-    const lost = new AbortController();
-    const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
-    const renewal = setInterval(() => void this.#renew(lease, lost), this.#leaseMs / 3);
+  async #execute(round: Round): Promise<void> {
+    const { task, stop } = round;
+    const { signal } = stop;
     try {
-      const count = await this.#work(task, lease, lost, signal);
+      const count = await workAll(task, signal);
       if (count > 0) this.#logger.debug({ task: task.name, count }, 'periodic task done');
     } catch (error) {
       if (!signal.aborted)
         this.#logger.error({ err: error, task: task.name }, 'periodic task failed, retrying');
-    } finally {
-      clearInterval(renewal);
     }
-    if (lost.signal.aborted) return;
+    if (!this.#leases.drop(round)) return; // lost
     try {
-      await this.#storage.finish(lease, this.#closing.signal.aborted ? 0 : task.everyMs);
+      await this.#storage.finish(round, this.#isClosing ? 0 : task.everyMs);
     } catch (error) {
       this.#logger.error(
         { err: error, task: task.name },
@@ -114,30 +133,14 @@ export class PeriodicTasks implements AsyncDisposable {
       );
     }
   }
-
-  async #work(
-    task: PeriodicTask,
-    lease: PeriodicTaskLease,
-    lost: AbortController,
-    signal: AbortSignal,
-  ): Promise<number> {
-    for (let total = 0; ;) {
-      if (signal.aborted) return total;
-      const count = await task.work(signal);
-      total += count;
-      if (count < (task.batch ?? 1)) return total;
-      if (!signal.aborted) await this.#renew(lease, lost);
-    }
-  }
-
-  /** An error is not yet a loss: the lease may hold until the next try. */
-  async #renew(lease: PeriodicTaskLease, lost: AbortController): Promise<void> {
-    try {
-      if (await this.#storage.renew(lease, this.#leaseMs)) return;
-      this.#logger.warn({ task: lease.name }, 'another node has taken over a periodic task');
-      lost.abort();
-    } catch (error) {
-      this.#logger.error({ err: error, task: lease.name }, 'failed to renew the lease of a periodic task');
-    }
-  }
 }
+
+/** Returns how many things were done. */
+const workAll = async (task: PeriodicTask, signal: AbortSignal): Promise<number> => {
+  for (let total = 0; ;) {
+    if (signal.aborted) return total;
+    const count = await task.work(signal);
+    total += count;
+    if (count < (task.batch ?? 1)) return total;
+  }
+};

@@ -3,12 +3,12 @@
 import { Socket } from 'node:net';
 import { BrokenFrame, encodeFrame, FrameDecoder } from './frames.ts';
 
-/** In the started process. */
+/** The file descriptor of the channel in the started process. */
 export const channelFd = 3;
 
 export interface ChannelEvents {
   onMessage: (message: unknown) => void;
-  /** Once, when the other side has closed its end, or the bytes make no sense; `broken` says how. */
+  /** Called once, when the other side has closed its end, or when the bytes are no frames: then `broken` is the error. */
   onClose: (broken?: BrokenFrame) => void;
 }
 
@@ -29,7 +29,7 @@ export class ProcessChannel {
         socket.destroy();
       }
     });
-    // A process that has ended resets the connection: its exit tells what was lost.
+    // A process that has ended resets the connection; its exit is reported anyway.
     socket.on('error', () => undefined);
     socket.on('end', () => socket.destroy());
     socket.once('close', () => onClose(broken));
@@ -57,6 +57,6 @@ export class ProcessChannel {
   }
 }
 
-/** The channel to the process that started this one with `spawnProcess`. */
+/** The channel to the process that started this one as a WorkerProcess. */
 export const openParentChannel = (events: ChannelEvents): ProcessChannel =>
   new ProcessChannel(new Socket({ fd: channelFd, readable: true, writable: true }), events);

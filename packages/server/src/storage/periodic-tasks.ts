@@ -1,10 +1,7 @@
-// Chores that recur, and who does them at the moment. Each claim has a token; only its holder may say more.
+// Periodic tasks and their leases; the id of a lease is the name of its task. Only the newest lease token of a task may
+// change its row.
 import type { Database } from './postgres/database.ts';
-
-export interface PeriodicTaskLease {
-  name: string;
-  lease_token: number;
-}
+import type { Lease } from './postgres/lease.ts';
 
 const statements = {
   register: {
@@ -20,12 +17,12 @@ const statements = {
       )
       update duties d set lease_token = d.lease_token + 1, lease_until = now() + $2 * interval '1 ms'
       from due where d.name = due.name
-      returning d.name, d.lease_token`,
+      returning d.name as id, d.lease_token`,
   },
   renew: {
     name: 'duties_renew',
     text: `update duties set lease_until = now() + $3 * interval '1 ms'
-      where name = $1 and lease_token = $2 returning name`,
+      where (name, lease_token) in (select * from unnest($1::text[], $2::bigint[])) returning name`,
   },
   finish: {
     name: 'duties_finish',
@@ -37,22 +34,25 @@ const statements = {
 export type PeriodicTaskStorage = ReturnType<typeof periodicTaskStorage>;
 
 export const periodicTaskStorage = (db: Database) => ({
-  /** A duty that nobody knew is due at once. */
+  /** A task that is not stored yet is due at once. */
   async register(names: string[]): Promise<void> {
     await db.query(statements.register, [names]);
   },
 
-  /** Those of the duties that are due and that nobody does. */
-  claim: (names: string[], leaseMs: number): Promise<PeriodicTaskLease[]> =>
-    db.query<PeriodicTaskLease>(statements.claim, [names, leaseMs]),
+  /** Claims those of the tasks that are due and have no valid lease. */
+  claim: (names: string[], leaseMs: number): Promise<Lease[]> =>
+    db.query<Lease>(statements.claim, [names, leaseMs]),
 
-  /** False when somebody else has claimed the duty since. */
-  async renew({ name, lease_token }: PeriodicTaskLease, leaseMs: number): Promise<boolean> {
-    return (await db.query(statements.renew, [name, lease_token, leaseMs])).length > 0;
+  /** Returns the ids of the leases that are still valid; the others were claimed again. */
+  async renew(leases: readonly Lease[], leaseMs: number): Promise<ReadonlySet<string>> {
+    const ids = leases.map(({ id }) => id);
+    const tokens = leases.map(({ lease_token }) => lease_token);
+    const rows = await db.query<{ name: string }>(statements.renew, [ids, tokens, leaseMs]);
+    return new Set(rows.map(({ name }) => name));
   },
 
-  /** Gives the duty back; it is due again after that time. Nothing happens when somebody else has it. */
-  async finish({ name, lease_token }: PeriodicTaskLease, afterMs: number): Promise<void> {
-    await db.query(statements.finish, [name, lease_token, afterMs]);
+  /** Ends a lease; the task is due again after that time. Changes nothing when the task was claimed again. */
+  async finish({ id, lease_token }: Lease, afterMs: number): Promise<void> {
+    await db.query(statements.finish, [id, lease_token, afterMs]);
   },
 });

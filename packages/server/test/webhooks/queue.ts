@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Secret } from '../../src/config/settings/secret.ts';
 import { WebhookSender, type WebhookTimes } from '../../src/deployment/webhooks/webhook-sender.ts';
 import type { WebhookRules } from '../../src/config/project/webhooks.ts';
+import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { EgressGuard } from '../../src/net/guard.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { deliveryStorage } from '../../src/storage/deployment/webhook-deliveries.ts';
@@ -65,6 +66,7 @@ export const openSender = (
 ): WebhookSender =>
   new WebhookSender({
     deliveries: deliveryStorage(db),
+    notifications: new NotificationBus(),
     guard: new EgressGuard(
       allow.map((host) => ({ host, port: undefined })),
       resolve,

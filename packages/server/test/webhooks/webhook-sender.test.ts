@@ -64,7 +64,7 @@ describe('a webhook', () => {
   it('gets the run, its values and its times, signed', async () => {
     await using sink = await openSink();
     const run = await endRun(database, `${sink.url}?key=1`, { values: '{"out":[1,{"a":"é"}]}' });
-    sender().wake();
+    sender();
     const { status, attempt, log, error, ended_at } = await ended(run);
     expect({ status, attempt, error }).toEqual({ status: 'delivered', attempt: 1, error: null });
     expect(ended_at).toMatch(/Z$/);
@@ -406,7 +406,7 @@ describe('senders', () => {
     const lines: string[] = [];
     await database.script('alter table webhook_deliveries rename to elsewhere');
     sender({ onLog: (line) => lines.push(line) });
-    await eventually(() => expect(lines.join('')).toContain('could not be claimed'));
+    await eventually(() => expect(lines.join('')).toContain('failed to claim webhooks, retrying'));
     await database.script('alter table elsewhere rename to webhook_deliveries');
     expect(await ended(await endRun(database, sink.url))).toMatchObject({ status: 'delivered' });
   });

@@ -38,12 +38,14 @@ const unmarkedMax = 1_000;
 /** How often an assistant that is in the way of a new one is looked for. */
 const findTries = 2;
 
+type Stores = Pick<Storage, 'assistants' | 'threads'>;
+
 export class AssistantService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
   readonly defaultIds: ReadonlySet<string>;
 
-  constructor(storage: Storage, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
+  constructor(storage: Stores, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
     this.#storage = storage;
     this.#graphs = graphs;
     this.defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));

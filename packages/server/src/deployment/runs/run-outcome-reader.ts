@@ -13,15 +13,17 @@ import { DeferredResponse } from '../../api/handlers.ts';
 import type { StateReader } from '../threads/state-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 
+type Stores = Pick<Storage, 'checkpoints' | 'runLog' | 'runs' | 'threads'>;
+
 export class RunOutcomeReader {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
   readonly #streams: RunEventHub;
   readonly #tail: RunLogTail;
   readonly #reader: StateReader;
 
   constructor(parts: {
-    storage: Storage;
+    storage: Stores;
     dispatcher: Pick<Dispatcher, 'has' | 'listen'>;
     streams: RunEventHub;
     tail: RunLogTail;

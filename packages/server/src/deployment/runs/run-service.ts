@@ -1,7 +1,6 @@
 // Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-outcome-reader.ts, and
 // cancelled in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../auth/principal/caller.ts';
@@ -15,63 +14,66 @@ import type { RunEventHub } from '../../engine/streams/run-event-hub.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
+import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/deployment/runs.ts';
-import { isRefused } from '../../storage/postgres/sql-state.ts';
+import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { type RunFields, runText } from './run-record.ts';
 
-/** A run as a client asks for it, validated. */
+/** The validated request for a run. */
 export interface RunRequest {
   assistant_id: string;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
   multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
   if_not_exists: 'create' | 'reject';
-  /** Whether the run ends with the connection that asked for it. */
+  /** Whether the run is cancelled when the connection of the request closes. */
   cancelOnDisconnect: boolean;
   /** Milliseconds before the run may start. */
   delayMs: number;
-  /** Stateless runs only: whether the thread that the run made stays. */
+  /** Stateless runs only: whether the thread of the run is kept. */
   keep: boolean;
-  /** Where to tell of its end. */
+  /** The URL that receives the outcome. */
   webhook: string | null;
-  /** The client's name for this run: asked for twice, it is made once. */
+  /** The idempotency key of the client: requests with the same key create one run. */
   key?: string | undefined;
 }
 
-/** What the caller may do, as it was found out before. */
+/** What the caller may do: the result of the authorization step. */
 export interface RunGrant {
   run_id: string;
-  /** What the thread must pass, be it there or made. */
+  /** The filter that the thread must match, whether it exists or is created. */
   access: Filter;
   assistantAccess: RowFilter;
   user: User | undefined;
 }
 
-/** A run as it may be made. */
+/** The request for a run, with its authorization. */
 export interface GrantedRun {
   request: RunRequest;
   grant: RunGrant;
 }
 
-/** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
+/** A created run and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {
   run: RunFields;
-  /** False when it was asked for before, under the same key. */
+  /** False when an earlier request with the same key created it. */
   isNew: boolean;
   stream: RunEventStream;
   release: () => void;
 }
 
-/** How long a run is tried to be stored while the database is away, and the pause between tries. */
-const insertMs = { max: 10_000, pause: 100 };
+/** How long after a request its runs may still be stored again, and the pause between tries. */
+const insertMs = { max: 10_000, pause: { first: 100, max: 100 } };
+
+type Stores = Pick<Storage, 'runLeases' | 'runs' | 'threads' | 'workers'>;
 
 export class RunService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #dispatcher: Dispatcher;
   readonly #streams: RunEventHub;
   readonly #tail: RunLogTail;
@@ -80,7 +82,7 @@ export class RunService {
   readonly #graphs: ReadonlySet<string>;
 
   constructor(parts: {
-    storage: Storage;
+    storage: Stores;
     dispatcher: Dispatcher;
     streams: RunEventHub;
     tail: RunLogTail;
@@ -334,26 +336,24 @@ export class RunService {
 }
 
 /**
- * Stores runs, again when the connection breaks. A lost answer leaves open whether they are stored, so later tries look for
- * their ids (`keyed`): they are stored once.
+ * Stores runs, and repeats that when the connection breaks. After a lost answer it is unknown whether they are stored, so later
+ * tries look for their ids (`keyed`): each run is stored once.
  */
-const retried = async <T extends { isOld: boolean; sinceMs: number }>(
+const retried = <T extends { isOld: boolean; sinceMs: number }>(
   isKeyed: boolean,
   store: (keyed: boolean) => Promise<T>,
 ): Promise<T> => {
-  const askedMs = performance.now();
-  const untilMs = askedMs + insertMs.max;
-  for (let keyed = isKeyed; ; keyed = true) {
-    try {
-      const stored = await store(keyed);
-      // A lease, if it is ours, began with an earlier try; which one is unknown.
-      return stored.isOld ? { ...stored, sinceMs: askedMs } : stored;
-    } catch (error) {
-      const isAway = error instanceof Problem && error.code === 'unavailable';
-      if (!isAway || isRefused(error) || performance.now() > untilMs) throw error;
-      await sleep(insertMs.pause);
-    }
-  }
+  const startMs = performance.now();
+  const when = (error: unknown): boolean =>
+    isUnavailable(error) && !isRefused(error) && performance.now() - startMs <= insertMs.max;
+  return retryWhileUnavailable(
+    async (tries) => {
+      const stored = await store(isKeyed || tries > 1);
+      // A lease, if this process has it, may have begun with an earlier try.
+      return stored.isOld ? { ...stored, sinceMs: startMs } : stored;
+    },
+    { pauseMs: insertMs.pause, when },
+  );
 };
 
 const isGraphId = (id: string): boolean => !/^[0-9a-f-]{36}$/i.test(id);

@@ -14,11 +14,13 @@ const blobsMax = 10_000;
 /** A thread whose heads move again and again while it is looked at is in use. */
 const tries = 5;
 
+type Stores = Pick<Storage, 'checkpoints' | 'expiry' | 'pruning'>;
+
 export class PruneService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #threads: ThreadService;
 
-  constructor(storage: Storage, threads: ThreadService) {
+  constructor(storage: Stores, threads: ThreadService) {
     this.#storage = storage;
     this.#threads = threads;
   }

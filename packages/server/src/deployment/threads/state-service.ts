@@ -57,12 +57,14 @@ const updateTries = 5;
 const historyPage = 100;
 const historyPagesMax = 100;
 
+type Stores = Pick<Storage, 'assistants' | 'checkpoints' | 'runs' | 'threads'>;
+
 export class StateService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #reader: StateReader;
   readonly #dispatcher: Pick<Dispatcher, 'pool'>;
 
-  constructor(storage: Storage, reader: StateReader, dispatcher: Pick<Dispatcher, 'pool'>) {
+  constructor(storage: Stores, reader: StateReader, dispatcher: Pick<Dispatcher, 'pool'>) {
     this.#storage = storage;
     this.#reader = reader;
     this.#dispatcher = dispatcher;

@@ -46,15 +46,17 @@ export const copiedRowsMax = 200_000;
 /** How often a thread that is in the way of a new one is looked for. */
 const findTries = 2;
 
+type Stores = Pick<Storage, 'checkpoints' | 'runs' | 'threads'>;
+
 export class ThreadService {
-  readonly #storage: Storage;
+  readonly #storage: Stores;
   readonly #reader: StateReader;
   readonly #states: StateService;
   readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
   readonly #deletion: ThreadDeletion;
 
   constructor(
-    storage: Storage,
+    storage: Stores,
     reader: StateReader,
     states: StateService,
     dispatcher: Pick<Dispatcher, 'cancel'>,

@@ -1,16 +1,17 @@
-// Sends webhooks that are due, wherever their runs ended. One attempt is one claim: who dies in the middle of it
-// loses the lease, and another server tries again with the same delivery id.
+// Sends due webhooks of runs that ended on any server. One attempt is one claim: the lease of a server that dies during it
+// expires, and another server tries again with the same delivery id.
 //
-//   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
-//   any other answer, or a target that is not allowed ──▶ failed
+//   2xx ──▶ delivered        408, 425, 429, 5xx, no response ──▶ again after a pause, until the attempts are used up
+//   any other response, or a target that is not allowed ──▶ failed
 //
-// Origins take turns, and each has few of the slots: receivers that hang do not hold up the others.
+// Origins take turns, and each has few of the slots, so receivers that hang do not delay the others.
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { EgressRefused, type EgressGuard, isOn } from '../../net/guard.ts';
 import { post, PostTimeout } from '../../net/post.ts';
 import type {
@@ -21,15 +22,15 @@ import type {
 import { deliveryBody, sign } from './delivery-body.ts';
 
 export interface WebhookTimes {
-  /** For one request, from resolving the name to the last byte of the answer. */
+  /** For one request, from resolving the name to the last byte of the response. */
   timeoutMs: number;
-  /** Longer than `timeoutMs`: how long a delivery stays with a server that is gone. */
+  /** Longer than `timeoutMs`. A delivery of a server that is gone is claimed again after this time. */
   leaseMs: number;
-  /** Pauses after the first, second, … failure; a fifth more or less by chance. One attempt more than pauses. */
+  /** Pauses after the first, second, … failure, plus or minus a random fifth. There is one attempt more than pauses. */
   backoffMs: readonly number[];
-  /** How often to look for deliveries that nobody announced. */
+  /** How often to look for deliveries that no notification announced. */
   pollMs: number;
-  /** How long a server that stops waits for answers. */
+  /** How long a server that stops waits for responses. */
   graceMs: number;
 }
 
@@ -46,6 +47,7 @@ export const webhookTimes: WebhookTimes = {
 
 export interface WebhookSenderOptions {
   deliveries: DeliveryStorage;
+  notifications: NotificationBus;
   guard: EgressGuard;
   rules: WebhookRules;
   /** Undefined: webhooks are not signed. */
@@ -56,15 +58,15 @@ export interface WebhookSenderOptions {
 
 /** Deliveries under way at once. */
 const sendingMax = 128;
-/** Of these to one origin. */
+/** Deliveries to one origin at once. */
 const perOrigin = 4;
-/** Of these to origins that did not answer last time, each of which gets one. The others keep the rest of the slots. */
+/** Deliveries at once to origins that did not respond last time, of which each gets one. The other slots are for the other origins. */
 const silentMax = sendingMax / 2;
-/** Origins that are known not to have answered last time. */
+/** Origins that are remembered as silent. */
 const silentOriginsMax = 1_000;
 /** Deliveries of one claim. */
 const claimMax = 8;
-/** Characters of the bodies under way; one body may be larger. */
+/** Characters of the bodies under way; a single body may be larger. */
 const bodyCharsMax = 64_000_000;
 const responseBytesMax = 65_536;
 const retried = new Set([408, 425, 429]);
@@ -74,75 +76,58 @@ export class WebhookSender implements AsyncDisposable {
   readonly #times: WebhookTimes;
   readonly #sending = new Map<ClaimedDelivery, Promise<void>>();
   readonly #silent = new LRUCache<string, true>({ max: silentOriginsMax });
-  /** The origin that was claimed last: the next claim begins after it, so that origins take turns. */
+  /** The origin that was claimed last. The next claim begins after it, so that origins take turns. */
   #after = '';
   #bodyChars = 0;
+  /** Aborts the requests under way. */
   readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  #claiming: Promise<void> | undefined;
-  #claimAgain = false;
-  #closing = false;
+  readonly #loop: WorkerLoop;
+  #isClosing = false;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
     this.#times = { ...webhookTimes, ...options.times };
     setMaxListeners(sendingMax, this.#stop.signal);
-    this.#timer = setInterval(() => this.wake(), this.#times.pollMs);
+    this.#loop = new WorkerLoop({
+      task: 'claim webhooks',
+      claim: () => this.#claimTurn(),
+      freeSlots: () => this.#freeSlots,
+      running: () => this.#sending.size,
+      pollMs: this.#times.pollMs,
+      notifications: { bus: options.notifications, kind: 'w' },
+      logger: options.logger,
+    });
   }
 
-  /** A delivery was queued, or there is room again. */
-  wake(): void {
-    if (this.#closing) return;
-    if (this.#claiming) {
-      this.#claimAgain = true;
-      return;
-    }
-    this.#claiming = this.#claimAll()
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'webhooks could not be claimed; will try again'),
-      )
-      .finally(() => {
-        this.#claiming = undefined;
-        if (!this.#claimAgain) return;
-        this.#claimAgain = false;
-        this.wake();
-      });
-  }
-
-  /** Answers that are under way have a moment to come; what is left is another server's at once. */
+  /** Waits a moment for the responses under way; the other deliveries are released to other servers. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearInterval(this.#timer);
-    await this.#claiming;
-    const late = new AbortController();
-    const grace = sleep(this.#times.graceMs, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#sending.values()), grace]);
-    late.abort();
+    this.#isClosing = true;
+    await this.#loop.drain(this.#times.graceMs);
     this.#stop.abort();
-    await Promise.all(this.#sending.values());
+    await this.#loop.drain();
   }
 
-  /** Claims in turns through the origins, until a whole turn has found nothing or there is no room. */
-  async #claimAll(): Promise<void> {
+  get #freeSlots(): number {
+    return this.#isClosing || this.#bodyChars > bodyCharsMax ? 0 : sendingMax - this.#sending.size;
+  }
+
+  /** Claims from the origins after the last one to the end of their order. Resolves with true when deliveries may be left. */
+  async #claimTurn(): Promise<boolean> {
     const { deliveries } = this.#options;
-    let isWholeTurn = this.#after === '';
-    let claimedInTurn = 0;
-    for (;;) {
-      const count = Math.min(sendingMax - this.#sending.size, claimMax);
-      if (this.#closing || count <= 0 || this.#bodyChars > bodyCharsMax) return;
+    const isWhole = this.#after === '';
+    for (let sum = 0; ;) {
+      const count = Math.min(this.#freeSlots, claimMax);
+      if (count <= 0) return true;
       const place = { busy: this.#busy(), after: this.#after };
       const { claimed, resumeAfter } = await deliveries.claim(count, this.#times.leaseMs, place);
       for (const delivery of claimed) this.#start(delivery);
-      claimedInTurn += claimed.length;
+      sum += claimed.length;
       this.#after = resumeAfter ?? '';
-      if (resumeAfter !== null) continue;
-      if (isWholeTurn && claimedInTurn === 0) return;
-      isWholeTurn = true;
-      claimedInTurn = 0;
+      if (resumeAfter === null) return sum > 0 || !isWhole;
     }
   }
 
-  /** Origins that get no more slots at the moment. */
+  /** Origins that get no slot now. */
   #busy(): string[] {
     const counts = new Map<string, number>();
     for (const { origin } of this.#sending.keys()) counts.set(origin, (counts.get(origin) ?? 0) + 1);
@@ -155,14 +140,18 @@ export class WebhookSender implements AsyncDisposable {
 
   #start(delivery: ClaimedDelivery): void {
     const sending = this.#deliver(delivery)
-      // The lease runs out, and the delivery is tried again.
       .catch((error: unknown) =>
-        this.#options.logger.error({ err: error, delivery_id: delivery.delivery_id }, 'a webhook got lost'),
+        this.#options.logger.error(
+          { err: error, delivery_id: delivery.delivery_id },
+          'failed to save the result of a webhook; it is sent again when its lease expires',
+        ),
       )
       .finally(() => {
         this.#sending.delete(delivery);
         this.#bodyChars -= charsOf(delivery);
-        this.wake();
+        // Its origin has a slot again, even when others were free.
+        this.#loop.wake();
+        this.#loop.slotFreed();
       });
     this.#sending.set(delivery, sending);
     this.#bodyChars += charsOf(delivery);
@@ -179,9 +168,9 @@ export class WebhookSender implements AsyncDisposable {
     const { delivery_id, run_id, origin, attempt } = delivery;
     const facts = { delivery_id, run_id, origin, attempt, ...answer };
     if (!(await deliveries.record(delivery, result)))
-      logger.warn(facts, 'a webhook was answered after its lease had ended');
+      logger.warn(facts, 'a webhook was delivered after its lease had ended');
     else if (result.status === 'failed') logger.warn(facts, 'a webhook failed for good');
-    else if (result.status === 'pending') logger.info(facts, 'a webhook failed, and will be tried again');
+    else if (result.status === 'pending') logger.info(facts, 'a webhook failed, retrying');
   }
 
   async #send(delivery: ClaimedDelivery): Promise<Answer> {
@@ -189,7 +178,7 @@ export class WebhookSender implements AsyncDisposable {
     if (delivery.attempt > this.#attemptsMax)
       return { error: 'The server was lost during every attempt', isFinal: true };
     try {
-      // Again: what is allowed may have changed since the run was made.
+      // Checked again: the allowed targets may have changed since the run was created.
       const target = guard.check(delivery.url, rules.url);
       const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
       const configured = isOn(target.url.hostname, rules.secretDomains)
@@ -235,11 +224,11 @@ export class WebhookSender implements AsyncDisposable {
 
 const charsOf = ({ run, values }: ClaimedDelivery): number => run.length + (values?.length ?? 0);
 
-/** Without an error it arrived. */
+/** The webhook was delivered when there is no error. */
 interface Answer {
   status?: number;
   error?: string;
-  /** Whether trying again would change nothing. */
+  /** Whether another attempt would have the same result. */
   isFinal: boolean;
 }
 
@@ -250,7 +239,7 @@ const judged = (status: number): Answer => {
   return { status, error: `The answer was ${status}`, isFinal: status < 500 && !retried.has(status) };
 };
 
-/** Safe to show: no addresses, and no text of others. */
+/** Safe to show: holds no addresses and no text of the receiver. */
 const reason = (error: unknown): string => {
   if (error instanceof EgressRefused) return `The URL ${error.message}`;
   if (error instanceof PostTimeout) return `There was ${error.message}`;

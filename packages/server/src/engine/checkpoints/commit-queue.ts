@@ -1,13 +1,12 @@
-// Group commit. Whatever the runs of an executor have to store within one turn of the event loop, or while
-// the previous flush is on its way, goes out as one statement and one fsync. Per owner a flush is all or nothing.
+// Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush, are sent
+// as one statement with one fsync. Per owner a flush is stored as a whole or not at all.
 //
 // A flush is gathered in a turn of its own (setImmediate), never in a microtask: the engine hands on its events in microtasks, so
 // everything that it emitted before a checkpoint has been taken by then, and is stored with it.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '@svc/contract/problem';
+import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/deployment/checkpoints.ts';
 
-/** The owner may no longer write: its lease went to someone else, or its thread is gone or taken. */
+/** The owner may no longer write: its lease was claimed again, or its thread was deleted or has another run. */
 export class LeaseLost extends Error {
   constructor(owner: string) {
     super(`${owner} may no longer write`);
@@ -29,10 +28,10 @@ export const noItems = (): BatchItems => ({
   endings: [],
 });
 
-/** Something with items to store. It keeps them until a flush leaves, so that later ones can still amend them. */
+/** Collects items to store, and keeps them until a flush is sent, so that later items can amend them. */
 export interface Writer {
   readonly owner: Owner;
-  /** Hands over what has gathered. */
+  /** Returns the collected items, once. */
   drain(): BatchItems;
   /** True when the last drain left items for the next flush. */
   readonly isPartial?: boolean;
@@ -59,8 +58,8 @@ interface Flush {
   start: () => void;
 }
 
-/** While the database is away, runs wait where they are: the server process ends them if their leases run out. */
-const retryMs = { first: 25, max: 1_000 };
+/** Pauses between tries while the database is unavailable. Runs wait meanwhile; the server process ends them when their leases expire. */
+const pauseMs = { first: 25, max: 1_000 };
 /** Characters of events and values above which a flush takes no more writers. */
 const flushSizeMax = 8 * 1024 * 1024;
 
@@ -147,19 +146,17 @@ export class CommitQueue {
     return next;
   }
 
-  /** Tried until the database has answered. A flush that comes twice is stored once. */
-  async #store(batch: CheckpointBatch): Promise<Set<string>> {
-    for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.max)) {
-      try {
+  /** Repeated until the database answers. A flush that arrives twice is stored once. */
+  #store(batch: CheckpointBatch): Promise<Set<string>> {
+    return retryWhileUnavailable(
+      async (tries) => {
         const lost = new Set(await this.#storage.commit(batch));
-        // The rows of runs that leave none behind are gone when their endings come a second time.
-        if (delayMs > retryMs.first) for (const { owner } of batch.endings) lost.delete(owner);
+        // An earlier try may have been stored. Then the rows of runs that leave none behind are deleted already.
+        if (tries > 1) for (const { owner } of batch.endings) lost.delete(owner);
         return lost;
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error;
-        await sleep(delayMs);
-      }
-    }
+      },
+      { pauseMs },
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-// One attempt of a run, as the server process sees it: on which executor, and what stops it.
+// One attempt of a run in the server process: its executor, and what stops it.
 //
 //   running ──stop(why)──▶ stopping ──done──▶ over
 //                              │
@@ -6,21 +6,21 @@
 import type { ExecutorProcess } from './executor-process.ts';
 import type { StopReason } from './protocol.ts';
 
-/** A timer that is set for longer goes off at once. */
+/** A timer that is set for longer fires at once. */
 const timerMaxMs = 2 ** 31 - 1;
 
 export interface AttemptLimits {
   /** How long an attempt may take. */
   timeoutMs: number;
-  /** How long a graph may take to heed the signal. */
+  /** How long a graph may take to stop after the abort signal. */
   graceMs: number;
 }
 
 export class Attempt {
-  /** Of the run: the attempt is the run's lease. */
+  /** The id of the run: the attempt is the lease of its run. */
   readonly id: string;
   readonly lease_token: number;
-  /** Attempts of the run that were lost before, as far as they are listed. */
+  /** Earlier attempts of the run that were lost, as far as they are listed. */
   readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
@@ -28,38 +28,38 @@ export class Attempt {
   readonly #graceMs: number;
   #timeout: NodeJS.Timeout | undefined;
   #isOver = false;
-  /** The executor sends events, as far as it has been told. */
+  /** Whether the executor was asked to send events. */
   #isListening: boolean;
-  /** Its events are in its log, and are not sent. */
+  /** The events are stored in the run log only, and are not sent. */
   isLogOnly = false;
   #grace: NodeJS.Timeout | undefined;
-  /** Why it is to stop; undefined while it is not. */
+  /** Why the attempt is stopped; undefined while it is not. */
   stopped: StopReason | undefined;
-  /** It did not heed the signal, and its executor was killed for it. */
+  /** The executor was killed because of this attempt. */
   isKilled = false;
 
   constructor(
-    order: { run_id: string; lease_token: number; streamed: boolean },
+    command: { run_id: string; lease_token: number; streamed: boolean },
     executor: ExecutorProcess,
     limits: AttemptLimits,
     losses = 0,
   ) {
-    this.id = order.run_id;
-    this.lease_token = order.lease_token;
+    this.id = command.run_id;
+    this.lease_token = command.lease_token;
     this.losses = losses;
     this.#executor = executor;
-    this.#isListening = order.streamed;
+    this.#isListening = command.streamed;
     this.#graceMs = limits.graceMs;
-    // Its time begins when its executor has: one that has just replaced another takes a moment.
+    // The time of an attempt begins when its executor is ready: a replaced executor needs a moment to start.
     const begin = (): void => {
       if (this.#isOver) return;
       this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
       this.#timeout.unref();
     };
-    executor.ready.then(begin, () => undefined); // an executor that never begins is lost, and the attempt with it
+    executor.ready.then(begin, () => undefined); // the attempt is lost with its executor
   }
 
-  /** Tells the graph to stop, once. */
+  /** Sends the abort signal to the graph, once. */
   stop(why: StopReason): void {
     if (this.stopped) return;
     this.stopped = why;
@@ -68,26 +68,26 @@ export class Attempt {
     this.#grace.unref();
   }
 
-  /** Ends the executor, which runs as others too: they are none the worse for it. */
+  /** Kills the executor. Its other runs are given back and not charged. */
   kill(): void {
     this.isKilled = true;
     this.#executor.kill();
   }
 
-  /** Someone reads the events from now on; in the log, if `logged`. */
+  /** The events have a reader from now on; `logged`: a reader of the log on another node. */
   listen(logged: boolean): void {
     this.#isListening = true;
     this.#executor.listen({ run_id: this.id, lease_token: this.lease_token }, logged);
   }
 
-  /** Nobody here reads the events any more. */
+  /** The events have no reader here any more. */
   unlisten(): void {
     if (!this.#isListening) return;
     this.#isListening = false;
     this.#executor.unlisten({ run_id: this.id, lease_token: this.lease_token });
   }
 
-  /** Readers have taken these bytes of events, or are not waited for. */
+  /** Readers have taken these bytes of events, or are not waited for any longer. */
   acknowledge(bytes: number): void {
     if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
   }

@@ -5,11 +5,9 @@
 //      ├── released ◀─────┤ executor lost, server stopped, database away: given back
 //      └── lease over ◀───┘ this process gone: put back by any other worker
 //
-// Runs are claimed when a notification says that one is ready, when a slot has become free, and by a poll that finds
-// whatever was missed. The poll also queues delayed runs whose time has come and runs whose leases have ended. Leases
-// are renewed here, never in the event loop of a graph.
+// Runs are claimed after a notification, when a slot was lacking and is freed, and after each poll, which queues delayed runs
+// that are due and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
 import type { Logger } from 'pino';
-import { untilAborted } from '../../abort.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { deleted, type RunLogTail } from '../streams/run-log-tail.ts';
 import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
@@ -19,13 +17,13 @@ import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting, Release, RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
 import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
 import type { RunRow, RunStorage, WorkerState } from '../../storage/deployment/runs.ts';
-import { CoalescedTask } from '../../jobs/coalesced-task.ts';
+import { BackgroundWrites } from '../../jobs/background-writes.ts';
 import { Attempt, type AttemptLimits } from './attempt.ts';
 import { claimedCommand, type UserKeys } from './claimed-command.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
-import { RetriedWork } from '../../jobs/retried-work.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
 
 export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
@@ -40,7 +38,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   leaseMs: number;
   attemptsMax: number;
   limits: AttemptLimits;
-  /** How often to look for runs that nobody announced. */
+  /** How often to look for runs that no notification announced. */
   pollMs: number;
   /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
   onEnded: (status: RunStatus, ms: number) => void;
@@ -56,37 +54,28 @@ export class Dispatcher {
   readonly graphs: readonly string[];
   readonly #options: DispatcherOptions;
   readonly #attempts: LeaseKeeper<Attempt>;
-  readonly #poll: NodeJS.Timeout | undefined;
-  /** Attempts without a lease whose graphs have been told to stop. */
+  /** Attempts without a lease whose graphs are stopping. */
   readonly #leaving = new Set<Attempt>();
   /** Runs that are given back, or ended, in the database. */
-  readonly #givings: RetriedWork;
-  /** Claimed and not started yet: what their attempts are to be told. */
+  readonly #writes: BackgroundWrites;
+  /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
-  readonly #claims: CoalescedTask;
-  /** There may be runs that only wait for a slot: then every run that ends here is a reason to claim. */
-  #wasFull = false;
-  /** It is time to look for delayed runs that are due, and for leases that have ended. */
-  #isPollDue = true;
+  readonly #claims: WorkerLoop;
+  /** Queues delayed runs that are due, and runs whose leases have ended; undefined where no runs are executed. */
+  readonly #queue: WorkerLoop | undefined;
   readonly #served = new ServedQueues();
   #reserved = 0;
   #draining = false;
-  #onQuiet: (() => void) | undefined;
-  /** Leases of other workers that had ended and were found here, by what is known of the worker. */
+  /** Ended leases of other workers that were found here, by the state of the worker. */
   readonly recovered = new Map<WorkerState, number>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
-    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, notifications } = options;
-    this.#claims = new CoalescedTask(() =>
-      this.#claimAll().catch((error: unknown) =>
-        logger.error({ err: error }, 'runs could not be claimed; will try again'),
-      ),
-    );
-    this.#givings = new RetriedWork((error) =>
-      logger.error({ err: error }, 'a run could not be given back or ended; will try again'),
-    );
+    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, pollMs, notifications } =
+      options;
+    const executesRuns = jobsPerExecutor > 0;
+    this.#writes = new BackgroundWrites(logger, 'failed to give back or end a run, retrying');
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -104,15 +93,19 @@ export class Dispatcher {
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
+    this.#claims = new WorkerLoop({
+      task: 'claim runs',
+      claim: (free) => this.#claim(free),
+      freeSlots: () => this.pool.freeSlots - this.#reserved,
+      running: () => this.#attempts.size,
+      ...(executesRuns ? { notifications: { bus: notifications, kind: 'p' } } : {}),
+      logger,
+    });
+    this.#queue = executesRuns
+      ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#tendQueue(), pollMs, logger })
+      : undefined;
     notifications.on('c', (run_id) => this.cancel(run_id));
     notifications.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
-    if (jobsPerExecutor === 0) return;
-    notifications.on('p', () => this.#claims.trigger());
-    notifications.onMissed(() => this.#claims.trigger());
-    this.#poll = setInterval(() => {
-      this.#isPollDue = true;
-      this.#claims.trigger();
-    }, options.pollMs);
   }
 
   get leaseMs(): number {
@@ -140,23 +133,23 @@ export class Dispatcher {
     return this.#attempts.find(run_id) !== undefined;
   }
 
-  /** Whether this process may start a run that was stored as claimed by it, at that time: nobody has, and its lease holds. */
+  /** Whether this process may start a run that was stored as claimed by it at that time: it is not started, and its lease is valid. */
   mayStart(run_id: string, sinceMs: number): boolean {
     return !this.has(run_id) && !this.#starting.has(run_id) && this.#attempts.isGood(sinceMs);
   }
 
-  /** Sets a slot aside for a run that is about to be inserted as claimed; false when all are taken. */
+  /** Sets a slot aside for a run that is about to be inserted as claimed; false when none is free. */
   reserve(): boolean {
     if (this.#draining) return false;
     if (this.pool.freeSlots - this.#reserved <= 0) {
-      this.#wasFull = true;
+      this.#claims.noteFull();
       return false;
     }
     this.#reserved += 1;
     return true;
   }
 
-  /** True when readers here have not been sent all that earlier attempts have logged: they go on reading the log. */
+  /** True when readers here have not been sent all events of earlier attempts: they continue to read the log. */
   #isLogAhead({ run_id, logged, first_event_id }: RunCommand): boolean {
     const stream = this.#options.streams.find(run_id);
     return logged && stream !== undefined && stream.isFollowed && stream.nextId < first_event_id;
@@ -165,12 +158,12 @@ export class Dispatcher {
   /** Gives back a slot that reserve() set aside. */
   unreserve(): void {
     this.#reserved -= 1;
-    if (this.#wasFull) this.#claims.trigger();
+    this.#claims.slotFreed();
   }
 
   /**
-   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. A run that has lost
-   * as many attempts as may be charged, less one, gets an executor to itself.
+   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. The last
+   * attempt of a run gets a solitary executor.
    */
   start(command: RunCommand, sinceMs: number, losses = 0): void {
     const isAlone = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
@@ -190,7 +183,7 @@ export class Dispatcher {
     this.#starting.delete(command.run_id);
   }
 
-  /** Someone here reads the events of a run that may have started without readers. */
+  /** A reader here needs the events of a run that may have started without readers. */
   listen(run_id: string): void {
     const attempt = this.#attempts.find(run_id);
     const stream = this.#options.streams.find(run_id);
@@ -198,36 +191,31 @@ export class Dispatcher {
     else attempt?.listen(false);
   }
 
-  /** Stops an attempt that runs here, if it does, or is about to. */
+  /** Stops the attempt of the run if it executes here or is about to. */
   cancel(run_id: string): void {
     this.#tell(run_id, (attempt) => attempt.stop('cancelled'));
   }
 
   /**
-   * No more claims; resolves when nothing runs here any more. What runs gets `graceMs`, or until `hurry`; the rest
-   * goes back to be claimed elsewhere, as if it had not been started.
+   * Claims no more; resolves when nothing runs here any more, after `graceMs`, or when hurried. What still runs then is given
+   * back as if it had not been started.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#draining = true;
-    await this.#claims.stop();
-    const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
-    this.#checkQuiet();
-    if (!hurry.aborted) {
-      const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
-      await Promise.race([quiet, untilAborted(over)]);
-    }
+    await this.#queue?.stop();
+    await this.#claims.drain(graceMs, hurry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#draining = true;
-    this.#givings.stop();
-    clearInterval(this.#poll);
+    this.#writes.stop();
+    await this.#queue?.stop();
     await this.#claims.stop();
     const left = this.#attempts.all();
     await this.pool[Symbol.asyncDispose]();
     for (const attempt of left) this.#over(attempt);
     this.#attempts[Symbol.dispose]();
-    await this.#givings.settled();
+    await this.#writes[Symbol.asyncDispose]();
     for (const attempt of this.#leaving) attempt[Symbol.dispose]();
     await this.#release(left);
   }
@@ -237,34 +225,27 @@ export class Dispatcher {
     try {
       await this.#options.leases.release(left, { charge: false, lost: false, reason: 'the server stopped' });
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'leases will have to run out by themselves');
+      this.#options.logger.error({ err: error }, 'failed to release the leases of runs; they will expire');
     }
   }
 
-  async #claimAll(): Promise<void> {
+  async #claim(free: number): Promise<boolean> {
     const { leases, worker_id, leaseMs, attemptsMax } = this.#options;
-    if (this.#isPollDue && !this.#draining) await this.#tendQueue();
-    for (;;) {
-      const free = this.pool.freeSlots - this.#reserved;
-      if (this.#draining) return;
-      this.#wasFull = free <= 0;
-      if (free <= 0) return;
-      this.#reserved += free;
-      try {
-        const { graphs } = this;
-        const served = this.#served.list();
-        const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
-        const { runs, sinceMs } = await leases.claim(options);
-        for (const run of runs) this.#served.note(run);
-        await this.#startAll(runs, sinceMs);
-        if (runs.length < free) return;
-      } finally {
-        this.#reserved -= free;
-      }
+    const { graphs } = this;
+    this.#reserved += free;
+    try {
+      const served = this.#served.list();
+      const options = { count: free, worker_id, leaseMs, attemptsMax, graphs, served };
+      const { runs, sinceMs } = await leases.claim(options);
+      for (const run of runs) this.#served.note(run);
+      await this.#startAll(runs, sinceMs);
+      return runs.length === free;
+    } finally {
+      this.#reserved -= free;
     }
   }
 
-  /** Queues what became ready without anyone's doing. */
+  /** Queues runs that became ready without a request, and claims. */
   async #tendQueue(): Promise<void> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
@@ -273,14 +254,14 @@ export class Dispatcher {
       this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);
       if (run.status !== 'pending') this.#endHere(run);
     }
-    this.#isPollDue = false;
+    this.#claims.wake();
   }
 
   async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
     for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
-    // From before the settings are asked for: a ring that they do not show yet may arrive before them.
+    // Before the settings are read: a notification may arrive about something that they do not show yet.
     for (const { run_id } of started) this.#starting.set(run_id, []);
     try {
       await this.#startClaimed(started, sinceMs);
@@ -321,7 +302,7 @@ export class Dispatcher {
     if (attempt) tell(attempt);
   }
 
-  /** For readers here of a run that was ended without an executor; who follows its log reads it there. */
+  /** Ends the streams of a run that was ended without an executor. Readers of its log get the end from there. */
   #endHere({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
     const stream = this.#options.streams.find(run_id);
     if (!stream || stream.isFollowed) return;
@@ -355,27 +336,27 @@ export class Dispatcher {
       if (status === 'error' || status === 'timeout')
         logger.error({ run_id, status, ms, ...error, stack }, 'run failed');
       else logger.info({ run_id, status, ms }, 'run ended');
-      // One that is fed by the log ends with it.
+      // A stream that is fed by the log ends with the log.
       if (!stream?.isFollowed)
         streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
       this.#over(attempt);
-      // An outage is no fault of the run. A run that breaks its connections itself must end nevertheless.
+      // Outages are not charged to the run, up to a limit: a run may break its connections itself.
       const charge = !message.isOutage || attempt.losses >= outagesMax;
       this.#giveBack([attempt], { charge, lost: true, reason: message.message });
     }
-    this.#afterOne();
+    this.#claims.slotFreed();
   }
 
-  /** The executor sends more when readers have taken what it sent; one that takes nothing holds up nobody for long. */
+  /** The executor sends more when the readers have taken its events. A reader that takes none delays the others for a few seconds only. */
   #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
     const taken = stream?.untilTaken();
     if (taken) void taken.then(() => attempt.acknowledge(bytes));
     else attempt.acknowledge(bytes);
   }
 
-  /** What an attempt says that has lost its lease counts for nothing, save that it has ended. */
+  /** Messages of an attempt without a lease are ignored, except for its end. */
   #onLeaving({ kind, run_id, lease_token }: AttemptMessage): void {
     if (kind === 'events') return;
     for (const attempt of this.#leaving) {
@@ -385,7 +366,7 @@ export class Dispatcher {
     }
   }
 
-  /** Runs that were killed for others' sake, or for the database's, are not charged for it. */
+  /** Runs are not charged when their executor was killed because of another run or an outage. */
   #onExecutorLost(running: AttemptRef[], reason: string, isDeliberate: boolean): void {
     const attempts = running.flatMap(({ run_id, lease_token }) => {
       const attempt = this.#attempts.find(run_id);
@@ -397,7 +378,7 @@ export class Dispatcher {
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message = `its executor ended (${reason})`;
     this.#giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
-    this.#afterOne();
+    this.#claims.slotFreed();
   }
 
   /** Ends the run of an attempt that had to be killed. */
@@ -409,40 +390,40 @@ export class Dispatcher {
     };
     const text = isTimeout ? JSON.stringify(error) : null;
     const status = isTimeout ? 'timeout' : 'interrupted';
-    this.#givings.start(async () => {
+    void this.#writes.start(async () => {
       await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
       this.#endHere({ run_id: attempt.id, status, error: text });
     });
   }
 
   /**
-   * A lease that another worker has: the run is gone, or continues there. One that could not be renewed is given up
-   * before it ends: the executor is killed at once, since a graph need not react to a signal.
+   * If another worker has the lease, the run continues there, or was deleted. If the lease could not be renewed, the executor
+   * is killed before the lease ends, because a graph may ignore an abort signal.
    */
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, streams, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    // A run during which its process stood still is charged: it may be what stopped the process.
+    // A run is charged when its process stood still: the run may be the reason.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
       attempt.stop('lost');
       this.#leaving.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
-      this.#givings.start(() => leases.release([attempt], how));
+      void this.#writes.start(() => leases.release([attempt], how));
     } else {
       attempt.kill();
       this.#giveBack([attempt], how);
     }
-    this.#checkQuiet();
+    this.#claims.slotFreed();
   }
 
-  /** Readers here then follow the run wherever it goes. */
+  /** Readers here follow the log of the run from then on. */
   #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
-    this.#givings.start(async () => {
+    void this.#writes.start(async () => {
       for (const { id } of attempts) {
         const stream = streams.find(id);
         if (!stream) continue;
@@ -453,7 +434,7 @@ export class Dispatcher {
         } else tail.follow(stream);
       }
       await leases.release(attempts, how);
-      this.#claims.trigger();
+      this.#claims.wake();
     });
   }
 
@@ -469,15 +450,6 @@ export class Dispatcher {
   #over(attempt: Attempt): void {
     attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
-  }
-
-  #afterOne(): void {
-    this.#checkQuiet();
-    if (this.#wasFull) this.#claims.trigger();
-  }
-
-  #checkQuiet(): void {
-    if (this.#attempts.size === 0) this.#onQuiet?.();
   }
 }
 

@@ -1,8 +1,8 @@
-// The executors of this server process. One that dies is replaced; its runs are the dispatcher's to give again.
-// A run on its last attempt gets an executor to itself: if it is the one that kills them, nobody else is hurt, and
-// if it is not, nobody else can hurt it.
+// The executors of this server process. An executor that ends is replaced, and the dispatcher gives its runs back. A run on its
+// last attempt gets a solitary executor: a run that kills executors then harms no other run, and no other run harms it.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
+import { ProcessPool } from '../../jobs/process-pool.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand } from './protocol.ts';
@@ -10,7 +10,7 @@ import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand }
 export interface PoolOptions {
   setup: ExecutorSetup;
   executors: number;
-  /** Runs at a time per executor; 0 where graphs are only looked at. */
+  /** Runs at a time per executor; 0 on a node that executes none. */
   jobsPerExecutor: number;
   /** Executors at once that have one run each; further runs wait for one. */
   solitaryMax: number;
@@ -18,30 +18,39 @@ export interface PoolOptions {
   events: ExecutorEvents;
 }
 
-/** Doubles with every executor in a row that ends before it was ready; then waiting helps little. */
-const respawnDelayMaxMs = 5_000;
-
 export class ExecutorPool {
   readonly #options: PoolOptions;
-  readonly #executors = new Set<ExecutorProcess>();
-  readonly #solitary = new Set<ExecutorProcess>();
-  /** Those of them that may not begin yet. */
+  readonly #shared: ProcessPool<ExecutorProcess>;
+  readonly #solitary: ProcessPool<ExecutorProcess>;
+  /** Solitary executors that may not begin yet. */
   readonly #held = new Set<ExecutorProcess>();
-  #closing = false;
-  #failures = 0;
   /** Called when an executor has loaded its graphs. Must not throw. */
   onLoaded: () => void = () => undefined;
-  /** How many executors have ended by themselves. */
-  crashes = 0;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    for (let count = 0; count < options.executors; count++) this.#spawn();
+    const { executors: keep, logger } = options;
+    this.#solitary = new ProcessPool({
+      name: 'solitary executor',
+      start: (onEnd) => this.#startSolitary(onEnd),
+      logger,
+    });
+    this.#shared = new ProcessPool({
+      name: 'executor',
+      start: (onEnd) => this.#startShared(onEnd),
+      keep,
+      logger,
+    });
+  }
+
+  /** How many executors have ended by themselves. */
+  get crashes(): number {
+    return this.#shared.crashes + this.#solitary.crashes;
   }
 
   /** How many executors have loaded their graphs. */
   get loaded(): number {
-    return [...this.#executors].filter(({ isLoaded }) => isLoaded).length;
+    return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
   }
 
   /** Of executors that have loaded their graphs. */
@@ -51,14 +60,16 @@ export class ExecutorPool {
 
   get freeSlots(): number {
     let free = -this.#solitary.size;
-    for (const executor of this.#executors) free += this.#options.jobsPerExecutor - executor.attempts.size;
+    for (const executor of this.#shared.active)
+      free += this.#options.jobsPerExecutor - executor.attempts.size;
     return free;
   }
 
-  /** Starts a run on the least loaded executor, or on one of its own. The caller has made sure that there is a free slot. */
+  /** Starts a run on the least loaded executor, or on a solitary one. The caller has made sure that there is a free slot. */
   run(command: RunCommand, isAlone: boolean): ExecutorProcess {
-    const executor = isAlone ? this.#spawnSolitary() : this.#leastLoaded();
+    const executor = isAlone ? this.#solitary.start() : this.#leastLoaded();
     executor.run(command);
+    if (isAlone) this.#beginNext();
     return executor;
   }
 
@@ -70,78 +81,65 @@ export class ExecutorPool {
     return this.#leastLoaded().introspect(command);
   }
 
-  /** Ends every executor at once; the others come back. */
+  /** Ends all executors. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    await Promise.all([...this.#executors, ...this.#solitary].map((executor) => executor.stop()));
+    await Promise.all([this.#shared[Symbol.asyncDispose](), this.#solitary[Symbol.asyncDispose]()]);
   }
 
-  /** One that is up before one that is about to be, if it has room. */
+  /** Executors that are ready come first while they have room. */
   #leastLoaded(): ExecutorProcess {
     const load = ({ isReady, attempts }: ExecutorProcess): number =>
       isReady ? attempts.size : attempts.size + this.#options.jobsPerExecutor;
     let best: ExecutorProcess | undefined;
-    for (const executor of this.#executors) if (!best || load(executor) < load(best)) best = executor;
+    for (const executor of this.#shared.active) if (!best || load(executor) < load(best)) best = executor;
     if (!best) throw new Problem('unavailable', 'No executor is up at the moment; try again shortly');
     return best;
   }
 
-  #spawn(): void {
+  #startShared(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
     const { setup, events, logger } = this.#options;
-    const spawned: ExecutorEvents = {
-      onRun: events.onRun,
-      onExit: (running, reason, isDeliberate) => {
-        this.#executors.delete(executor);
-        if (this.#closing) return;
-        this.crashes += 1;
-        logger.error({ reason, runs: runIds(running) }, 'an executor ended; starting another');
-        events.onExit(running, reason, isDeliberate);
-        const delayMs = this.#failures === 0 ? 0 : Math.min(50 * 2 ** this.#failures, respawnDelayMaxMs);
-        this.#failures += 1;
-        setTimeout(() => this.#closing || this.#spawn(), delayMs);
+    const executor = new ExecutorProcess(
+      setup,
+      {
+        onRun: events.onRun,
+        onExit: (running, reason, isDeliberate) => {
+          onEnd(reason, { runs: runIds(running) });
+          if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
+        },
       },
-    };
-    const executor = new ExecutorProcess(setup, spawned, logger);
-    this.#executors.add(executor);
-    executor.ready.then(
-      () => (this.#failures = 0),
-      () => undefined, // onExit has reported it
+      logger,
     );
     executor.load().then(
       () => this.onLoaded(),
-      () => undefined, // as above
+      () => undefined, // onExit has reported it
     );
-  }
-
-  #spawnSolitary(): ExecutorProcess {
-    const { events, logger } = this.#options;
-    const setup = {
-      ...this.#options.setup,
-      database: { ...this.#options.setup.database, poolMax: solitaryConnections },
-    };
-    const spawned: ExecutorEvents = {
-      onRun: (message) => {
-        events.onRun(message);
-        if (endsAttempt(message)) void executor.stop();
-      },
-      onExit: (running, reason, isDeliberate) => {
-        this.#solitary.delete(executor);
-        this.#held.delete(executor);
-        this.#beginNext();
-        if (this.#closing || running.length === 0) return;
-        this.crashes += 1;
-        logger.error({ reason, runs: runIds(running) }, 'an executor with one run ended');
-        events.onExit(running, reason, isDeliberate);
-      },
-    };
-    const executor = new ExecutorProcess(setup, spawned, logger, { isHeld: true });
-    this.#solitary.add(executor);
-    this.#held.add(executor);
-    this.#beginNext();
     return executor;
   }
 
-  /** Each takes connections, of which there are so many. */
+  #startSolitary(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
+    const { setup, events, logger } = this.#options;
+    const executor = new ExecutorProcess(
+      { ...setup, database: { ...setup.database, poolMax: solitaryConnections } },
+      {
+        onRun: (message) => {
+          events.onRun(message);
+          if (endsAttempt(message)) this.#solitary.retire(executor);
+        },
+        onExit: (running, reason, isDeliberate) => {
+          onEnd(reason, { runs: runIds(running) });
+          this.#held.delete(executor);
+          this.#beginNext();
+          if (!this.#solitary.isClosing) events.onExit(running, reason, isDeliberate);
+        },
+      },
+      logger,
+      { isHeld: true },
+    );
+    this.#held.add(executor);
+    return executor;
+  }
+
+  /** Each solitary executor needs connections, whose number is limited. */
   #beginNext(): void {
     const [next] = this.#held;
     if (!next || this.#solitary.size - this.#held.size >= this.#options.solitaryMax) return;

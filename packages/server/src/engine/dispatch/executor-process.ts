@@ -1,10 +1,11 @@
-// The server process's side of one executor: starts it, sends orders, receives its messages, notices its end.
-import { setTimeout as sleep } from 'node:timers/promises';
+// The server's side of one executor: sends it commands and keeps track of its attempts and calls.
 import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
-import { SpawnedProcess } from '../../jobs/spawned-process.ts';
+import { pause } from '../../backoff.ts';
+import type { PooledProcess } from '../../jobs/process-pool.ts';
+import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExecutor } from './executor-message.ts';
 import type {
   AttemptMessage,
@@ -25,7 +26,7 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
-  /** The process has ended; `running` are the attempts it had. Deliberate: not by what they did. */
+  /** The process has ended; `running` are the attempts it had. Deliberate: they are not the reason. */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
 
@@ -34,69 +35,65 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** How long an executor that is stopped may take to store its traces. */
+/** How long an executor that stops may take to store its traces. */
 const flushMsMax = 5_000;
 
-/** Whether nothing follows the message. */
+/** Whether the message is the last one of its attempt. */
 export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done' || kind === 'lost';
 
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
-/** The same path from src/runtime and from dist/runtime. */
+/** The same path from src/engine/dispatch and from dist/engine/dispatch. */
 const entry = fileURLToPath(new URL('../../../bin/executor.js', import.meta.url));
 
 /** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
-export class ExecutorProcess {
+export class ExecutorProcess implements PooledProcess {
   /** By run and token. */
   readonly attempts = new Map<string, AttemptRef>();
-  readonly ready: Promise<void>;
-  isReady = false;
   /** Whether the modules of all graphs are loaded, or cannot be: the first run need not wait for them. */
   isLoaded = false;
-  readonly #child: SpawnedProcess;
+  readonly #child: WorkerProcess<ToExecutor, FromExecutor>;
   readonly #events: ExecutorEvents;
-  readonly #logger: Logger;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #exited: Promise<void>;
   #calls = 0;
-  #gone = false;
   #isKilled = false;
-  #hasSentNonsense = false;
-  #becomeReady!: () => void;
   readonly #isTracing: boolean;
-  /** What is sent once the process may begin; undefined when it may. */
+  /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
   /** `isHeld`: connects to no database and runs nothing until begin(). */
   constructor(setup: ExecutorSetup, events: ExecutorEvents, logger: Logger, { isHeld = false } = {}) {
     if (isHeld) this.#held = [];
     this.#events = events;
-    this.#logger = logger;
     this.#isTracing = setup.tracing !== undefined;
-    let fail!: (error: Error) => void;
-    this.ready = new Promise((resolve, reject) => ([this.#becomeReady, fail] = [resolve, reject]));
-    let exited!: () => void;
-    this.#exited = new Promise((resolve) => (exited = resolve));
-    this.#child = new SpawnedProcess({
+    this.#child = new WorkerProcess({
+      name: 'executor',
       program: entry,
       execArgv,
       env: executorEnvironment(),
-      onMessage: (message) => this.#receive(message),
-      onEnd: (reason) => {
-        fail(new Problem('unavailable', `An executor ended before it was ready (${reason})`));
-        this.#end(reason);
-        exited();
+      parse: parseFromExecutor,
+      onMessage: (message) => {
+        if (message.kind === 'answer') this.#answer(message);
+        else this.#run(message);
       },
+      onEnd: (reason) => this.#end(reason),
+      logger,
     });
-    // Callers that wait for readiness get the error; without one there is nobody to report it to.
-    this.ready.catch(() => undefined);
     this.#send({ kind: 'setup', setup });
   }
 
-  get isAlive(): boolean {
-    return !this.#gone;
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get ready(): Promise<void> {
+    return this.#child.ready;
+  }
+
+  get isReady(): boolean {
+    return this.#child.isReady;
   }
 
   begin(): void {
@@ -131,7 +128,7 @@ export class ExecutorProcess {
     return this.#call((call) => ({ kind: 'update', call, command }));
   }
 
-  /** Rejects when the process ends before. */
+  /** Resolves when the modules of all graphs are loaded; rejects when the process ends before. */
   async load(): Promise<void> {
     await this.#call((call) => ({ kind: 'load', call }));
     this.isLoaded = true;
@@ -147,17 +144,18 @@ export class ExecutorProcess {
     this.#child.kill();
   }
 
-  /** Ends the process once it has stored its traces, or has had its time for that. */
+  /** Ends the process when it has stored its traces, or after a while. */
   async stop(): Promise<void> {
     this.#isKilled = true;
-    if (this.#isTracing && this.isReady && !this.#gone) {
-      const timeout = new AbortController();
-      const late = sleep(flushMsMax, undefined, { signal: timeout.signal }).catch(() => undefined);
-      await Promise.race([this.#call((call) => ({ kind: 'flush', call })).catch(() => undefined), late]);
-      timeout.abort();
+    if (this.#isTracing && this.isReady && this.#child.isAlive) {
+      const isFlushed = new AbortController();
+      const flush = this.#call((call) => ({ kind: 'flush', call })).then(
+        () => isFlushed.abort(),
+        () => isFlushed.abort(), // the process has ended
+      );
+      await Promise.race([flush, pause(flushMsMax, isFlushed.signal)]);
     }
-    this.kill();
-    await this.#exited;
+    await this.#child.end();
   }
 
   #call(message: (call: number) => ToExecutor): Promise<unknown> {
@@ -173,19 +171,6 @@ export class ExecutorProcess {
     else this.#child.send(message);
   }
 
-  #receive(value: unknown): void {
-    const message = parseFromExecutor(value);
-    if (message === undefined) {
-      if (!this.#hasSentNonsense)
-        this.#logger.error({ pid: this.#child.pid }, 'executor sent an unknown message');
-      this.#hasSentNonsense = true;
-    } else if (message.kind === 'ready') {
-      this.isReady = true;
-      this.#becomeReady();
-    } else if (message.kind === 'answer') this.#answer(message);
-    else this.#run(message);
-  }
-
   #run(message: AttemptMessage): void {
     if (endsAttempt(message)) this.attempts.delete(keyOf(message));
     this.#events.onRun(message);
@@ -199,12 +184,10 @@ export class ExecutorProcess {
   }
 
   #end(reason: string): void {
-    if (this.#gone) return;
-    this.#gone = true;
     const lost = new Problem('unavailable', `The executor ended while it worked on this (${reason})`);
     for (const { reject } of this.#waiting.values()) reject(lost);
     this.#waiting.clear();
-    // One that never began has not met its runs.
+    // Before it is ready, a process has executed none of its runs.
     this.#events.onExit([...this.attempts.values()], reason, this.#isKilled || !this.isReady);
   }
 }

@@ -1,12 +1,13 @@
-// Reports this node regularly: how many runs it takes, of which graphs, and how many connections it may have.
+// Reports this node regularly: its slots and graphs, and how many connections it may have.
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type { WorkerStorage } from '../../storage/deployment/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 export interface NodeFacts {
   executesRuns: boolean;
-  /** That all of its processes may have together. */
+  /** The limit for all of its processes together. */
   connections: number;
 }
 
@@ -14,9 +15,7 @@ export class WorkerReporter implements AsyncDisposable {
   readonly #workers: WorkerStorage;
   readonly #dispatcher: Dispatcher;
   readonly #logger: Logger;
-  readonly #timer: NodeJS.Timeout;
-  #reporting: Promise<void> = Promise.resolve();
-
+  readonly #loop: WorkerLoop;
   readonly #node: NodeFacts;
 
   constructor(workers: WorkerStorage, dispatcher: Dispatcher, node: NodeFacts, logger: Logger) {
@@ -25,33 +24,40 @@ export class WorkerReporter implements AsyncDisposable {
     this.#node = node;
     this.#logger = logger;
     dispatcher.pool.onLoaded = () => this.report();
-    this.#timer = setInterval(() => this.report(), dispatcher.leaseMs / 2);
+    this.#loop = new WorkerLoop({
+      task: 'report this worker',
+      claim: () => this.#report(),
+      pollMs: dispatcher.leaseMs / 2,
+      logger,
+    });
     this.report();
   }
 
-  /** Now, since something has changed. */
+  /** Reports now, because something has changed. */
   report(): void {
+    this.#loop.wake();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop.stop();
+    await this.#workers
+      .leave(this.#dispatcher.worker_id)
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'failed to remove the report of this worker'),
+      );
+  }
+
+  async #report(): Promise<void> {
     const { worker_id, running, isDraining, pool, graphs } = this.#dispatcher;
-    const report = {
+    await this.#workers.report({
       worker_id,
       name: `${hostname()}:${process.pid}`,
-      // One that still loads its graphs takes runs and makes them wait.
+      // A node that still loads its graphs takes runs and lets them wait.
       slots: pool.loadedSlots,
       running,
       draining: isDraining || !this.#node.executesRuns,
       connections: this.#node.connections,
       graphs: this.#node.executesRuns ? graphs : [],
-    };
-    this.#reporting = this.#workers
-      .report(report)
-      .catch((error: unknown) => this.#logger.warn({ err: error }, 'the worker could not report itself'));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#reporting;
-    await this.#workers
-      .leave(this.#dispatcher.worker_id)
-      .catch((error: unknown) => this.#logger.warn({ err: error }, 'the worker could not sign off'));
+    });
   }
 }

@@ -1,10 +1,9 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
 import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
-import { Problem } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import { isAway } from '../../storage/postgres/sql-state.ts';
+import { isAway, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
@@ -387,10 +386,8 @@ export class RunExecution {
   }
 }
 
-/** The database could not be reached: no fault of the graph, and another attempt may do better. */
-const isTransient = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable';
-
-const isGone = (error: unknown): boolean => error instanceof LeaseLost || isTransient(error);
+/** The attempt cannot store its outcome, which is no fault of the graph: another attempt may. */
+const isGone = (error: unknown): boolean => error instanceof LeaseLost || isUnavailable(error);
 
 const outcomeOf = (
   stopped: StopReason | undefined,

@@ -1,10 +1,10 @@
-// Feeds the streams of runs that execute on other nodes, from their logs: one reader for all of them, woken by the
-// notifications, and by a poll that also finds runs which ended, or went, without a word in their log.
+// Feeds the streams of runs that execute on other nodes from their logs, by one reader for all runs. Notifications wake it, and a poll
+// that also finds runs that ended or were deleted without an entry in their log.
 import type { Logger } from 'pino';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunState, RunStorage } from '../../storage/deployment/runs.ts';
-import { CoalescedTask } from '../../jobs/coalesced-task.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { eventsOf, outcomeOf } from './log-rows.ts';
 import type { RunEventStream } from './run-event-stream.ts';
 import type { RunEventHub } from './run-event-hub.ts';
@@ -15,12 +15,12 @@ export interface RunLogTailOptions {
   runs: Pick<RunStorage, 'states' | 'follow'>;
   notifications: NotificationBus;
   pollMs: number;
-  /** Told how old an event was, in milliseconds, when it was told. */
+  /** Called with the age of an event, in milliseconds, when it is sent. */
   onLag: (ms: number) => void;
   logger: Logger;
 }
 
-/** Runs asked for in one statement. */
+/** Runs that are read by one statement. */
 const batchMax = 500;
 /** Bytes of events that are read of one log at a time: less than what is buffered for a client. And of all logs together. */
 const pageBytes = { log: 256 * 1024, all: 4 * 1024 * 1024 };
@@ -29,38 +29,34 @@ export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
 
 export class RunLogTail implements AsyncDisposable {
   readonly #options: RunLogTailOptions;
-  readonly #poll: NodeJS.Timeout;
-  readonly #rung = new Set<string>();
-  /** Runs whose readers are behind: their logs are read again when these have taken what they got, or had time to. */
+  /** Runs whose logs are to be read. */
+  readonly #due = new Set<string>();
+  /** Runs whose readers are behind: their logs are read again when the readers have taken the events, or had time to. */
   readonly #behind = new Set<string>();
-  readonly #reads: CoalescedTask;
-  readonly #polls: CoalescedTask;
+  readonly #reads: WorkerLoop;
+  readonly #polls: WorkerLoop;
   #closing = false;
 
   constructor(options: RunLogTailOptions) {
     this.#options = options;
-    const { logger } = options;
-    this.#reads = new CoalescedTask(() =>
-      this.#readAll().catch((error: unknown) =>
-        logger.error({ err: error }, 'logs of runs could not be read; will try again'),
-      ),
-    );
-    this.#polls = new CoalescedTask(() =>
-      this.#pollAll().catch((error: unknown) =>
-        logger.error({ err: error }, 'followed runs could not be looked at; will try again'),
-      ),
-    );
-    options.notifications.on('e', (run_id) => {
-      if (options.streams.find(run_id)?.isFollowed) this.#ring(run_id);
+    const { pollMs, logger } = options;
+    this.#reads = new WorkerLoop({ task: 'read run logs', claim: () => this.#readAll(), pollMs, logger });
+    this.#polls = new WorkerLoop({
+      task: 'check followed runs',
+      claim: () => this.#pollAll(),
+      pollMs,
+      logger,
     });
-    options.notifications.onMissed(() => this.#polls.trigger());
-    this.#poll = setInterval(() => this.#polls.trigger(), options.pollMs);
+    options.notifications.on('e', (run_id) => {
+      if (options.streams.find(run_id)?.isFollowed) this.#readSoon(run_id);
+    });
+    options.notifications.onMissed(() => this.#polls.wake());
   }
 
-  /** From now on the stream is fed from the log, from the event on that it has not told yet. */
+  /** Feeds the stream from the log from now on, beginning with its next event. */
   follow(stream: RunEventStream): void {
     stream.isFollowed = true;
-    this.#ring(stream.run_id);
+    this.#readSoon(stream.run_id);
   }
 
   /** The run executes here now. */
@@ -71,19 +67,18 @@ export class RunLogTail implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
-    clearInterval(this.#poll);
     await Promise.all([this.#reads.stop(), this.#polls.stop()]);
   }
 
-  #ring(run_id: string): void {
-    this.#rung.add(run_id);
-    this.#reads.trigger();
+  #readSoon(run_id: string): void {
+    this.#due.add(run_id);
+    this.#reads.wake();
   }
 
   async #readAll(): Promise<void> {
-    while (this.#rung.size > 0 && !this.#closing) {
-      const asked = [...this.#rung].slice(0, batchMax);
-      for (const run_id of asked) this.#rung.delete(run_id);
+    while (this.#due.size > 0 && !this.#closing) {
+      const asked = [...this.#due].slice(0, batchMax);
+      for (const run_id of asked) this.#due.delete(run_id);
       const streams = asked.flatMap((run_id) => {
         const stream = this.#options.streams.find(run_id);
         return stream?.isFollowed && !this.#behind.has(run_id) ? [stream] : [];
@@ -92,7 +87,7 @@ export class RunLogTail implements AsyncDisposable {
     }
   }
 
-  /** Returns the runs whose logs may hold more: they have been asked for. */
+  /** Returns the runs whose logs may hold more, which are read next. */
   async #read(streams: RunEventStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
@@ -103,31 +98,31 @@ export class RunLogTail implements AsyncDisposable {
     // Logs of which nothing was returned are read first next time.
     const read = new Set(rows.map(({ run_id }) => run_id));
     const missed = isCut ? streams.filter(({ run_id }) => !read.has(run_id)) : [];
-    for (const { run_id } of missed) this.#ring(run_id);
+    for (const { run_id } of missed) this.#readSoon(run_id);
     // A log may have more than one statement returns of it.
     for (const row of rows) {
-      if (this.#tell(row)) unread.add(row.run_id);
+      if (this.#send(row)) unread.add(row.run_id);
       else unread.delete(row.run_id);
     }
-    for (const run_id of unread) this.#goOn(run_id);
+    for (const run_id of unread) this.#continue(run_id);
     for (const { run_id } of missed) unread.add(run_id);
     return unread;
   }
 
-  /** Reads on as soon as the readers of the run can take more; at once when somebody waits for its outcome. */
-  #goOn(run_id: string): void {
+  /** Continues when the readers of the run can take more, or at once when a caller waits for the outcome. */
+  #continue(run_id: string): void {
     const stream = this.#options.streams.find(run_id);
     const taken = stream?.hasWaiters ? undefined : stream?.untilTaken();
-    if (!taken) return this.#ring(run_id);
+    if (!taken) return this.#readSoon(run_id);
     this.#behind.add(run_id);
     void taken.then(() => {
       this.#behind.delete(run_id);
-      this.#ring(run_id);
+      this.#readSoon(run_id);
     });
   }
 
-  /** Whether the stream goes on. */
-  #tell(row: LogRow): boolean {
+  /** Sends the events of the row; returns whether the stream continues. */
+  #send(row: LogRow): boolean {
     const { streams } = this.#options;
     const stream = streams.find(row.run_id);
     if (!stream) return false;
@@ -146,7 +141,7 @@ export class RunLogTail implements AsyncDisposable {
       const unread = await this.#read(batch);
       const byId = new Map(states.map((state) => [state.run_id, state]));
       for (const stream of batch) {
-        // What its log has yet to say comes first: its end may be there too.
+        // The rest of the log comes first: it may hold the end of the run.
         if (!unread.has(stream.run_id)) await this.#heal(stream, byId.get(stream.run_id));
       }
     }
@@ -164,7 +159,7 @@ export class RunLogTail implements AsyncDisposable {
       if (state.log !== wanted && state.log !== 'events') await runs.follow(stream.run_id, wanted);
       return;
     }
-    // Over, and its log does not say so: it ended before it was followed.
+    // The run ended before it was followed, so its log has no end.
     const error =
       state.error === null ? null : (JSON.parse(state.error) as { error: string; message: string });
     streams.end(stream.run_id, { status: state.status, error });

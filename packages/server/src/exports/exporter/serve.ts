@@ -1,5 +1,5 @@
-// An exporter process: one export run, or one manifest, at a time. It holds no lease, and ends nothing but its own work: what
-// becomes of the run is the server process's to say.
+// An exporter process: executes one export partition run, or one manifest, at a time. It holds no lease: the server process renews
+// the lease and saves the outcome.
 import { EgressGuard } from '../../net/guard.ts';
 import { openDatabase, type Database } from '../../storage/postgres/database.ts';
 import { exportStepStorage } from '../../storage/exports/export-steps.ts';
@@ -19,7 +19,7 @@ import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { LeaseLost } from './lease-lost.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
-import { patient, patientLeases } from './patience.ts';
+import { retried, retriedSteps } from './retried-steps.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a run. */
@@ -27,7 +27,7 @@ export interface ExporterHooks {
   onManifestStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
-/** Without the server process nobody renews the lease: uploads are broken off in good order, if that is quick. */
+/** Time to abort uploads when the server process has ended, which renews the lease. */
 const orphanedMs = 2_000;
 
 class Work {
@@ -61,7 +61,7 @@ const carryOut = async (
   work: Work,
 ): Promise<ExportOutcome> => {
   const { signal, stopAfterFile } = work;
-  const leases = patientLeases(exportStepStorage(database), signal);
+  const leases = retriedSteps(exportStepStorage(database), signal);
   try {
     if (command.kind === 'run' && !(await leases.startRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.surroundings;
@@ -75,8 +75,8 @@ const carryOut = async (
       command,
       store,
       leases,
-      // What was written of a file is given up with the page that could not be read.
-      writeFile: patient(fileWriter(database), signal),
+      // A page that cannot be read starts the file anew.
+      writeFile: retried(fileWriter(database), signal),
       onFile: (file) => send({ kind: 'file', ...file }),
       ...(hooks.onStep ? { onStep: hooks.onStep } : {}),
     });
@@ -87,7 +87,7 @@ const carryOut = async (
   }
 };
 
-/** Executes orders of the server process until that ends or stops this one. */
+/** Executes commands of the server process until that ends or stops this one. */
 export const serveExports = (hooks: ExporterHooks = {}): void => {
   let opened: Promise<Exporter> | undefined;
   let work: Work | undefined;
@@ -100,7 +100,7 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
     send,
   });
   const take = async (command: ExportCommand): Promise<void> => {
-    if (!opened) throw new Error('An order came before the set-up');
+    if (!opened) throw new Error('A command arrived before the set-up');
     const mine = new Work();
     work = mine;
     const outcome = await carryOut(command, await opened, mine);
@@ -133,7 +133,7 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
     },
   });
   const send = (message: FromExporter): void => channel.send(message);
-  // The server process decides when exporters end; a signal for all processes of a service reaches it too.
+  // The server process decides when exporters end: a signal that is sent to all processes of a service reaches it too.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
 };

@@ -1,14 +1,14 @@
-// One attempt of an export run, or of a manifest, as the server process sees it: which exporter has it, and why it shall stop.
+// One attempt of an export partition run, or of a manifest, in the server process: its exporter, and why it is stopped.
 //
 //   running ──stop──▶ stopping ──outcome──▶ over
 //                        └── grace over ──▶ its exporter is killed
 import type { ExportLease, ExportTask } from '../../storage/exports/export-lease.ts';
 import type { ExporterProcess } from './exporter-process.ts';
 
-/** `ours no longer`: nothing is to be said of it. */
+/** `ours no longer`: its outcome is not saved. */
 export type StopWhy = 'ours no longer' | 'lease not renewed' | 'the server stops';
 
-/** How long an upload may take to break off in good order. */
+/** How long an exporter may take to abort its upload. */
 const graceMs = 5_000;
 
 export class ExportAttempt implements ExportLease {
@@ -36,17 +36,17 @@ export class ExportAttempt implements ExportLease {
     return { tenant_id, id, lease_token, task };
   }
 
-  /** Breaks the work off, once. */
+  /** Aborts the work, once. */
   stop(why: StopWhy): void {
     if (this.stopped) return;
     this.stopped = why;
-    this.exporter?.stop('now');
+    this.exporter?.interrupt('now');
     this.#grace = setTimeout(() => this.exporter?.kill(), graceMs);
   }
 
   /** Lets it finish the file at hand. */
   windUp(): void {
-    this.exporter?.stop('after the file');
+    this.exporter?.interrupt('after the file');
   }
 
   /** The attempt is over. */

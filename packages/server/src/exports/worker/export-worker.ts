@@ -1,20 +1,17 @@
-// Executes exports on this process: claims what is due into free slots, keeps the leases, and says what has become of each.
+// Executes exports on this process: claims due partition runs and manifests into free slots, keeps their leases, and saves the
+// outcome of each attempt.
 //
 //   claimed ─▶ running ─┬─ done ─────────────▶ completed
-//                       ├─ failed ───────────▶ tried again, or failed for good: the database decides
-//                       ├─ exporter lost ────▶ requeued, nobody is charged for it
+//                       ├─ failed ───────────▶ retried, or failed finally: the database decides
+//                       ├─ exporter lost ────▶ requeued, not charged
 //                       ├─ the server stops ─▶ requeued
-//                       ├─ lease not renewed ▶ requeued, if that can be said; else whoever finds it does
-//                       └─ ours no longer ───▶ nothing: cancelled, timed out, or somebody else's
-//
-// Claims are asked for when the notifications says that there may be something, when a slot has become free, and by a poll that heals whatever
-// was missed; it also settles what others have left: leases that are over, and what has taken too long.
-import { setTimeout as sleep } from 'node:timers/promises';
+//                       ├─ lease not renewed ▶ requeued, if that can be saved; else another worker does when the lease ends
+//                       └─ ours no longer ───▶ nothing: cancelled, timed out, or claimed by another worker
 import type { Logger } from 'pino';
-import { untilAborted } from '../../abort.ts';
-import { CoalescedTask } from '../../jobs/coalesced-task.ts';
+import { BackgroundWrites } from '../../jobs/background-writes.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
+import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type {
   ClaimLimits,
   ClaimedManifest,
@@ -54,58 +51,57 @@ export interface ExportWorkerOptions {
   logger: Logger;
 }
 
-/** Tries of what must be said once the database is back. */
-const sayAgainMs = { first: 50, max: 2_000 };
-
 export class ExportWorker implements AsyncDisposable {
   readonly tally = new ExportTally();
   readonly #options: ExportWorkerOptions;
   readonly #attempts: LeaseKeeper<ExportAttempt>;
-  /** Those that shall stop, and have not yet. */
+  /** Attempts without a lease that have not stopped yet. */
   readonly #leaving = new Set<ExportAttempt>();
-  readonly #claims: CoalescedTask;
-  readonly #sweeps: CoalescedTask;
-  readonly #saying = new Set<Promise<void>>();
-  readonly #poll: NodeJS.Timeout;
-  #isDraining = false;
-  #isClosing = false;
-  #onQuiet: (() => void) | undefined;
+  readonly #claims: WorkerLoop;
+  /** Requeues what has lost its lease or taken too long, on any node. */
+  readonly #sweeps: WorkerLoop;
+  readonly #writes: BackgroundWrites;
 
   constructor(options: ExportWorkerOptions) {
     this.#options = options;
-    const { leaseMs, notifications, logger } = options;
-    this.#claims = new CoalescedTask(() =>
-      this.#claimAll().catch((error: unknown) =>
-        logger.error({ err: error }, 'export runs could not be claimed; will try again'),
-      ),
-    );
-    this.#sweeps = new CoalescedTask(() =>
-      this.#sweep().catch((error: unknown) =>
-        logger.error({ err: error }, 'exports could not be looked through; will try again'),
-      ),
-    );
+    const { leases, leaseMs, notifications, pool, pollMs, logger } = options;
+    this.#claims = new WorkerLoop({
+      task: 'claim export partition runs',
+      claim: (free) => this.#claim(free),
+      freeSlots: () => pool?.freeSlots ?? 0,
+      running: () => this.#attempts.size + this.#leaving.size + this.#writes.size,
+      notifications: { bus: notifications, kind: 'x' },
+      pollMs,
+      logger,
+    });
+    this.#sweeps = new WorkerLoop({
+      task: 'requeue what other workers have lost of exports',
+      claim: async () => {
+        await leases.sweep(options.times, options.retry);
+      },
+      pollMs,
+      logger,
+    });
+    this.#writes = new BackgroundWrites(logger, 'failed to save the outcome of an export attempt, retrying');
     this.#attempts = new LeaseKeeper({
       leaseMs,
-      renew: (held) => options.leases.renew(held, leaseMs),
+      renew: (held) => leases.renew(held, leaseMs),
       onLost: (attempt, loss) => this.#onLeaseLost(attempt, loss),
       logger,
     });
-    notifications.on('x', (export_id) => this.#onRing(export_id));
-    notifications.onMissed(() => {
-      this.#claims.trigger();
-      void this.#check(this.#attempts.all());
-    });
-    this.#poll = setInterval(() => {
-      this.#sweeps.trigger();
-      this.#claims.trigger();
-    }, options.pollMs);
+    notifications.on(
+      'x',
+      (export_id) =>
+        void this.#check(this.#attempts.all().filter((attempt) => attempt.export_id === export_id)),
+    );
+    notifications.onMissed(() => void this.#check(this.#attempts.all()));
   }
 
   get running(): number {
     return this.#attempts.size;
   }
 
-  /** What it has done so far, for its metrics. */
+  /** Totals for the metrics. */
   figures() {
     const { attempts, seconds, files, rows, bytes, rawBytes } = this.tally;
     const { pool } = this.#options;
@@ -114,59 +110,35 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   /**
-   * No more claims; resolves when nothing runs here any more, after `graceMs`, or when hurried. What runs finishes the file at
-   * hand, and goes back to be claimed elsewhere.
+   * Claims no more; resolves when nothing runs here any more, after `graceMs`, or when hurried. Attempts finish the file at
+   * hand and are requeued.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
-    this.#isDraining = true;
     await this.#claims.stop();
-    const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
     for (const attempt of this.#attempts.all()) attempt.windUp();
-    this.#checkQuiet();
-    if (hurry.aborted) return;
-    const over = AbortSignal.any([hurry, AbortSignal.timeout(Math.min(graceMs, 2 ** 31 - 1))]);
-    await Promise.race([quiet, untilAborted(over)]);
+    await this.#claims.drain(graceMs, hurry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isDraining = true;
-    this.#isClosing = true;
-    clearInterval(this.#poll);
+    this.#writes.stop();
     await Promise.all([this.#claims.stop(), this.#sweeps.stop()]);
-    const quiet = new Promise<void>((resolve) => (this.#onQuiet = resolve));
     for (const attempt of this.#attempts.all()) this.#leave(attempt, 'the server stops');
-    this.#checkQuiet();
-    await quiet;
+    await this.#claims.drain();
     this.#attempts[Symbol.dispose]();
     await this.#options.pool?.[Symbol.asyncDispose]();
-    await Promise.allSettled(this.#saying);
+    await this.#writes[Symbol.asyncDispose]();
     await this.#options.temp[Symbol.asyncDispose]();
   }
 
-  #onRing(export_id: string): void {
-    this.#claims.trigger();
-    void this.#check(this.#attempts.all().filter((attempt) => attempt.export_id === export_id));
-  }
-
-  async #sweep(): Promise<void> {
-    const { leases, times, retry } = this.#options;
-    await leases.sweep(times, retry);
-  }
-
-  async #claimAll(): Promise<void> {
-    const { leases, leaseMs, limits, pool } = this.#options;
-    if (!pool) return;
-    for (;;) {
-      const free = this.#isDraining ? 0 : pool.freeSlots;
-      if (free <= 0) return;
-      const manifests = await leases.claimManifests(free, leaseMs);
-      for (const claimed of manifests.claimed)
-        await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
-      const left = free - manifests.claimed.length;
-      const runs = left > 0 ? await leases.claimRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
-      for (const claimed of runs.claimed) await this.#startRun(claimed, runs.sinceMs);
-      if (manifests.claimed.length + runs.claimed.length === 0) return;
-    }
+  async #claim(free: number): Promise<boolean> {
+    const { leases, leaseMs, limits } = this.#options;
+    const manifests = await leases.claimManifests(free, leaseMs);
+    for (const claimed of manifests.claimed)
+      await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
+    const left = free - manifests.claimed.length;
+    const runs = left > 0 ? await leases.claimRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
+    for (const claimed of runs.claimed) await this.#startRun(claimed, runs.sinceMs);
+    return manifests.claimed.length + runs.claimed.length > 0;
   }
 
   #startRun(claimed: ClaimedRun, sinceMs: number): Promise<void> {
@@ -198,7 +170,7 @@ export class ExportWorker implements AsyncDisposable {
     }
   }
 
-  /** Looks whether these are still ours, since something was said of their export. */
+  /** Stops the attempts that have lost their leases, after a notification about their export. */
   async #check(attempts: ExportAttempt[]): Promise<void> {
     if (attempts.length === 0) return;
     const { leases, leaseMs, logger } = this.#options;
@@ -207,7 +179,7 @@ export class ExportWorker implements AsyncDisposable {
       for (const attempt of attempts)
         if (!ours.has(attempt.id) && this.#attempts.drop(attempt)) this.#leave(attempt, 'ours no longer');
     } catch (error) {
-      logger.warn({ err: error }, 'leases could not be looked at; their renewal will tell');
+      logger.warn({ err: error }, 'failed to check the leases of exports; their next renewal checks them');
     }
   }
 
@@ -229,12 +201,11 @@ export class ExportWorker implements AsyncDisposable {
     this.#requeue(attempt, `The process that executed it ended (${reason})`);
   }
 
-  /** An exporter has said how it ended, or it never began. */
+  /** The exporter has reported the outcome, or the attempt was never started. */
   #over(attempt: ExportAttempt, outcome: ExportOutcome): void {
     this.#end(attempt, outcome.kind);
     this.#settle(attempt, outcome);
-    this.#claims.trigger();
-    this.#checkQuiet();
+    this.#afterOne();
   }
 
   #settle(attempt: ExportAttempt, outcome: ExportOutcome): void {
@@ -242,13 +213,13 @@ export class ExportWorker implements AsyncDisposable {
     const { lease, export_id, id, task } = attempt;
     if (outcome.kind === 'done') {
       // A manifest is complete with its last step.
-      if (task === 'run') this.#say(attempt, () => leases.completeRun(lease));
+      if (task === 'run') this.#write(attempt, () => leases.completeRun(lease));
     } else if (outcome.kind === 'fenced' || attempt.stopped === 'ours no longer') {
       logger.info({ export_id, id, task }, 'an attempt of an export is ours no longer');
     } else if (outcome.kind === 'failed') {
       const { cause, message, detail } = outcome;
       logger.warn({ export_id, id, task, cause, detail }, `an attempt of an export failed: ${message}`);
-      this.#say(attempt, () => leases.fail(lease, { cause, message }, retry));
+      this.#write(attempt, () => leases.fail(lease, { cause, message }, retry));
     } else {
       const isAway = attempt.stopped === 'lease not renewed';
       const reason = isAway
@@ -260,7 +231,7 @@ export class ExportWorker implements AsyncDisposable {
 
   #requeue(attempt: ExportAttempt, reason: string): void {
     const { leases, retry } = this.#options;
-    this.#say(attempt, () => leases.requeue(attempt.lease, reason, retry));
+    this.#write(attempt, () => leases.requeue(attempt.lease, reason, retry));
   }
 
   #end(attempt: ExportAttempt, how: ExportOutcome['kind'] | 'lost'): void {
@@ -274,33 +245,14 @@ export class ExportWorker implements AsyncDisposable {
       .catch((error: unknown) => logger.warn({ err: error }, 'temporary files are left behind'));
   }
 
-  /** Until it has been said, or the server stops. */
-  #say({ id }: ExportAttempt, what: () => Promise<unknown>): void {
-    const trying = (async () => {
-      for (let delayMs = sayAgainMs.first; ; delayMs = Math.min(delayMs * 2, sayAgainMs.max)) {
-        try {
-          await what();
-          return;
-        } catch (error) {
-          this.#options.logger.error(
-            { err: error, id },
-            'what has become of an export could not be said; will try again',
-          );
-          if (this.#isClosing) return;
-          await sleep(delayMs);
-        }
-      }
-    })();
-    this.#saying.add(trying);
-    void trying.finally(() => {
-      this.#saying.delete(trying);
-      this.#claims.trigger();
-      this.#checkQuiet();
-    });
+  #write({ id }: ExportAttempt, write: () => Promise<unknown>): void {
+    void this.#writes.start(write, { id }).then(() => this.#afterOne());
   }
 
-  #checkQuiet(): void {
-    if (this.#attempts.size + this.#leaving.size + this.#saying.size === 0) this.#onQuiet?.();
+  /** Also when a slot was free before: the end of an attempt may allow its export or workspace another one. */
+  #afterOne(): void {
+    this.#claims.wake();
+    this.#claims.slotFreed();
   }
 }
 

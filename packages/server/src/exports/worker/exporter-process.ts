@@ -1,13 +1,15 @@
-// The server process's side of one exporter: starts it, sends an order, receives its outcome, notices its end.
+// The server's side of one exporter: it executes one command at a time.
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
-import { SpawnedProcess } from '../../jobs/spawned-process.ts';
+import type { PooledProcess } from '../../jobs/process-pool.ts';
+import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExporter } from './exporter-message.ts';
 import type {
   ExporterSetup,
   ExportCommand,
   ExportOutcome,
+  FromExporter,
   StopHow,
   ToExporter,
   WrittenFigures,
@@ -20,48 +22,50 @@ export interface CommandEvents {
   onLost: (reason: string) => void;
 }
 
-/** The same path from src/platform/exports and from dist/platform/exports. */
+/** The same path from src/exports/worker and from dist/exports/worker. */
 export const exporterProgram = fileURLToPath(new URL('../../../bin/exporter.js', import.meta.url));
 
-export class ExporterProcess {
-  readonly #child: SpawnedProcess;
-  readonly #logger: Logger;
-  readonly #exited: Promise<void>;
+export class ExporterProcess implements PooledProcess {
+  readonly #child: WorkerProcess<ToExporter, FromExporter>;
   #events: CommandEvents | undefined;
-  #hasSentNonsense = false;
 
   constructor(program: string, setup: ExporterSetup, logger: Logger, onExit: (reason: string) => void) {
-    this.#logger = logger;
-    let exited!: () => void;
-    this.#exited = new Promise((resolve) => (exited = resolve));
-    this.#child = new SpawnedProcess({
+    this.#child = new WorkerProcess({
+      name: 'exporter',
       program,
       // Every exporter would print the warning.
       env: { ...executorEnvironment(), AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-      onMessage: (message) => this.#receive(message),
+      parse: parseFromExporter,
+      onMessage: (message) => {
+        if (message.kind === 'file') this.#events?.onFile(message);
+        else this.#finish()?.onOutcome(message.outcome);
+      },
       onEnd: (reason) => {
-        const events = this.#events;
-        this.#events = undefined;
+        const events = this.#finish();
         onExit(reason);
         events?.onLost(reason);
-        exited();
       },
+      logger,
     });
-    this.#send({ kind: 'setup', setup });
+    this.#child.send({ kind: 'setup', setup });
   }
 
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** One at a time. */
-  run(command: ExportCommand, events: CommandEvents): void {
-    this.#events = events;
-    this.#send({ kind: 'execute', command });
+  get ready(): Promise<void> {
+    return this.#child.ready;
   }
 
-  stop(how: StopHow): void {
-    this.#send({ kind: 'stop', how });
+  run(command: ExportCommand, events: CommandEvents): void {
+    this.#events = events;
+    this.#child.send({ kind: 'execute', command });
+  }
+
+  /** Stops the command that is executed. */
+  interrupt(how: StopHow): void {
+    this.#child.send({ kind: 'stop', how });
   }
 
   /** Ends the process at once, whatever it does. */
@@ -69,26 +73,14 @@ export class ExporterProcess {
     this.#child.kill();
   }
 
-  async end(): Promise<void> {
-    this.kill();
-    await this.#exited;
+  stop(): Promise<void> {
+    return this.#child.end();
   }
 
-  #send(message: ToExporter): void {
-    this.#child.send(message);
-  }
-
-  #receive(value: unknown): void {
-    const message = parseFromExporter(value);
-    if (message === undefined) {
-      if (!this.#hasSentNonsense) this.#logger.error({ pid: this.pid }, 'exporter sent an unknown message');
-      this.#hasSentNonsense = true;
-      return;
-    }
-    if (message.kind === 'file') this.#events?.onFile(message);
-    if (message.kind !== 'outcome') return;
+  /** The command is over; returns its events, once. */
+  #finish(): CommandEvents | undefined {
     const events = this.#events;
     this.#events = undefined;
-    events?.onOutcome(message.outcome);
+    return events;
   }
 }

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { withNames } from '../postgres/named-parameters.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
@@ -71,21 +72,35 @@ const foreignKeyViolation = '23503';
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
   next_run_date, last_error, sealed_user, created_at, updated_at`;
 
+interface CreateCron extends Omit<NewCron, 'metadata'> {
+  metadata: string;
+  assistant_access: string;
+  thread_access: string;
+  user_id: string | null;
+  per_thread: number;
+  per_user: number;
+  total: number;
+}
+
+const createCron = withNames<CreateCron>(
+  'crons_create',
+  `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
+      payload, metadata, next_run_date, sealed_user)
+    select $cron_id, a.assistant_id, $thread_id, $on_run_completed, $schedule, $timezone, $end_time, $enabled,
+      $payload, $metadata, $next_run_date, $sealed_user
+    from assistants a
+    where a.assistant_id = $assistant_id and a.metadata @@ $assistant_access::jsonpath
+      and ($thread_id::uuid is null
+        or exists (select 1 from threads t where t.thread_id = $thread_id and t.metadata @@ $thread_access::jsonpath))
+      and ($thread_id::uuid is null or (select count(*) from crons where thread_id = $thread_id) < $per_thread)
+      and (select count(*) from crons) < $total
+      and ($user_id::text is null or
+        (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', $user_id::text)) < $per_user)
+    returning ${columns}`,
+);
+
 const statements = {
   now: { name: 'crons_now', reads: true, text: 'select now() as now' },
-  create: {
-    name: 'crons_create',
-    text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
-        payload, metadata, next_run_date, sealed_user)
-      select $1, a.assistant_id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $16 from assistants a
-      where a.assistant_id = $2 and a.metadata @@ $14::jsonpath
-        and ($3::uuid is null or exists (select 1 from threads t where t.thread_id = $3 and t.metadata @@ $15::jsonpath))
-        and ($3::uuid is null or (select count(*) from crons where thread_id = $3) < $12)
-        and (select count(*) from crons) < $13
-        and ($17::text is null or
-          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', $17::text)) < $18)
-      returning ${columns}`,
-  },
   get: {
     name: 'crons_get',
     reads: true,
@@ -239,26 +254,17 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
   ): Promise<CronRow | undefined> {
-    const insert = db.query<CronRow>(statements.create, [
-      cron.cron_id,
-      cron.assistant_id,
-      cron.thread_id,
-      cron.on_run_completed,
-      cron.schedule,
-      cron.timezone,
-      cron.end_time,
-      cron.enabled,
-      cron.payload,
-      JSON.stringify(cron.metadata),
-      cron.next_run_date,
-      cronLimits.perThread,
-      cronLimits.total,
-      access.assistant.jsonpath,
-      access.thread.jsonpath,
-      cron.sealed_user,
-      access.user_id,
-      cronLimits.perUser,
-    ]);
+    const values = createCron.values({
+      ...cron,
+      metadata: JSON.stringify(cron.metadata),
+      assistant_access: access.assistant.jsonpath,
+      thread_access: access.thread.jsonpath,
+      user_id: access.user_id,
+      per_thread: cronLimits.perThread,
+      per_user: cronLimits.perUser,
+      total: cronLimits.total,
+    });
+    const insert = db.query<CronRow>(createCron.statement, values);
     return (await insert.catch(noneIfGone))[0];
   },
 

@@ -2,6 +2,7 @@
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { withNames } from '../postgres/named-parameters.ts';
 import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
 
 export interface RunRow {
@@ -125,12 +126,23 @@ export interface Waiting {
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
   attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
 
+interface CreateRun extends Omit<NewRun, 'metadata' | 'access'> {
+  metadata: string;
+  access: string;
+  assistant_access: string;
+}
+
+const createRun = withNames<CreateRun>(
+  'runs_create',
+  `select * from create_run(p_run_id => $run_id, p_thread_id => $thread_id, p_assistant_id => $assistant_id,
+    p_metadata => $metadata, p_kwargs => $kwargs, p_strategy => $multitask_strategy, p_create_thread => $create_thread,
+    p_claim => $claim, p_lease => $leaseMs * interval '1 ms', p_delay => $delayMs * interval '1 ms',
+    p_worker_id => $worker_id, p_log => $log, p_resumable => $resumable, p_webhook => $webhook, p_keyed => $keyed,
+    p_access => $access, p_assistant_access => $assistant_access, p_sealed_user => $sealed_user, p_graphs => $graphs,
+    p_served_within => $workerTtlMs * interval '1 ms')`,
+);
+
 const statements = {
-  create: {
-    name: 'runs_create',
-    text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms',
-      $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 * interval '1 ms')`,
-  },
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   states: {
@@ -347,29 +359,14 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
 /** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
 const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs: number }> => {
   let sinceMs = performance.now();
-  const statement = { ...statements.create, onSend: () => (sinceMs = performance.now()) };
-  const [row] = await db.query<CreatedRun>(statement, [
-    run.run_id,
-    run.thread_id,
-    run.assistant_id,
-    JSON.stringify(run.metadata),
-    run.kwargs,
-    run.multitask_strategy,
-    run.create_thread,
-    run.claim,
-    run.leaseMs,
-    run.delayMs,
-    run.worker_id,
-    run.log,
-    run.resumable,
-    run.webhook,
-    run.keyed,
-    run.access.jsonpath,
-    run.assistantAccess.jsonpath,
-    run.sealed_user,
-    run.graphs,
-    run.workerTtlMs,
-  ]);
+  const values = createRun.values({
+    ...run,
+    metadata: JSON.stringify(run.metadata),
+    access: run.access.jsonpath,
+    assistant_access: run.assistantAccess.jsonpath,
+  });
+  const statement = { ...createRun.statement, onSend: () => (sinceMs = performance.now()) };
+  const [row] = await db.query<CreatedRun>(statement, values);
   return { ...(row as CreatedRun), sinceMs };
 };
 

@@ -1,9 +1,9 @@
-// LISTEN on a connection of its own. A notification is a hint: while the connection is away they are lost, so
-// whoever listens looks for itself when told of a reconnect.
+// LISTEN on a connection of its own. Notifications are lost while the connection is broken, so listeners look for themselves
+// after a reconnect.
 //
 //   connect ──LISTEN──▶ listening ──broken, or silent to a heartbeat──▶ away ──backoff──▶ connect
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { Backoff, pause } from '../../backoff.ts';
 import type { Connecting } from './connection-options.ts';
 
 export interface ListenOptions {
@@ -110,9 +110,9 @@ const untilLost = async (
 };
 
 const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Listening | undefined> => {
-  for (let delayMs = backoffMs.first; ; delayMs = Math.min(delayMs * 2, backoffMs.max)) {
-    // Half of it by chance, so that many servers do not come back all at once.
-    await pause(delayMs * (0.5 + Math.random() / 2), stop);
+  const backoff = new Backoff(backoffMs);
+  for (;;) {
+    await pause(backoff.next(), stop);
     if (stop.aborted) return undefined;
     try {
       const listening = await connect(options);
@@ -123,6 +123,3 @@ const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Lis
     }
   }
 };
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined); // an abort only ends the pause

@@ -115,15 +115,19 @@ export const toProblem = (error: unknown): unknown => {
 export const originOf = (error: unknown): unknown =>
   error instanceof Problem && error.cause !== undefined ? error.cause : error;
 
+/** The work failed because something that it needs, such as the database, is unavailable for now. */
+export const isUnavailable = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === 'unavailable';
+
 /** The database has refused the statement, which has not happened, for a reason that lasts: a full disk, for one. */
 export const isRefused = (error: unknown): boolean => {
-  if (!(error instanceof Problem) || error.code !== 'unavailable' || error.cause === undefined) return false;
+  if (!isUnavailable(error) || error.cause === undefined) return false;
   const { again, connection } = meaningOf(error.cause);
   return again === 'never' && connection === 'kept';
 };
 
 /** The database is not there, or refuses for now, whatever is asked. A statement that took too long is no such case. */
 export const isAway = (error: unknown): boolean => {
-  if (!(error instanceof Problem) || error.code !== 'unavailable' || error.cause === undefined) return false;
+  if (!isUnavailable(error) || error.cause === undefined) return false;
   return meaningOf(error.cause).message !== slow.message;
 };

@@ -1,0 +1,26 @@
+// The steps of an exporter, repeated while the database is unavailable: for as long as the lease may hold. Each step may be sent
+// twice.
+import { retryWhileUnavailable } from '../../jobs/retry.ts';
+import type { ExportStepStorage } from '../../storage/exports/export-steps.ts';
+
+/** `forMs` is longer than a lease: the server process stops the work earlier. */
+const retry = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
+
+export const retried =
+  <Args extends unknown[], T>(
+    step: (...args: Args) => Promise<T>,
+    signal: AbortSignal,
+  ): ((...args: Args) => Promise<T>) =>
+  (...args: Args): Promise<T> =>
+    retryWhileUnavailable(() => step(...args), { ...retry, signal });
+
+export const retriedSteps = (steps: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
+  startRun: retried((lease) => steps.startRun(lease), signal),
+  beginFile: retried((...args) => steps.beginFile(...args), signal),
+  commitFile: retried((...args) => steps.commitFile(...args), signal),
+  skipFile: retried((...args) => steps.skipFile(...args), signal),
+  holds: retried((lease) => steps.holds(lease), signal),
+  files: retried((...args) => steps.files(...args), signal),
+  completeExport: retried((...args) => steps.completeExport(...args), signal),
+  hasEndedOtherwise: (lease) => steps.hasEndedOtherwise(lease),
+});

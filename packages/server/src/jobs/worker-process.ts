@@ -1,0 +1,142 @@
+// A child process that does work for the server, such as an executor or an exporter, with a private channel to it.
+//
+//   started ──'ready'──▶ ready ──kill(), its own exit, or a broken channel──▶ ended
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { Problem } from '@svc/contract/problem';
+import type { Logger } from 'pino';
+import { channelFd, ProcessChannel } from './process-channel.ts';
+
+export interface WorkerProcessOptions<Message> {
+  /** Of the kind of process, for logs and errors. */
+  name: string;
+  /** Path of the module that it runs. */
+  program: string;
+  execArgv?: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** The message, or undefined when the value is none. */
+  parse: (value: unknown) => Message | undefined;
+  /** Messages other than `ready`. */
+  onMessage: (message: Exclude<Message, Ready>) => void;
+  /** Called once, after the last message, when the process has ended or could not be started. */
+  onEnd: (reason: string) => void;
+  logger: Pick<Logger, 'error'>;
+}
+
+interface Ready {
+  kind: 'ready';
+}
+
+/** How long to wait for the end of the channel of a process that has ended: a child of it may hold the other end. */
+const closingMsMax = 1_000;
+
+/** `Command`: what it is sent; `Message`: what it sends. */
+export class WorkerProcess<Command, Message extends { kind: string }> {
+  /** Rejects with `unavailable` when the process ends before it is ready. */
+  readonly ready: Promise<void>;
+  isReady = false;
+  readonly #options: WorkerProcessOptions<Message>;
+  readonly #child: ChildProcess;
+  /** Undefined when there were no descriptors left to start the process with: its 'error' follows. */
+  readonly #channel: ProcessChannel | undefined;
+  readonly #ended: Promise<void>;
+  #exit: string | undefined;
+  #broken: string | undefined;
+  #isChannelClosed = false;
+  #hasEnded = false;
+  #hasSentUnknown = false;
+  #becomeReady!: () => void;
+  #failReady!: (error: Problem) => void;
+  #resolveEnded!: () => void;
+
+  constructor(options: WorkerProcessOptions<Message>) {
+    this.#options = options;
+    this.ready = new Promise((resolve, reject) => {
+      this.#becomeReady = resolve;
+      this.#failReady = reject;
+    });
+    // Without a caller that waits for it, the rejection is reported by onEnd alone.
+    this.ready.catch(() => undefined);
+    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    const { program, execArgv = [], env } = options;
+    this.#child = spawn(process.execPath, [...execArgv, program], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    });
+    const socket = (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[channelFd] as
+      | Socket
+      | undefined;
+    this.#channel =
+      socket &&
+      new ProcessChannel(socket, {
+        onMessage: (value) => this.#receive(value),
+        onClose: (broken) => this.#onChannelClosed(broken?.message),
+      });
+    this.#child.once('exit', (code, signal) =>
+      this.#onExit(signal ? `signal ${signal}` : `exit code ${code}`),
+    );
+    this.#child.once('error', (error) => this.#onExit(error.message));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isAlive(): boolean {
+    return !this.#hasEnded;
+  }
+
+  /** A message that cannot be delivered is dropped: onEnd follows. */
+  send(message: Command): void {
+    this.#channel?.send(message);
+  }
+
+  /** Ends the process at once, whatever it does. */
+  kill(): void {
+    if (this.#exit === undefined) this.#child.kill('SIGKILL');
+  }
+
+  /** Ends the process and resolves when it has ended. */
+  async end(): Promise<void> {
+    this.kill();
+    await this.#ended;
+  }
+
+  #receive(value: unknown): void {
+    const { name, parse, onMessage, logger } = this.#options;
+    const message = parse(value);
+    if (message === undefined) {
+      if (!this.#hasSentUnknown) logger.error({ pid: this.pid }, `${name} sent an unknown message`);
+      this.#hasSentUnknown = true;
+    } else if (message.kind === 'ready') {
+      this.isReady = true;
+      this.#becomeReady();
+    } else onMessage(message as Exclude<Message, Ready>);
+  }
+
+  #onExit(reason: string): void {
+    this.#exit ??= reason;
+    if (this.#isChannelClosed || !this.#channel) return this.#end();
+    setTimeout(() => this.#end(), closingMsMax).unref();
+  }
+
+  /** A process without its channel is useless: it ends itself, or is killed. */
+  #onChannelClosed(broken: string | undefined): void {
+    this.#isChannelClosed = true;
+    if (broken !== undefined) this.#broken = `it wrote to the server's channel: ${broken}`;
+    if (this.#exit === undefined) this.#child.kill('SIGKILL');
+    else this.#end();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#channel?.close();
+    const reason = this.#broken ?? this.#exit ?? '';
+    this.#failReady(
+      new Problem('unavailable', `The ${this.#options.name} ended before it was ready (${reason})`),
+    );
+    this.#options.onEnd(reason);
+    this.#resolveEnded();
+  }
+}
