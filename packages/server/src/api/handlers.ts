@@ -1,6 +1,6 @@
 // What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
 // parsed input, return plain values, and throw Problems.
-import type { Access } from '../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../auth/authorization/authorizer.ts';
 import type { Caller } from '../auth/principal/caller.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
@@ -10,7 +10,7 @@ export interface Call {
   requestId: string;
   caller: Caller;
   /** What the caller may do: asked before anything is done. */
-  access: Access;
+  authorizer: Authorizer;
   /** Fires when the client has gone. */
   signal: AbortSignal;
   /** What the request says beside its input, such as `last-event-id`; the name in lower case. */

@@ -1,6 +1,6 @@
 // Wiring of the deployment API: its services and handlers.
-import { ownerKey, type Access } from '../auth/authorization/authorizer.ts';
-import { Filter } from '../auth/authorization/access-filter.ts';
+import { ownerKey, type Authorizer } from '../auth/authorization/authorizer.ts';
+import { AccessFilter } from '../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
 import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
@@ -47,9 +47,10 @@ interface DeploymentParts {
 /** Of assistants only a user's own lend their configuration to an update, and default ones. */
 const updaterOf =
   (users: RunUsers) =>
-  ({ user }: Access): Updater => ({
+  ({ user }: Authorizer): Updater => ({
     keys: users.keys(user),
-    assistantAccess: user === undefined ? Filter.everything : Filter.parse({ [ownerKey]: user.identity }),
+    assistantAccess:
+      user === undefined ? AccessFilter.everything : AccessFilter.parse({ [ownerKey]: user.identity }),
   });
 
 export const createDeployment = async ({

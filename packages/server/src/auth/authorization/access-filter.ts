@@ -17,16 +17,16 @@ type Condition =
   | { kind: 'and' | 'or'; conditions: Condition[] };
 
 /** A handler's filter that is none. For the log: handlers are the developer's. */
-export class FilterError extends Error {
-  override readonly name = 'FilterError';
+export class AccessFilterError extends Error {
+  override readonly name = 'AccessFilterError';
 }
 
 const depthMax = 10;
 const conditionsMax = 200;
 const loneSurrogate = /\p{Surrogate}/u;
 
-export class Filter implements RowFilter {
-  static readonly everything = new Filter(undefined);
+export class AccessFilter implements RowFilter {
+  static readonly everything = new AccessFilter(undefined);
 
   readonly jsonpath: string;
   readonly #condition: Condition | undefined;
@@ -40,13 +40,13 @@ export class Filter implements RowFilter {
     return this.#condition === undefined;
   }
 
-  /** Throws a FilterError for what is no filter. */
-  static parse(given: unknown): Filter {
-    if (isPlainObject(given) && Object.keys(given).length === 0) return Filter.everything;
+  /** Throws a AccessFilterError for what is no filter. */
+  static parse(given: unknown): AccessFilter {
+    if (isPlainObject(given) && Object.keys(given).length === 0) return AccessFilter.everything;
     const condition = parseFilter(given, 1);
     if (count(condition) > conditionsMax)
-      throw new FilterError(`a filter may have ${conditionsMax} conditions`);
-    return new Filter(condition);
+      throw new AccessFilterError(`a filter may have ${conditionsMax} conditions`);
+    return new AccessFilter(condition);
   }
 
   /** What the database would say of a row with this metadata. */
@@ -56,13 +56,13 @@ export class Filter implements RowFilter {
 }
 
 const parseFilter = (given: unknown, depth: number): Condition => {
-  if (depth > depthMax) throw new FilterError(`a filter may be nested ${depthMax} deep`);
-  if (!isPlainObject(given)) throw new FilterError('a filter must be a plain object');
+  if (depth > depthMax) throw new AccessFilterError(`a filter may be nested ${depthMax} deep`);
+  if (!isPlainObject(given)) throw new AccessFilterError('a filter must be a plain object');
   const entries = Object.entries(given);
-  if (entries.length === 0) throw new FilterError('{} means everything only when it stands alone');
+  if (entries.length === 0) throw new AccessFilterError('{} means everything only when it stands alone');
   const conditions = entries.map(([key, value]) => {
     if (key === '$and' || key === '$or') return parseList(key, value, depth);
-    if (key.startsWith('$')) throw new FilterError(`there is no operator ${key}`);
+    if (key.startsWith('$')) throw new AccessFilterError(`there is no operator ${key}`);
     return parseKey(assertText(key), value);
   });
   return all(conditions);
@@ -70,7 +70,7 @@ const parseFilter = (given: unknown, depth: number): Condition => {
 
 const parseList = (operator: '$and' | '$or', given: unknown, depth: number): Condition => {
   if (!Array.isArray(given) || given.length === 0)
-    throw new FilterError(`${operator} needs a list of filters`);
+    throw new AccessFilterError(`${operator} needs a list of filters`);
   const conditions = given.map((one) => parseFilter(one, depth + 1));
   return operator === '$and' ? all(conditions) : { kind: 'or', conditions };
 };
@@ -78,13 +78,13 @@ const parseList = (operator: '$and' | '$or', given: unknown, depth: number): Con
 const parseKey = (key: string, given: unknown): Condition => {
   if (!isPlainObject(given)) return { kind: 'equals', key, value: parseScalar(key, given) };
   const operators = Object.entries(given);
-  if (operators.length === 0) throw new FilterError(`${key}: {} is no condition`);
+  if (operators.length === 0) throw new AccessFilterError(`${key}: {} is no condition`);
   return all(
     operators.map(([operator, operand]): Condition => {
       if (operator === '$eq') return { kind: 'equals', key, value: parseScalar(key, operand) };
-      if (operator !== '$contains') throw new FilterError(`${key}: there is no operator ${operator}`);
+      if (operator !== '$contains') throw new AccessFilterError(`${key}: there is no operator ${operator}`);
       const values: unknown[] = Array.isArray(operand) ? operand : [operand];
-      if (values.length === 0) throw new FilterError(`${key}: $contains needs at least one value`);
+      if (values.length === 0) throw new AccessFilterError(`${key}: $contains needs at least one value`);
       return all(values.map((value) => ({ kind: 'contains', key, value: parseScalar(key, value) })));
     }),
   );
@@ -95,13 +95,15 @@ const parseScalar = (key: string, given: unknown): Scalar => {
   if (typeof given === 'boolean') return given;
   if (typeof given === 'number' && Number.isFinite(given)) return given;
   const shown = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given;
-  throw new FilterError(`${key}: a condition compares with a text, a number or a boolean, not with ${shown}`);
+  throw new AccessFilterError(
+    `${key}: a condition compares with a text, a number or a boolean, not with ${shown}`,
+  );
 };
 
 /** What PostgreSQL cannot hold in a text can be in no metadata either. */
 const assertText = (text: string): string => {
   if (text.includes('\0') || loneSurrogate.test(text))
-    throw new FilterError('a filter has a text that cannot be stored');
+    throw new AccessFilterError('a filter has a text that cannot be stored');
   return text;
 };
 

@@ -5,25 +5,25 @@ import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
 import type { Caller, User } from '../principal/caller.ts';
 import { checked } from '../handlers/changed-request.ts';
-import { Filter, FilterError } from './access-filter.ts';
+import { AccessFilter, AccessFilterError } from './access-filter.ts';
 import { AuthHandlerError, callHandler } from '../handlers/handler-call.ts';
 
 export interface Granted<E extends AuthEvent> {
   value: AuthValue<E>;
-  filter: Filter;
+  filter: AccessFilter;
 }
 
-export interface Access {
+export interface Authorizer {
   readonly user: User | undefined;
   /** Throws `forbidden` when it may not be done, and whatever an auth handler says instead. */
-  ask<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
+  authorize<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
   /**
    * Which assistants a run or cron may be made of. Default assistants are the deployment's own: a handler may refuse them,
    * and is not needed to allow them; no filter applies, since they are nobody's.
    */
-  mayUse(assistant_id: string, isDefault: boolean): Promise<Filter> | Filter;
+  authorizeAssistant(assistant_id: string, isDefault: boolean): Promise<AccessFilter> | AccessFilter;
   /** Whether anything may be done that is one of these events: what nobody asked about was not guarded. */
-  hasAsked(resource: string, action: string | readonly string[]): boolean;
+  hasAuthorized(resource: string, action: string | readonly string[]): boolean;
 }
 
 /** The metadata key that says whose a resource is. Only the server writes it. */
@@ -45,14 +45,14 @@ const assertOwn = (event: AuthEvent, value: object, user: User | undefined): voi
 };
 
 /** Where users are not told apart everybody may do everything. */
-export const openAccess: Access = {
+export const unrestrictedAuthorizer: Authorizer = {
   user: undefined,
-  ask(event, value) {
+  authorize(event, value) {
     assertOwn(event, value, undefined);
-    return { value, filter: Filter.everything };
+    return { value, filter: AccessFilter.everything };
   },
-  mayUse: () => Filter.everything,
-  hasAsked: () => true,
+  authorizeAssistant: () => AccessFilter.everything,
+  hasAuthorized: () => true,
 };
 
 export interface AuthorizerOptions {
@@ -63,28 +63,31 @@ export interface AuthorizerOptions {
 }
 
 /** Asks the project's handlers: the one for the event, else for the resource, else for the action, else for all. */
-export class Authorizer {
+export class AuthHandlers {
   readonly #options: AuthorizerOptions;
 
   constructor(options: AuthorizerOptions) {
     this.#options = options;
   }
 
-  accessOf({ user }: Caller): Access {
-    if (user === undefined) return openAccess;
+  authorizerFor({ user }: Caller): Authorizer {
+    if (user === undefined) return unrestrictedAuthorizer;
     const asked = new Set<string>();
     return {
       user,
-      ask: (event, value) => {
+      authorize: (event, value) => {
         asked.add(event);
-        return this.#ask(user, event, value);
+        return this.#authorize(user, event, value);
       },
-      mayUse: async (assistant_id, isDefault) => {
-        if (isDefault && !this.#handlerOf('assistants:read')) return Filter.everything;
-        const { filter } = await this.#ask(user, 'assistants:read', { assistant_id, metadata: undefined });
-        return isDefault ? Filter.everything : filter;
+      authorizeAssistant: async (assistant_id, isDefault) => {
+        if (isDefault && !this.#handlerOf('assistants:read')) return AccessFilter.everything;
+        const { filter } = await this.#authorize(user, 'assistants:read', {
+          assistant_id,
+          metadata: undefined,
+        });
+        return isDefault ? AccessFilter.everything : filter;
       },
-      hasAsked: (resource, action) => [action].flat().some((one) => asked.has(`${resource}:${one}`)),
+      hasAuthorized: (resource, action) => [action].flat().some((one) => asked.has(`${resource}:${one}`)),
     };
   }
 
@@ -99,7 +102,7 @@ export class Authorizer {
     return handlers.get(event) ?? handlers.get(resource) ?? handlers.get(`*:${action}`) ?? handlers.get('*');
   }
 
-  async #ask<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
+  async #authorize<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
     assertOwn(event, given, user);
     const asked = withMetadata(event, given);
     const filter = await this.#filter(user, event, asked);
@@ -113,7 +116,7 @@ export class Authorizer {
     return { value, filter };
   }
 
-  async #filter(user: User, event: AuthEvent, value: object): Promise<Filter> {
+  async #filter(user: User, event: AuthEvent, value: object): Promise<AccessFilter> {
     const handler = this.#handlerOf(event);
     if (!handler) return this.#withoutHandler(user, event);
     const [resource = '', action = ''] = event.split(':');
@@ -126,30 +129,30 @@ export class Authorizer {
     );
   }
 
-  #read(event: AuthEvent, answer: unknown): Filter {
-    if (answer === true) return Filter.everything;
+  #read(event: AuthEvent, answer: unknown): AccessFilter {
+    if (answer === true) return AccessFilter.everything;
     if (answer === false) throw new Problem('forbidden', 'You may not do this.');
     if (answer === undefined || answer === null) {
-      if (this.#options.isLenient) return Filter.everything;
+      if (this.#options.isLenient) return AccessFilter.everything;
       throw new Problem(
         'forbidden',
         `The auth handler for ${event} returned nothing. It must return a filter, or true to allow it without one.`,
       );
     }
     try {
-      return Filter.parse(answer);
+      return AccessFilter.parse(answer);
     } catch (error) {
-      if (!(error instanceof FilterError)) throw error;
+      if (!(error instanceof AccessFilterError)) throw error;
       throw new AuthHandlerError(`The auth handler for ${event} returned no filter: ${error.message}`);
     }
   }
 
   /** Without any handler each user has what is theirs. */
-  #withoutHandler(user: User, event: AuthEvent): Filter {
+  #withoutHandler(user: User, event: AuthEvent): AccessFilter {
     const { handlers, isLenient } = this.#options;
-    if (isLenient) return Filter.everything;
+    if (isLenient) return AccessFilter.everything;
     if (handlers.size === 0 && !event.startsWith('store:'))
-      return Filter.parse({ [ownerKey]: user.identity });
+      return AccessFilter.parse({ [ownerKey]: user.identity });
     throw new Problem(
       'forbidden',
       `No auth handler covers ${event}. Register one: auth.on(${JSON.stringify(event)}, …).`,

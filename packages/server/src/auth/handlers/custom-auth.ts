@@ -2,14 +2,14 @@
 import type { Logger } from 'pino';
 import type { AuthConfig } from '../../config/project/auth.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import { Authorizer } from '../authorization/authorizer.ts';
+import { AuthHandlers } from '../authorization/authorizer.ts';
 import type { AuthDefinition } from './auth-definition.ts';
 import type { Authenticate } from '../principal/caller.ts';
 import { customAuthenticator } from './custom-authenticator.ts';
 
 export interface CustomAuth {
   authenticate: Authenticate;
-  authorizer: Authorizer;
+  handlers: AuthHandlers;
 }
 
 export const customAuth = (
@@ -22,12 +22,12 @@ export const customAuth = (
   }: { config: AuthConfig; settings: Settings['auth']; compat: boolean; logger: Logger },
 ): CustomAuth => {
   const { timeoutMs, studioKey } = settings;
-  const authorizer = new Authorizer({ handlers, isLenient: compat, timeoutMs });
-  const uncovered = authorizer.uncovered();
+  const authHandlers = new AuthHandlers({ handlers, isLenient: compat, timeoutMs });
+  const uncovered = authHandlers.uncovered();
   if (!compat && handlers.size > 0 && uncovered.length > 0)
     logger.warn(`No auth handler covers ${uncovered.join(', ')}: these are refused to everybody`);
   return {
-    authorizer,
+    handlers: authHandlers,
     authenticate: customAuthenticator({
       authenticate,
       timeoutMs,

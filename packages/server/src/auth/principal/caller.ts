@@ -1,5 +1,5 @@
 // Who makes a request.
-import type { Access, Permission } from '@svc/contract';
+import type { RoutePermission, Permission } from '@svc/contract';
 
 /** What an auth handler said of a user. Extra fields are its own: tokens, roles, organisations. */
 export interface User {
@@ -42,4 +42,4 @@ export interface Credentials {
 }
 
 /** Throws a Problem for whom it does not know. */
-export type Authenticate = (credentials: Credentials, access: Access) => Promise<Caller> | Caller;
+export type Authenticate = (credentials: Credentials, access: RoutePermission) => Promise<Caller> | Caller;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import { ownerKey } from '../../auth/authorization/authorizer.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import {
@@ -83,7 +83,7 @@ export class AssistantService {
   /** One that is there already is shown to who may create it and may read it. */
   async create(
     request: AssistantRequest,
-    { creatable, readable }: { creatable: Filter; readable: RowFilter },
+    { creatable, readable }: { creatable: AccessFilter; readable: RowFilter },
   ): Promise<AssistantRow> {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);

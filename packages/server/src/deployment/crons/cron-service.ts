@@ -14,7 +14,7 @@ import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { ownerKey } from '../../auth/authorization/authorizer.ts';
 import type { User } from '../../auth/principal/caller.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -120,7 +120,7 @@ export class CronService {
   }
 
   /** Metadata is merged; of the runs' options, those given replace what was. */
-  async update(cron_id: string, body: CronPatch, access: Filter): Promise<Cron> {
+  async update(cron_id: string, body: CronPatch, access: AccessFilter): Promise<Cron> {
     const now = await this.#storage.crons.now();
     const row = await this.#storage.crons.update(cron_id, access, (cron) => {
       const payload = { ...(JSON.parse(cron.payload) as object), ...payloadOf(body) };

@@ -41,7 +41,7 @@ export const creationHandlers = ({
   log,
 }: CreationParts): Handlers<CreationRoutes> => {
   const grant = (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) =>
-    granter.grant(call.access, thread_id, body, idempotencyKey(call));
+    granter.grant(call.authorizer, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
@@ -79,7 +79,7 @@ export const creationHandlers = ({
       const key = idempotencyKey(call);
       const granted = await Promise.all(
         body.map((one, at) =>
-          granter.grant(call.access, null, one, key === undefined ? key : `${key} ${at}`),
+          granter.grant(call.authorizer, null, one, key === undefined ? key : `${key} ${at}`),
         ),
       );
       const created = await runs.createAll(granted);

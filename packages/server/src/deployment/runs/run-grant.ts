@@ -1,7 +1,7 @@
 // Asking whether a run may be made: of the thread, with the run as the payload, and of its assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
@@ -33,25 +33,28 @@ export class RunGranter {
 
   /** `key`: the client's name for the run. Returns the body too, as a handler left it. Throws what the handlers say. */
   async grant(
-    access: Access,
+    authorizer: Authorizer,
     thread_id: string | null,
     sent: Body,
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
-    const { user } = access;
+    const { user } = authorizer;
     // Handlers look into the input.
     const asked = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
-    const { value, filter } = await access.ask('threads:create_run', payloadOf(thread_id, run_id, asked));
+    const { value, filter } = await authorizer.authorize(
+      'threads:create_run',
+      payloadOf(thread_id, run_id, asked),
+    );
     const body = user === undefined ? asked : asChanged(thread_id, asked, value);
     const request = toRunRequest(body, key);
-    const assistantAccess = await this.mayUse(access, request.assistant_id);
+    const assistantAccess = await this.mayUse(authorizer, request.assistant_id);
     return { body, request, grant: { run_id, access: filter, assistantAccess, user } };
   }
 
   /** What the assistant must pass. */
-  mayUse(access: Access, idOrGraphId: string) {
-    return access.mayUse(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
+  mayUse(authorizer: Authorizer, idOrGraphId: string) {
+    return authorizer.authorizeAssistant(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
   }
 }
 

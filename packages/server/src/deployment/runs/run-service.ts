@@ -7,7 +7,7 @@ import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../auth/principal/caller.ts';
 import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import type { RunEventStream } from '../../engine/streams/run-event-stream.ts';
@@ -47,7 +47,7 @@ export interface RunRequest {
 export interface RunGrant {
   run_id: string;
   /** What the thread must pass, be it there or made. */
-  access: Filter;
+  access: AccessFilter;
   assistantAccess: RowFilter;
   user: User | undefined;
 }

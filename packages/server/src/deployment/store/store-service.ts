@@ -2,7 +2,7 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   ItemKey,
@@ -29,7 +29,7 @@ export class StoreService {
   async put(
     key: ItemKey,
     value: Record<string, unknown>,
-    access: Filter,
+    access: AccessFilter,
     ttl?: number | null,
   ): Promise<void> {
     if (!access.matches({ ...value, ...key }))

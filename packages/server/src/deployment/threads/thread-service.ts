@@ -1,7 +1,7 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -69,7 +69,7 @@ export class ThreadService {
   /** A thread that is there already is shown to who may create it and may read it. */
   async create(
     { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
-    { creatable, readable }: { creatable: Filter; readable: RowFilter },
+    { creatable, readable }: { creatable: AccessFilter; readable: RowFilter },
     updater: Updater,
   ): Promise<JsonPart> {
     const id = thread_id ?? randomUUID();
