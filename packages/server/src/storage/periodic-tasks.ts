@@ -1,4 +1,5 @@
-// Chores that recur, and who does them at the moment. Each claim has a token; only its holder may say more.
+// Leases on periodic tasks (table `duties`), so that one node at a time performs each task. Every claim increases the task's lease
+// token; only the holder of the newest token can renew or finish the task.
 import type { Database } from './postgres/database.ts';
 
 export interface PeriodicTaskLease {
@@ -37,21 +38,21 @@ const statements = {
 export type PeriodicTaskStorage = ReturnType<typeof periodicTaskStorage>;
 
 export const periodicTaskStorage = (db: Database) => ({
-  /** A duty that nobody knew is due at once. */
+  /** Inserts tasks that are not in the table yet. A new task is due at once. */
   async register(names: string[]): Promise<void> {
     await db.query(statements.register, [names]);
   },
 
-  /** Those of the duties that are due and that nobody does. */
+  /** Claims the tasks that are due and have no valid lease. */
   claim: (names: string[], leaseMs: number): Promise<PeriodicTaskLease[]> =>
     db.query<PeriodicTaskLease>(statements.claim, [names, leaseMs]),
 
-  /** False when somebody else has claimed the duty since. */
+  /** False when another node has claimed the task since. */
   async renew({ name, lease_token }: PeriodicTaskLease, leaseMs: number): Promise<boolean> {
     return (await db.query(statements.renew, [name, lease_token, leaseMs])).length > 0;
   },
 
-  /** Gives the duty back; it is due again after that time. Nothing happens when somebody else has it. */
+  /** Ends the lease; the task is due again after `afterMs`. Does nothing when another node has claimed the task since. */
   async finish({ name, lease_token }: PeriodicTaskLease, afterMs: number): Promise<void> {
     await db.query(statements.finish, [name, lease_token, afterMs]);
   },

@@ -340,7 +340,7 @@ describe('a state update', () => {
       blobs: [],
       checkpoints: [],
       writes: [],
-      shapes: [],
+      summaries: [],
       events: [],
       endings: [],
     };

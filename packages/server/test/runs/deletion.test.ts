@@ -44,7 +44,7 @@ describe('a run', () => {
   /** Checkpoints in the order in which they are made. */
   const ids = [1, 2, 3].map((at) => `00000000-0000-6000-8000-00000000000${at}`) as [string, string, string];
   const [his, first, second] = ids;
-  const nothing = { blobs: [], writes: [], shapes: [], events: [] };
+  const nothing = { blobs: [], writes: [], summaries: [], events: [] };
 
   /** What an executor stores at once: a checkpoint after another one and, if it says so, the end of the run. */
   const flush = async (

@@ -22,7 +22,7 @@ import {
   match,
   render,
   type RenderInput,
-  shapeOf,
+  summaryOf,
   type StateTasks,
   type StateTree,
   type StoredValues,
@@ -123,7 +123,7 @@ export class StateReader {
   /** The checkpoints of the subgraphs that the tasks of a checkpoint wait for, and of those below them. */
   async tree(stored: StoredCheckpoint, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
     const inner: Record<string, StateTree> = {};
-    for (const { ns } of shapeOf(stored.checkpoint)?.tasks ?? []) {
+    for (const { ns } of summaryOf(stored.checkpoint)?.tasks ?? []) {
       if (ns === undefined || left.subgraphs-- <= 0) continue;
       const { thread_id } = stored.checkpoint;
       const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns: ns });

@@ -39,13 +39,14 @@ const channelsOf = ({ channels }: Pick<StoredValues, 'channels'>): Record<string
   JSON.parse(channels) as Record<string, string>;
 const wroteOf = (stored: StoredCheckpoint): NodeWrite[] =>
   JSON.parse(stored.checkpoint.wrote ?? '[]') as NodeWrite[];
-export const shapeOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
+export const summaryOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
   shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
 /** A single name when the state is that channel's value, not an object of them. */
 const keysOf = (stored: StoredValues, { keys: wanted }: StateSelection): string[] | string => {
   const keys =
-    shapeOf(stored)?.keys ?? Object.keys(channelsOf(stored)).filter((channel) => !isInternalChannel(channel));
+    summaryOf(stored)?.keys ??
+    Object.keys(channelsOf(stored)).filter((channel) => !isInternalChannel(channel));
   if (typeof keys === 'string' || wanted === undefined) return keys;
   return keys.filter((key) => wanted.includes(key));
 };
@@ -135,11 +136,11 @@ const toState = (tree: StateTree, selection: StateSelection, join: Join): Values
   const { stored } = tree;
   const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
   const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
-  const shaped = shapeOf(stored.checkpoint)?.tasks ?? [];
-  const tasks = (): Values[] => shaped.map((task) => toTask(task, tree, selection, join));
+  const taskLayout = summaryOf(stored.checkpoint)?.tasks ?? [];
+  const tasks = (): Values[] => taskLayout.map((task) => toTask(task, tree, selection, join));
   const makers: Record<StateField, () => unknown> = {
     values: () => valuesOf(stored.checkpoint, selection, join),
-    next: () => shaped.map(({ name }) => name),
+    next: () => taskLayout.map(({ name }) => name),
     tasks,
     interrupts: () => tasks().flatMap(({ interrupts }) => interrupts),
     metadata: () => ({

@@ -24,7 +24,7 @@ export const noItems = (): BatchItems => ({
   blobs: [],
   checkpoints: [],
   writes: [],
-  shapes: [],
+  summaries: [],
   events: [],
   endings: [],
 });

@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import { isAway } from '../../storage/postgres/sql-state.ts';
+import { isOutage } from '../../storage/postgres/sql-state.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
@@ -32,7 +32,7 @@ import { RunEvents } from './run-events.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
-import { describeByState } from './state-shape.ts';
+import { describeByState } from './state-summary.ts';
 import { engineModes } from './stream-modes.ts';
 
 export interface RunTools {
@@ -381,7 +381,7 @@ export class RunExecution {
       run_id,
       lease_token,
       message: messageOf(error),
-      isOutage: isAway(error),
+      isOutage: isOutage(error),
     });
     this.#tracer?.abandon();
   }

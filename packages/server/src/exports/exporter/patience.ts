@@ -29,7 +29,7 @@ export const patient =
   };
 
 export const patientLeases = (leases: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
-  startRun: patient((lease) => leases.startRun(lease), signal),
+  startPartitionRun: patient((lease) => leases.startPartitionRun(lease), signal),
   beginFile: patient((...said) => leases.beginFile(...said), signal),
   commitFile: patient((...said) => leases.commitFile(...said), signal),
   skipFile: patient((...said) => leases.skipFile(...said), signal),

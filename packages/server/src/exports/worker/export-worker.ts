@@ -18,7 +18,7 @@ import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
 import type {
   ClaimLimits,
   ClaimedManifest,
-  ClaimedRun,
+  ClaimedPartitionRun,
   ExportLeaseStorage,
   ExportTimes,
   RetryRules,
@@ -163,13 +163,14 @@ export class ExportWorker implements AsyncDisposable {
       for (const claimed of manifests.claimed)
         await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
       const left = free - manifests.claimed.length;
-      const runs = left > 0 ? await leases.claimRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
-      for (const claimed of runs.claimed) await this.#startRun(claimed, runs.sinceMs);
+      const runs =
+        left > 0 ? await leases.claimPartitionRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
+      for (const claimed of runs.claimed) await this.#startPartitionRun(claimed, runs.sinceMs);
       if (manifests.claimed.length + runs.claimed.length === 0) return;
     }
   }
 
-  #startRun(claimed: ClaimedRun, sinceMs: number): Promise<void> {
+  #startPartitionRun(claimed: ClaimedPartitionRun, sinceMs: number): Promise<void> {
     const { temp, fileBytes, freeBytes } = this.#options;
     return this.#start(claimed, sinceMs, async (target) => {
       const tempDir = await temp.make(folderOf(claimed.lease));
@@ -178,7 +179,7 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   async #start(
-    { lease, export: of }: ClaimedRun | ClaimedManifest,
+    { lease, export: of }: ClaimedPartitionRun | ClaimedManifest,
     sinceMs: number,
     commandFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
   ): Promise<void> {
@@ -242,7 +243,7 @@ export class ExportWorker implements AsyncDisposable {
     const { lease, export_id, id, task } = attempt;
     if (outcome.kind === 'done') {
       // A manifest is complete with its last step.
-      if (task === 'run') this.#say(attempt, () => leases.completeRun(lease));
+      if (task === 'run') this.#say(attempt, () => leases.completePartitionRun(lease));
     } else if (outcome.kind === 'fenced' || attempt.stopped === 'ours no longer') {
       logger.info({ export_id, id, task }, 'an attempt of an export is ours no longer');
     } else if (outcome.kind === 'failed') {

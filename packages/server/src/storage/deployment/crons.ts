@@ -1,4 +1,4 @@
-// Crons, and their ticks.
+// Crons, and the ticks at which they fire.
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
@@ -22,7 +22,7 @@ export interface CronRow {
   metadata: Record<string, unknown>;
   next_run_date: string | null;
   last_error: string | null;
-  /** Whom its runs act for; null for nobody. */
+  /** The encrypted user of its runs; null for none. */
   sealed_user: string | null;
   created_at: string;
   updated_at: string;
@@ -48,7 +48,7 @@ export interface CronPage extends SortedPage {
     | 'updated_at';
 }
 
-/** What a tick shall do, decided when it is due. */
+/** The run that a due tick creates, and the next tick. */
 export interface TickPlan {
   run: Pick<
     NewRun,
@@ -150,7 +150,7 @@ const conditions = ({ assistant_id, thread_id, enabled, metadata }: CronFilter, 
   ...containsMetadata(metadata),
 ];
 
-/** A tick that made no run, and would not the next time. */
+/** A tick that created no run, and would create none if it were repeated. */
 export class TickFailed extends Error {
   readonly cron_id: string;
 
@@ -161,7 +161,7 @@ export class TickFailed extends Error {
   }
 }
 
-/** What the statement still saw is gone once the foreign key has waited for who deletes it. */
+/** The thread or assistant was deleted after the statement's snapshot was taken; the foreign key detects it. */
 const noneIfGone = (error: unknown): [] => {
   if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return [];
   throw error;
@@ -181,13 +181,17 @@ const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Pr
     run.sealed_user,
   ]);
   const isMade = made?.outcome === 'created';
-  // The thread was free of this run's making: skipped, as its strategy says. What is gone will not come back.
-  const isLasting = isMade || made?.outcome === 'busy';
-  const gone = made?.outcome === 'no_thread' ? 'thread' : 'assistant';
-  const error = isMade ? null : isLasting ? 'The thread was busy with another run' : `Its ${gone} is gone`;
+  // With strategy `reject`, a busy thread skips the tick. A deleted thread or assistant disables the cron.
+  const staysEnabled = isMade || made?.outcome === 'busy';
+  const deleted = made?.outcome === 'no_thread' ? 'thread' : 'assistant';
+  const error = isMade
+    ? null
+    : staysEnabled
+      ? 'The thread was busy with another run'
+      : `The ${deleted} was deleted`;
   if (isMade && run.thread_id !== null) await tx.query(statements.name, [run.thread_id, cron.cron_id]);
   await tx.query(statements.tick, [cron.cron_id, cron.next_run_date, isMade ? run.run_id : null]);
-  await tx.query(statements.next, [cron.cron_id, next, isLasting, error]);
+  await tx.query(statements.next, [cron.cron_id, next, staysEnabled, error]);
 };
 
 /** Columns of a cron in a list; JSON is text. */
@@ -200,7 +204,7 @@ const listColumns = (select: readonly string[] | undefined) => {
 };
 const longColumns = ['payload', 'metadata', 'sealed_user', 'last_error'];
 
-/** A cron in a list: what is not selected is absent, and JSON is text. */
+/** A cron in a list: columns that were not selected are absent, and JSON is text. */
 export type ListedCron = Partial<Omit<CronRow, 'metadata'> & { metadata: string }>;
 
 const searches = (db: Database, answers: AnswerLimits) => ({
@@ -226,15 +230,15 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...searches(db, answers),
 
-  /** Forgets ticks of long ago; returns how many. */
+  /** Deletes old ticks; returns how many. */
   prune: async (limit: number): Promise<number> => (await db.query(statements.prune, [limit])).length,
 
-  /** The database's time. */
+  /** The database's clock. */
   async now(): Promise<string> {
     return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
   },
 
-  /** Undefined when the assistant or the thread is not there, or there are as many crons as there may be. */
+  /** Undefined when the assistant or the thread does not exist for the caller, or a limit of crons is reached. */
   async create(
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
@@ -266,7 +270,7 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
     return (await db.query<CronRow>(statements.get, [cron_id, access.jsonpath]))[0];
   },
 
-  /** Changes a cron as it is now: no tick comes between. Undefined when there is none. */
+  /** Changes a cron under its lock, so that no tick fires in between. Undefined when it does not exist. */
   update: (
     cron_id: string,
     access: RowFilter,
@@ -296,8 +300,8 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
   },
 
   /**
-   * Fires the cron that is due first: it makes its run and moves on in one transaction, so a tick is fired once, by
-   * whoever was first. `plan` gets the database's time. False when none is due.
+   * Fires the cron that is due first: creates its run and sets its next tick in one transaction. The row lock makes sure that one node
+   * fires each tick. `plan` gets the database's time. False when no cron is due.
    */
   fire: (plan: (cron: CronRow, now: string) => TickPlan): Promise<boolean> =>
     db.transact(async (tx) => {
@@ -312,7 +316,7 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
       return true;
     }),
 
-  /** A cron that cannot fire must not stand in the way of others. */
+  /** Disables a cron that cannot fire, so that it does not block others. */
   async disable(cron_id: string, reason: string): Promise<void> {
     await db.query(statements.disable, [cron_id, reason]);
   },

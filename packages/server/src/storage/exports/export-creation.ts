@@ -1,4 +1,4 @@
-// New exports: those that are asked for, and those that a schedule spawns.
+// Inserts exports: those of requests, and schedules.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../postgres/database.ts';
 import type { ExportRow } from './export-row.ts';
@@ -48,29 +48,29 @@ const statements = {
 };
 
 /**
- * Inserts an export with a run for each partition, says so, and rings. False, and nothing is done, when the window of its schedule
- * has an export already.
+ * Inserts an export with one partition run per partition, records the event and sends a notification. Returns false without changes
+ * when the window of its schedule has an export already.
  */
 export const insertExport = async (
   tx: Database,
-  made: NewExport,
+  newExport: NewExport,
   partitions: readonly Window[],
 ): Promise<boolean> => {
-  const { tenant_id, id, interval_hours } = made;
+  const { tenant_id, id, interval_hours } = newExport;
   const inserted = await tx.query(statements.insert, [
     tenant_id,
     id,
-    made.destination_id,
-    made.session_id,
-    made.window_start,
-    made.window_end,
-    made.filter,
-    made.format_version,
-    made.compression,
-    made.export_fields,
+    newExport.destination_id,
+    newExport.session_id,
+    newExport.window_start,
+    newExport.window_end,
+    newExport.filter,
+    newExport.format_version,
+    newExport.compression,
+    newExport.export_fields,
     interval_hours,
-    made.source_export_id,
-    made.layout_version,
+    newExport.source_export_id,
+    newExport.layout_version,
   ]);
   if (inserted.length === 0) return false;
   if (partitions.length > 0)

@@ -4,7 +4,7 @@ import { planConnections, wantedConnections } from './connection-plan.ts';
 const node = (executors: number, exporters: number, poolMax = 10) => ({ executors, exporters, poolMax });
 
 describe('a plan of connections', () => {
-  it('gives every process what the settings say when there are enough', () => {
+  it('gives every process its configured maximum when there are enough connections', () => {
     expect(wantedConnections(node(1, 2))).toBe(32);
     expect(planConnections(node(1, 2), { allowed: 97, others: 0 })).toEqual({
       server: 10,
@@ -34,7 +34,7 @@ describe('a plan of connections', () => {
         }
   });
 
-  it('makes pools smaller before it lets fewer exporters run', () => {
+  it('shrinks pools before it reduces the number of exporters', () => {
     expect(planConnections(node(7, 8), { allowed: 97, others: 0 })).toMatchObject({
       executor: 9,
       exporters: 8,
@@ -47,14 +47,14 @@ describe('a plan of connections', () => {
     });
   });
 
-  it('says what to change when the node does not fit', () => {
+  it('throws an error with advice when the node does not fit', () => {
     expect(() => planConnections(node(60, 4), { allowed: 97, others: 0 })).toThrow(
-      'This server needs 159 connections to PostgreSQL or more, and may have 97: raise max_connections by 62 ' +
+      'This server needs at least 159 connections to PostgreSQL, and only 97 are allowed: raise max_connections by 62 ' +
         '(or the limit of the role or the database), or lower SVC_EXECUTORS (60) or SVC_EXPORT_SLOTS (4)',
     );
   });
 
-  it('takes the least, and says so, when other nodes have the rest', () => {
+  it('takes the minimum, and warns, when other nodes need the rest', () => {
     expect(planConnections(node(1, 2), { allowed: 97, others: 80 })).toEqual({
       server: 3,
       executor: 2,
@@ -66,7 +66,7 @@ describe('a plan of connections', () => {
     expect(planConnections(node(1, 2), { allowed: 97, others: 95 })).toMatchObject({
       total: 12,
       warning:
-        'All servers on this database may need 110 connections, and it allows 97: raise max_connections by 13, ' +
+        'All servers on this database together may need 110 connections, and it allows 97: raise max_connections by 13, ' +
         'or lower SVC_EXECUTORS (1) or SVC_EXPORT_SLOTS (2) here or elsewhere',
     });
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from './exact-text.ts';
 
-/** Any code units: pairs, halves, NUL and the mark among them. */
+/** Any code units: surrogate pairs, unpaired surrogates, NUL and the escape character among them. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -24,7 +24,7 @@ describe('an exact text', () => {
     );
   });
 
-  it('is the text itself, nearly always', () => {
+  it('is the text itself when it needs no escapes', () => {
     expect(toExactText('grüße 🎉 \u001f')).toBe('grüße 🎉 \u001f');
   });
 

@@ -1,4 +1,4 @@
-// Feedback on runs. It may come before its run does.
+// Feedback on trace runs. It may arrive before its trace run.
 import type { Database } from '../postgres/database.ts';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
@@ -21,7 +21,7 @@ export interface FeedbackRow {
 
 export type NewFeedback = Omit<FeedbackRow, 'created_at' | 'modified_at'> & { tenant_id: string };
 
-/** What is undefined stays as it is; null takes it away. */
+/** An undefined field stays as it is; null removes its value. */
 export interface FeedbackChange {
   /** A decimal. */
   score?: string | null | undefined;
@@ -59,7 +59,7 @@ const statements = {
     text: `select ${columns} from feedback where tenant_id = $1 and id = $2`,
     reads: true,
   },
-  // Each value has a flag before it: whether it is given.
+  // A flag per field tells whether the field is given.
   change: {
     name: 'feedback_change',
     text: `update feedback set score = case when $3 then $4::numeric else score end,
@@ -100,7 +100,7 @@ const toFeedback = (row: FeedbackRow): FeedbackRow => ({
 export type FeedbackStorage = ReturnType<typeof feedbackStorage>;
 
 export const feedbackStorage = (db: Database) => ({
-  /** What has its id already is replaced; undefined when that is about another run. */
+  /** Inserts feedback or replaces the one with the same id; undefined when that one belongs to another trace run. */
   put: (one: NewFeedback): Promise<FeedbackRow | undefined> =>
     asTenant(db, one.tenant_id, async (tx) => {
       const { tenant_id, id, run_id, trace_id, session_id, key, score, comment } = one;
@@ -129,7 +129,7 @@ export const feedbackStorage = (db: Database) => ({
       return row && toFeedback(row);
     }),
 
-  /** Undefined when there is none. */
+  /** Undefined when it does not exist. */
   change: (tenant_id: string, id: string, change: FeedbackChange): Promise<FeedbackRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
       const { score, value, correction, comment } = change;
@@ -144,11 +144,11 @@ export const feedbackStorage = (db: Database) => ({
       return row && toFeedback(row);
     }),
 
-  /** Whether there was one. */
+  /** Returns whether it existed. */
   delete: (tenant_id: string, id: string): Promise<boolean> =>
     asTenant(db, tenant_id, async (tx) => (await tx.query(statements.delete, [tenant_id, id])).length > 0),
 
-  /** Newest first; null for any. */
+  /** Newest first. A null condition matches everything. */
   list: (
     tenant_id: string,
     of: { run_ids: string[] | null; keys: string[] | null; sources: string[] | null },
@@ -159,7 +159,7 @@ export const feedbackStorage = (db: Database) => ({
       return (await tx.query<FeedbackRow>(statements.list, values)).map(toFeedback);
     }),
 
-  /** How often, and with which mean score, by run and key. */
+  /** Count and mean score of the feedback, by trace run and key. */
   ofRuns: (tenant_id: string, run_ids: string[]): Promise<FeedbackStat[]> =>
     asTenant(db, tenant_id, async (tx) => {
       const rows = await tx.query<FeedbackStat>(statements.ofRuns, [tenant_id, run_ids]);

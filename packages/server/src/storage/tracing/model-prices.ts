@@ -1,4 +1,4 @@
-// What tokens of models cost: prices of a workspace, and those that came with the server.
+// Prices of models per token: those of a workspace, and the defaults of the server.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../postgres/database.ts';
 import { toExactText } from '../postgres/exact-text.ts';
@@ -19,7 +19,7 @@ export interface ModelPriceRow {
   created_at: string;
 }
 
-/** What a price is looked up by. */
+/** The key of a price lookup. */
 export interface PricedModel {
   model: string;
   provider: string | null;
@@ -50,7 +50,7 @@ const statements = {
     text: `insert into model_prices (tenant_id, id, name, match_pattern, provider, start_time, prompt_cost, completion_cost,
         prompt_cost_details, completion_cost_details)
       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
-      -- A pattern that is none fails here.
+      -- Fails for an invalid pattern.
       where ('' ~ $4) is not null returning ${columns}`,
   },
   replace: {
@@ -81,15 +81,15 @@ const valuesOf = (tenant_id: string, id: string, price: NewModelPrice): unknown[
 export type ModelPriceStorage = ReturnType<typeof modelPriceStorage>;
 
 export const modelPriceStorage = (db: Database) => {
-  const ask = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
+  const query = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
     asTenant(db, tenant_id, (tx) => tx.query<Row>(statement, values));
   return {
-    /** Those of the workspace first, then the newest. */
-    list: (tenant_id: string): Promise<ModelPriceRow[]> => ask(statements.list, tenant_id, [tenant_id]),
+    /** Prices of the workspace first, then defaults; newest first in each group. */
+    list: (tenant_id: string): Promise<ModelPriceRow[]> => query(statements.list, tenant_id, [tenant_id]),
 
-    /** Those of each model, in the order of the models; each list in the same order as above. The caller bounds how many. */
+    /** The prices that match each model, one list per model, each in the order of `list`. The caller bounds the number of models. */
     async ofModels(tenant_id: string, models: readonly PricedModel[]): Promise<ModelPriceRow[][]> {
-      const rows = await ask<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
+      const rows = await query<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
         tenant_id,
         models.map(({ model }) => model),
         models.map(({ provider }) => (provider === null ? null : toExactText(provider))),
@@ -101,15 +101,15 @@ export const modelPriceStorage = (db: Database) => {
 
     async create(tenant_id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
       const values = valuesOf(tenant_id, randomUUID(), price);
-      return (await ask<ModelPriceRow>(statements.create, tenant_id, values))[0];
+      return (await query<ModelPriceRow>(statements.create, tenant_id, values))[0];
     },
 
     async replace(tenant_id: string, id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
-      return (await ask<ModelPriceRow>(statements.replace, tenant_id, valuesOf(tenant_id, id, price)))[0];
+      return (await query<ModelPriceRow>(statements.replace, tenant_id, valuesOf(tenant_id, id, price)))[0];
     },
 
-    /** Whether there was one. */
+    /** Returns whether it existed. */
     delete: async (tenant_id: string, id: string): Promise<boolean> =>
-      (await ask(statements.delete, tenant_id, [tenant_id, id])).length > 0,
+      (await query(statements.delete, tenant_id, [tenant_id, id])).length > 0,
   };
 };

@@ -1,4 +1,4 @@
-// Runs of traces: taken in by the batch, read one by one, by trace, or by project and time.
+// Trace runs: ingested in batches; read by id, by trace, or by project and time.
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toColumn } from '../postgres/column-array.ts';
 import type { Database } from '../postgres/database.ts';
@@ -9,18 +9,18 @@ import { traceLists } from './trace-lists.ts';
 import { traceSums } from './trace-sums.ts';
 import { traceTotals } from './trace-totals.ts';
 import { unpricedRuns } from './unpriced-runs.ts';
-import { type TraceRow, traceColumns } from './trace-row.ts';
+import { type TraceRunRow, traceColumns } from './trace-row.ts';
 
-/** What was said of a run. Payloads are JSON text, other texts in their exact form, times what PostgreSQL reads. */
-export interface RunWrite {
+/** A trace write: one POST or PATCH for a trace run. Payloads are JSON text, other texts in their exact form, times as PostgreSQL parses them. */
+export interface TraceWrite {
   id: string;
-  /** 0 a post, 1 a patch, and a patch with an end the time of that, in milliseconds. */
+  /** 0 for a POST, 1 for a PATCH; for a PATCH with an end time, that time in milliseconds. */
   rank: number;
-  /** Bits of the fields that a patch has set (trace-columns.ts). */
+  /** Bits of the fields that a PATCH has set (trace-columns.ts). */
   patched: number;
-  /** JSON text: ranks of fields and metadata keys that are not those of the whole, as trace_merge() has them. */
+  /** JSON text: ranks of fields and metadata keys that differ from `rank`, in the format of trace_merge(). */
   ranks?: string | null;
-  /** What was written, as hashes of 64 bits in decimal. */
+  /** Hashes of the writes, 64 bits each, in decimal. */
   writes: string[];
   start_time: string | null;
   /** JSON text. */
@@ -76,13 +76,12 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...unpricedRuns(db),
 
   /**
-   * Stores a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or
-   * of earlier ones. `daysKept`: what started before is kept apart. Returns whether a run that was stored before may now be
-   * priced.
+   * Stores a batch of distinct trace runs; it is durable on return. Attachments belong to trace runs of the batch or to earlier ones.
+   * `daysKept`: trace runs that started earlier go to a partition of their own. Returns whether an existing trace run may now be priced.
    */
   async ingest(
     tenant_id: string,
-    runs: readonly RunWrite[],
+    runs: readonly TraceWrite[],
     attachments: readonly Attachment[],
     daysKept: number,
   ): Promise<boolean> {
@@ -99,7 +98,7 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
       toColumn(runs.map((run) => run.ranks ?? null)),
     ];
     for (;;) {
-      // Almost always one statement, which is its own transaction.
+      // Usually a single statement, which is a transaction of its own.
       const missing =
         attachments.length === 0
           ? await ingestOnce(db, values)
@@ -115,8 +114,8 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
     }
   },
 
-  find: (tenant_id: string, id: string): Promise<TraceRow | undefined> =>
-    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRow>(statements.find, [tenant_id, id]))[0]),
+  find: (tenant_id: string, id: string): Promise<TraceRunRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRunRow>(statements.find, [tenant_id, id]))[0]),
 
   findAttachment: (
     tenant_id: string,

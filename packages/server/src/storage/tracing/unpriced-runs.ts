@@ -1,9 +1,9 @@
-// Runs of models whose tokens and whose model are known by now, and whose cost nobody has said.
+// Model calls with known model and tokens, whose cost was not sent.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
-export interface UnpricedRun {
+export interface UnpricedTraceRun {
   id: string;
   /** In its exact form. */
   model: string;
@@ -17,12 +17,12 @@ export interface UnpricedRun {
   usage_details: string | null;
 }
 
-/** What an unpriced run costs. Costs are decimals. */
-export interface PricedRun extends UnpricedRun {
+/** A trace run with computed costs, which are decimals. */
+export interface PricedTraceRun extends UnpricedTraceRun {
   prompt_cost: string | null;
   completion_cost: string | null;
   total_cost: string | null;
-  /** JSON text: the usage details with those of the costs. */
+  /** JSON text: the usage details including cost details. */
   priced_details: string | null;
 }
 
@@ -44,14 +44,14 @@ const price = {
 };
 
 export const unpricedRuns = (db: Database) => ({
-  /** Those among these. */
-  unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedRun[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<UnpricedRun>(unpriced, [tenant_id, ids])),
+  /** The unpriced trace runs among the given ids. */
+  unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedTraceRun[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<UnpricedTraceRun>(unpriced, [tenant_id, ids])),
 
-  /** Stores what runs cost; not of those whose model or usage has changed since they were read. */
-  async price(tenant_id: string, runs: readonly PricedRun[]): Promise<void> {
+  /** Stores computed costs, except for trace runs whose model or usage has changed since they were read. */
+  async price(tenant_id: string, runs: readonly PricedTraceRun[]): Promise<void> {
     const sorted = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const column = (name: keyof PricedRun) => sorted.map((run) => run[name]);
+    const column = (name: keyof PricedTraceRun) => sorted.map((run) => run[name]);
     const names = [
       'id',
       'model',
