@@ -1,5 +1,6 @@
 // API keys. Only hashes of keys are stored.
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 
 export type KeyRole = 'admin' | 'editor' | 'viewer' | 'ingest';
 
@@ -45,18 +46,29 @@ const columns = `k.id, ${shownKey}, k.description, k.role, k.created_at, k.expir
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
 
 const statements = {
-  create: {
+  create: namedStatement({
     name: 'api_keys_create',
+    parameters: [
+      'id',
+      'key_hash',
+      'short_key',
+      'description',
+      'role',
+      'expires_at',
+      'workspaces',
+      'bootstrap',
+    ],
     text: `with made as (
         insert into api_keys (id, key_hash, short_key, prefix, description, role, expires_at, bootstrap)
-        values ($1, $2, $3, $3, $4, $5, $6, $8)
+        values (:id, :key_hash, :short_key, :short_key, :description, :role, :expires_at, :bootstrap)
         on conflict (key_hash) do nothing returning *
       ), bound as (
-        insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest($7::uuid[]) t
+        insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest(:workspaces::uuid[]) t
       )
-      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at, $7::text[] as workspaces
+      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
+        :workspaces::text[] as workspaces
       from made k`,
-  },
+  }),
   use: {
     name: 'api_keys_use',
     text: `with used as (
@@ -137,17 +149,8 @@ const create = async (
   key: NewKey,
   bootstrap: 'current' | null = null,
 ): Promise<ApiKeyRow | undefined> => {
-  const rows = await db.query<ApiKeyRow>(statements.create, [
-    key.id,
-    key.key_hash,
-    key.short_key,
-    key.description,
-    key.role,
-    key.expires_at,
-    key.workspaces,
-    bootstrap,
-  ]);
-  return rows[0];
+  const values = statements.create.values({ ...key, bootstrap });
+  return (await db.query<ApiKeyRow>(statements.create.statement, values))[0];
 };
 
 export const apiKeyStorage = (db: Database) => ({

@@ -2,6 +2,7 @@
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
@@ -88,19 +89,32 @@ const statements = {
     text: 'select description, is_default from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
   },
   // Null keeps the current value; metadata is merged.
-  update: {
+  update: namedStatement({
     name: 'assistants_update',
+    parameters: [
+      'assistant_id',
+      'graph_id',
+      'name',
+      'has_description',
+      'description',
+      'config',
+      'context',
+      'metadata',
+      'access',
+    ],
     text: `with updated as (
-        update assistants a set graph_id = coalesce($2, a.graph_id), name = coalesce($3, a.name),
-          description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
-          context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
-          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
-        where a.assistant_id = $1 and (a.metadata || coalesce($8::jsonb, '{}')) @@ $9::jsonpath returning a.*
+        update assistants a set graph_id = coalesce(:graph_id, a.graph_id), name = coalesce(:name, a.name),
+          description = case when :has_description then :description else a.description end,
+          config = coalesce(:config::jsonb, a.config), context = coalesce(:context::jsonb, a.context),
+          metadata = a.metadata || coalesce(:metadata::jsonb, '{}'),
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = :assistant_id), updated_at = now()
+        where a.assistant_id = :assistant_id
+          and (a.metadata || coalesce(:metadata::jsonb, '{}')) @@ :access::jsonpath returning a.*
       ), version as (
         insert into assistant_versions (${versioned}) select ${versioned} from updated
       )
       select ${columns} from updated`,
-  },
+  }),
   reset: {
     name: 'assistants_reset',
     text: `with reset as (
@@ -208,18 +222,18 @@ const update = (
     ]);
     if (!locked || !shouldUpdate(locked)) return undefined;
     const { graph_id, name, description, config, context, metadata } = patch;
-    const rows = await tx.query<AssistantRow>(statements.update, [
+    const values = statements.update.values({
       assistant_id,
-      graph_id ?? null,
-      name ?? null,
-      description !== undefined,
-      description ?? null,
-      json(config),
-      json(context),
-      json(metadata),
-      access.jsonpath,
-    ]);
-    return rows[0];
+      graph_id: graph_id ?? null,
+      name: name ?? null,
+      has_description: description !== undefined,
+      description: description ?? null,
+      config: json(config),
+      context: json(context),
+      metadata: json(metadata),
+      access: access.jsonpath,
+    });
+    return (await tx.query<AssistantRow>(statements.update.statement, values))[0];
   });
 
 const defaults = (db: Database) => ({

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { functionCall, namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
@@ -73,19 +74,41 @@ const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, t
 
 const statements = {
   now: { name: 'crons_now', reads: true, text: 'select now() as now' },
-  create: {
+  create: namedStatement({
     name: 'crons_create',
+    parameters: [
+      'cron_id',
+      'assistant_id',
+      'thread_id',
+      'on_run_completed',
+      'schedule',
+      'timezone',
+      'end_time',
+      'enabled',
+      'payload',
+      'metadata',
+      'next_run_date',
+      'sealed_user',
+      'assistant_access',
+      'thread_access',
+      'user_id',
+      'max_per_thread',
+      'max_per_user',
+      'max_total',
+    ],
     text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
         payload, metadata, next_run_date, sealed_user)
-      select $1, a.assistant_id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $16 from assistants a
-      where a.assistant_id = $2 and a.metadata @@ $14::jsonpath
-        and ($3::uuid is null or exists (select 1 from threads t where t.thread_id = $3 and t.metadata @@ $15::jsonpath))
-        and ($3::uuid is null or (select count(*) from crons where thread_id = $3) < $12)
-        and (select count(*) from crons) < $13
-        and ($17::text is null or
-          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', $17::text)) < $18)
+      select :cron_id, a.assistant_id, :thread_id, :on_run_completed, :schedule, :timezone, :end_time, :enabled,
+        :payload, :metadata, :next_run_date, :sealed_user from assistants a
+      where a.assistant_id = :assistant_id and a.metadata @@ :assistant_access::jsonpath
+        and (:thread_id::uuid is null
+          or exists (select 1 from threads t where t.thread_id = :thread_id and t.metadata @@ :thread_access::jsonpath))
+        and (:thread_id::uuid is null or (select count(*) from crons where thread_id = :thread_id) < :max_per_thread)
+        and (select count(*) from crons) < :max_total
+        and (:user_id::text is null or
+          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', :user_id::text)) < :max_per_user)
       returning ${columns}`,
-  },
+  }),
   get: {
     name: 'crons_get',
     reads: true,
@@ -95,12 +118,24 @@ const statements = {
     name: 'crons_lock',
     text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath for update`,
   },
-  update: {
+  update: namedStatement({
     name: 'crons_update',
-    text: `update crons set schedule = $2, timezone = $3, end_time = $4, enabled = $5, payload = $6, metadata = $7,
-        on_run_completed = $8, next_run_date = $9, last_error = null, updated_at = now()
-      where cron_id = $1 returning ${columns}`,
-  },
+    parameters: [
+      'cron_id',
+      'schedule',
+      'timezone',
+      'end_time',
+      'enabled',
+      'payload',
+      'metadata',
+      'on_run_completed',
+      'next_run_date',
+    ],
+    text: `update crons set schedule = :schedule, timezone = :timezone, end_time = :end_time, enabled = :enabled,
+        payload = :payload, metadata = :metadata, on_run_completed = :on_run_completed, next_run_date = :next_run_date,
+        last_error = null, updated_at = now()
+      where cron_id = :cron_id returning ${columns}`,
+  }),
   delete: {
     name: 'crons_delete',
     text: 'delete from crons where cron_id = $1 and metadata @@ $2::jsonpath returning cron_id',
@@ -114,12 +149,26 @@ const statements = {
     name: 'crons_tick',
     text: 'insert into cron_ticks (cron_id, scheduled_for, run_id) values ($1, $2, $3) on conflict do nothing returning cron_id',
   },
-  run: {
+  run: functionCall({
     name: 'crons_run',
-    text: `select outcome, status, thread_id from create_run(p_run_id => $1, p_thread_id => $2, p_assistant_id => $3,
-      p_metadata => $4, p_kwargs => $5, p_strategy => $6, p_create_thread => $7, p_claim => false,
-      p_lease => interval '0', p_delay => interval '0', p_resumable => $8, p_webhook => $9, p_sealed_user => $10)`,
-  },
+    function: 'create_run',
+    parameters: [
+      'run_id',
+      'thread_id',
+      'assistant_id',
+      'metadata',
+      'kwargs',
+      'strategy',
+      'create_thread',
+      'claim',
+      'lease',
+      'delay',
+      'resumable',
+      'webhook',
+      'sealed_user',
+    ],
+    casts: { lease: `:lease * interval '1 ms'`, delay: `:delay * interval '1 ms'` },
+  }),
   name: {
     name: 'crons_name',
     text: `update threads set metadata = metadata || jsonb_build_object('cron_id', $2::text) where thread_id = $1`,
@@ -162,24 +211,26 @@ export class TickFailed extends Error {
 }
 
 /** The thread or assistant was deleted after the statement's snapshot was taken; the foreign key detects it. */
-const noneIfGone = (error: unknown): [] => {
+const noneIfDeleted = (error: unknown): [] => {
   if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return [];
   throw error;
 };
 
 const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Promise<void> => {
-  const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(statements.run, [
-    run.run_id,
-    run.thread_id,
-    cron.assistant_id,
-    JSON.stringify(run.metadata),
-    run.kwargs,
-    run.multitask_strategy,
-    cron.thread_id === null,
-    run.resumable,
-    run.webhook,
-    run.sealed_user,
-  ]);
+  const values = statements.run.values({
+    ...run,
+    assistant_id: cron.assistant_id,
+    metadata: JSON.stringify(run.metadata),
+    strategy: run.multitask_strategy,
+    create_thread: cron.thread_id === null,
+    claim: false,
+    lease: 0,
+    delay: 0,
+  });
+  const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(
+    statements.run.statement,
+    values,
+  );
   const isMade = made?.outcome === 'created';
   // With strategy `reject`, a busy thread skips the tick. A deleted thread or assistant disables the cron.
   const staysEnabled = isMade || made?.outcome === 'busy';
@@ -243,27 +294,17 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
   ): Promise<CronRow | undefined> {
-    const insert = db.query<CronRow>(statements.create, [
-      cron.cron_id,
-      cron.assistant_id,
-      cron.thread_id,
-      cron.on_run_completed,
-      cron.schedule,
-      cron.timezone,
-      cron.end_time,
-      cron.enabled,
-      cron.payload,
-      JSON.stringify(cron.metadata),
-      cron.next_run_date,
-      cronLimits.perThread,
-      cronLimits.total,
-      access.assistant.jsonpath,
-      access.thread.jsonpath,
-      cron.sealed_user,
-      access.user_id,
-      cronLimits.perUser,
-    ]);
-    return (await insert.catch(noneIfGone))[0];
+    const values = statements.create.values({
+      ...cron,
+      metadata: JSON.stringify(cron.metadata),
+      assistant_access: access.assistant.jsonpath,
+      thread_access: access.thread.jsonpath,
+      user_id: access.user_id,
+      max_per_thread: cronLimits.perThread,
+      max_per_user: cronLimits.perUser,
+      max_total: cronLimits.total,
+    });
+    return (await db.query<CronRow>(statements.create.statement, values).catch(noneIfDeleted))[0];
   },
 
   async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {
@@ -280,18 +321,8 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
       const [before] = await tx.query<CronRow>(statements.lock, [cron_id, access.jsonpath]);
       if (!before) return undefined;
       const cron = change(before);
-      const rows = await tx.query<CronRow>(statements.update, [
-        cron_id,
-        cron.schedule,
-        cron.timezone,
-        cron.end_time,
-        cron.enabled,
-        cron.payload,
-        JSON.stringify(cron.metadata),
-        cron.on_run_completed,
-        cron.next_run_date,
-      ]);
-      return rows[0];
+      const values = statements.update.values({ ...cron, cron_id, metadata: JSON.stringify(cron.metadata) });
+      return (await tx.query<CronRow>(statements.update.statement, values))[0];
     }),
 
   /** False when there was none. */

@@ -2,6 +2,7 @@
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
 
 export interface RunRow {
@@ -126,11 +127,37 @@ export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kw
   attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
 
 const statements = {
-  create: {
+  create: functionCall({
     name: 'runs_create',
-    text: `select * from create_run($1, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 ms', $10 * interval '1 ms',
-      $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 * interval '1 ms')`,
-  },
+    function: 'create_run',
+    parameters: [
+      'run_id',
+      'thread_id',
+      'assistant_id',
+      'metadata',
+      'kwargs',
+      'strategy',
+      'create_thread',
+      'claim',
+      'lease',
+      'delay',
+      'worker_id',
+      'log',
+      'resumable',
+      'webhook',
+      'keyed',
+      'access',
+      'assistant_access',
+      'sealed_user',
+      'graphs',
+      'served_within',
+    ],
+    casts: {
+      lease: `:lease * interval '1 ms'`,
+      delay: `:delay * interval '1 ms'`,
+      served_within: `:served_within * interval '1 ms'`,
+    },
+  }),
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   states: {
@@ -346,29 +373,18 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
 /** `sinceMs`: the monotonic time from which the run's lease counts, if it was claimed. */
 const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs: number }> => {
   let sinceMs = performance.now();
-  const statement = { ...statements.create, onSend: () => (sinceMs = performance.now()) };
-  const [row] = await db.query<CreatedRun>(statement, [
-    run.run_id,
-    run.thread_id,
-    run.assistant_id,
-    JSON.stringify(run.metadata),
-    run.kwargs,
-    run.multitask_strategy,
-    run.create_thread,
-    run.claim,
-    run.leaseMs,
-    run.delayMs,
-    run.worker_id,
-    run.log,
-    run.resumable,
-    run.webhook,
-    run.keyed,
-    run.access.jsonpath,
-    run.assistantAccess.jsonpath,
-    run.sealed_user,
-    run.graphs,
-    run.workerTtlMs,
-  ]);
+  const statement = { ...statements.create.statement, onSend: () => (sinceMs = performance.now()) };
+  const values = statements.create.values({
+    ...run,
+    metadata: JSON.stringify(run.metadata),
+    strategy: run.multitask_strategy,
+    lease: run.leaseMs,
+    delay: run.delayMs,
+    access: run.access.jsonpath,
+    assistant_access: run.assistantAccess.jsonpath,
+    served_within: run.workerTtlMs,
+  });
+  const [row] = await db.query<CreatedRun>(statement, values);
   return { ...(row as CreatedRun), sinceMs };
 };
 

@@ -188,7 +188,7 @@ const condition = (key: string, wanted: unknown): Sql[] => {
   if (wanted === undefined) return [sql`${field} is null`];
   const operators = isOperators(wanted) ? wanted : { $eq: wanted };
   return Object.entries(operators).flatMap(([operator, operand]) => {
-    const place = ['body', 'filter', key, operator];
+    const place = ['filter', key, operator];
     const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
     if (!compare) {
       const known = Object.keys(comparisons).join(', ');

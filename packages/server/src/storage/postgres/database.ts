@@ -163,7 +163,7 @@ const inTransaction = async <T>(
 ): Promise<T> => {
   let isOpen = true;
   const execute: Execute = (query, _reads, onSend) => {
-    if (!isOpen) throw new Error('This transaction has already ended');
+    if (!isOpen) throw new Error('The transaction has ended');
     onSend?.();
     return runQuery(connection, query);
   };
@@ -171,7 +171,7 @@ const inTransaction = async <T>(
     ...queries(execute),
     transact: (inner) => inner(tx),
     copyOut(text, onRow, signal) {
-      if (!isOpen) throw new Error('This transaction has already ended');
+      if (!isOpen) throw new Error('The transaction has ended');
       return copyRows(connection, text, onRow, signal);
     },
     poolState: () => ({ pool_total: 1, pool_idle: 0, pool_waiting: 0 }),

@@ -2,6 +2,7 @@
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toColumn } from '../postgres/column-array.ts';
 import type { Database } from '../postgres/database.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
@@ -35,13 +36,24 @@ export interface Attachment {
   content: Buffer;
 }
 
-const parameters = Array.from({ length: 9 + traceFieldNames.length }, (_, index) => `$${index + 1}`);
-
 const statements = {
-  ingest: {
+  ingest: functionCall({
     name: 'traces_ingest_ranked',
-    text: `select ingest_runs(${parameters.join(', ')}) as missing`,
-  },
+    function: 'ingest_runs',
+    parameters: [
+      'tenant',
+      'days_kept',
+      'id',
+      'start_time',
+      'metadata',
+      'rank',
+      'patched',
+      'write',
+      'ranks',
+      ...traceFieldNames,
+    ],
+    as: 'missing',
+  }),
   addDays: { name: 'traces_add_days', text: 'select add_trace_days($1::date[])' },
   attach: {
     name: 'traces_attach',
@@ -66,7 +78,7 @@ const statements = {
 export type TraceStorage = ReturnType<typeof traceStorage>;
 
 const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
-  (await db.query<{ missing: string[] | null }>(statements.ingest, values))[0]?.missing ?? null;
+  (await db.query<{ missing: string[] | null }>(statements.ingest.statement, values))[0]?.missing ?? null;
 
 export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...traceLists(db, answers),
@@ -85,18 +97,22 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
     attachments: readonly Attachment[],
     daysKept: number,
   ): Promise<boolean> {
-    const values = [
-      tenant_id,
-      daysKept,
-      toColumn(runs.map((run) => run.id)),
-      toColumn(runs.map((run) => run.start_time)),
-      toColumn(runs.map((run) => run.metadata)),
-      toColumn(runs.map((run) => String(run.rank))),
-      toColumn(runs.map((run) => String(run.patched))),
-      toColumn(runs.map((run) => run.writes.join(','))),
-      ...traceFieldNames.map((field) => toColumn(runs.map((run) => run.fields[field] ?? null))),
-      toColumn(runs.map((run) => run.ranks ?? null)),
-    ];
+    const column = (cellOf: (run: TraceWrite) => Cell): Buffer => toColumn(runs.map(cellOf));
+    const fields = Object.fromEntries(
+      traceFieldNames.map((field) => [field, column((run) => run.fields[field] ?? null)]),
+    ) as Record<TraceField, Buffer>;
+    const values = statements.ingest.values({
+      tenant: tenant_id,
+      days_kept: daysKept,
+      id: column((run) => run.id),
+      start_time: column((run) => run.start_time),
+      metadata: column((run) => run.metadata),
+      rank: column((run) => String(run.rank)),
+      patched: column((run) => String(run.patched)),
+      write: column((run) => run.writes.join(',')),
+      ranks: column((run) => run.ranks ?? null),
+      ...fields,
+    });
     for (;;) {
       // Usually a single statement, which is a transaction of its own.
       const missing =

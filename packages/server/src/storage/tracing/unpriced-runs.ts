@@ -1,6 +1,7 @@
 // Model calls with known model and tokens, whose cost was not sent.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
 export interface UnpricedTraceRun {
@@ -38,10 +39,25 @@ const unpriced = {
       and r.prompt_cost is null and r.completion_cost is null and r.total_cost is null`,
 };
 
-const price = {
+const pricedColumns = [
+  'id',
+  'model',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'usage_details',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+  'priced_details',
+] as const satisfies (keyof PricedTraceRun)[];
+
+const price = functionCall({
   name: 'traces_price',
-  text: 'select price_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-};
+  function: 'price_runs',
+  parameters: ['tenant', ...pricedColumns],
+  as: 'count',
+});
 
 export const unpricedRuns = (db: Database) => ({
   /** The unpriced trace runs among the given ids. */
@@ -51,19 +67,10 @@ export const unpricedRuns = (db: Database) => ({
   /** Stores computed costs, except for trace runs whose model or usage has changed since they were read. */
   async price(tenant_id: string, runs: readonly PricedTraceRun[]): Promise<void> {
     const sorted = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const column = (name: keyof PricedTraceRun) => sorted.map((run) => run[name]);
-    const names = [
-      'id',
-      'model',
-      'prompt_tokens',
-      'completion_tokens',
-      'total_tokens',
-      'usage_details',
-      'prompt_cost',
-      'completion_cost',
-      'total_cost',
-      'priced_details',
-    ] as const;
-    await asTenant(db, tenant_id, (tx) => tx.query(price, [tenant_id, ...names.map(column)]));
+    const columns = Object.fromEntries(
+      pricedColumns.map((name) => [name, sorted.map((run) => run[name])]),
+    ) as Record<(typeof pricedColumns)[number], unknown[]>;
+    const values = price.values({ tenant: tenant_id, ...columns });
+    await asTenant(db, tenant_id, (tx) => tx.query(price.statement, values));
   },
 });
