@@ -227,7 +227,7 @@ it('gives a stock client with a credential its own threads', async () => {
 it('nodes with different keys do not share a database: one could not open what the other has sealed', async () => {
   const other = { encryptionKey: 'b'.repeat(64) };
   await expect(startTestServer({ project, database: server.database, settings: other })).rejects.toThrow(
-    /sealed with key \w+, and this server has key \w+/,
+    /encrypted with key \w+, but this server has key \w+/,
   );
 });
 

@@ -21,7 +21,11 @@ describe('an auth file', () => {
     ['with a syntax error', 'export const auth = ;', /cannot be loaded/],
     ['that throws', "throw new Error('no database');", /cannot be loaded: no database/],
     ['without the export', 'export const other = new Auth();', /does not export auth; it exports other/],
-    ['whose export is no Auth object', 'export const auth = { authenticate: () => 1 };', /is no Auth object/],
+    [
+      'whose export is no Auth object',
+      'export const auth = { authenticate: () => 1 };',
+      /is not an Auth object/,
+    ],
     [
       'without authenticate',
       "export const auth = new Auth().on('*', () => true);",

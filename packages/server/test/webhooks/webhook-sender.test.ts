@@ -406,7 +406,7 @@ describe('senders', () => {
     const said: string[] = [];
     await database.script('alter table webhook_deliveries rename to elsewhere');
     sender({ onLog: (line) => said.push(line) });
-    await eventually(() => expect(said.join('')).toContain('could not be claimed'));
+    await eventually(() => expect(said.join('')).toContain('failed to claim webhooks'));
     await database.script('alter table elsewhere rename to webhook_deliveries');
     expect(await ended(await endRun(database, sink.url))).toMatchObject({ status: 'delivered' });
   });
@@ -419,7 +419,7 @@ describe('the log', () => {
     const run = await endRun(database, `${sink.url}?key=hunter2`, { values: '"hunter2"' });
     sender({ onLog: (line) => said.push(line) });
     await ended(run);
-    await eventually(() => expect(said.join('')).toContain('failed for good'));
+    await eventually(() => expect(said.join('')).toContain('failed permanently'));
     expect(said.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
     expect(said.join('')).not.toMatch(/hunter2|Bearer|v1=/);
   });

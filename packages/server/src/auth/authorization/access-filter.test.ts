@@ -103,7 +103,7 @@ describe('a filter', () => {
     expect(() => AccessFilter.parse(given)).toThrow(AccessFilterError);
   });
 
-  it('says of a row what the database says of it', async () => {
+  it('matches the same rows as the database', async () => {
     const scalar = fc.oneof(
       fc.constantFrom('a', 'b', '', 'é"\\'),
       fc.integer({ min: -2, max: 2 }),

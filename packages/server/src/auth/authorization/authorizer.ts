@@ -1,5 +1,5 @@
-// What a caller may do. Every operation asks before it touches storage, with the payload that it is about; what comes
-// back is the payload as the handler left it, and the condition that goes into the statement.
+// Authorization. Every operation is authorized before it uses storage, with its payload. The result is the payload with the changes of the
+// auth handler, and the filter for the SQL statement.
 import { authEvents, type AuthEvent, type AuthValue } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
@@ -15,18 +15,18 @@ export interface Granted<E extends AuthEvent> {
 
 export interface Authorizer {
   readonly user: User | undefined;
-  /** Throws `forbidden` when it may not be done, and whatever an auth handler says instead. */
+  /** Throws `forbidden` when it is not allowed, or the error that the auth handler throws. */
   authorize<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
   /**
-   * Which assistants a run or cron may be made of. Default assistants are the deployment's own: a handler may refuse them,
-   * and is not needed to allow them; no filter applies, since they are nobody's.
+   * The filter of the assistants that a run or cron may use. A default assistant belongs to the deployment: a handler may refuse it, no
+   * handler is needed to allow it, and no filter applies to it.
    */
   authorizeAssistant(assistant_id: string, isDefault: boolean): Promise<AccessFilter> | AccessFilter;
-  /** Whether anything may be done that is one of these events: what nobody asked about was not guarded. */
+  /** True when one of these events was authorized. A response without that is a bug. */
   hasAuthorized(resource: string, action: string | readonly string[]): boolean;
 }
 
-/** The metadata key that says whose a resource is. Only the server writes it. */
+/** The metadata key of a resource's owner. Only the server writes it. */
 export const ownerKey = 'svc_auth_user_id';
 
 type Metadata = Record<string, unknown>;
@@ -36,19 +36,19 @@ const metadataOf = (value: object): Metadata | undefined =>
 
 const isWrite = (event: AuthEvent): boolean => /:(create|create_run|update)$/.test(event);
 
-/** Nobody's name is theirs to write: a client that sends back what it has read does no harm. */
-const assertOwn = (event: AuthEvent, value: object, user: User | undefined): void => {
+/** Rejects metadata that sets an owner. The caller's own identity is allowed, since clients send back what they have read. */
+const assertNoForeignOwner = (event: AuthEvent, value: object, user: User | undefined): void => {
   const metadata = isWrite(event) ? metadataOf(value) : undefined;
   if (metadata === undefined || !Object.hasOwn(metadata, ownerKey)) return;
   if (user !== undefined && metadata[ownerKey] === user.identity) return;
-  throw invalid(['body', 'metadata', ownerKey], `${ownerKey} is written by the server`);
+  throw invalid(['body', 'metadata', ownerKey], `${ownerKey} is set by the server; remove it`);
 };
 
-/** Where users are not told apart everybody may do everything. */
+/** Allows everything: for servers without custom authentication, which have no users. */
 export const unrestrictedAuthorizer: Authorizer = {
   user: undefined,
   authorize(event, value) {
-    assertOwn(event, value, undefined);
+    assertNoForeignOwner(event, value, undefined);
     return { value, filter: AccessFilter.everything };
   },
   authorizeAssistant: () => AccessFilter.everything,
@@ -57,12 +57,12 @@ export const unrestrictedAuthorizer: Authorizer = {
 
 export interface AuthorizerOptions {
   handlers: ReadonlyMap<string, Handler>;
-  /** Whether what no handler covers, and nothing as an answer, is allowed, as with the stock server. */
+  /** Allows events without a handler, and handlers that return nothing, as the stock server does. */
   isLenient: boolean;
   timeoutMs: number;
 }
 
-/** Asks the project's handlers: the one for the event, else for the resource, else for the action, else for all. */
+/** The project's auth handlers. An event is handled by the handler for the event, else for its resource, else for its action, else for all. */
 export class AuthHandlers {
   readonly #options: AuthorizerOptions;
 
@@ -91,7 +91,7 @@ export class AuthHandlers {
     };
   }
 
-  /** Events that no handler covers. */
+  /** Events without a handler. */
   uncovered(): AuthEvent[] {
     return (Object.keys(authEvents) as AuthEvent[]).filter((event) => !this.#handlerOf(event));
   }
@@ -103,15 +103,15 @@ export class AuthHandlers {
   }
 
   async #authorize<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
-    assertOwn(event, given, user);
+    assertNoForeignOwner(event, given, user);
     const asked = withMetadata(event, given);
     const filter = await this.#filter(user, event, asked);
-    const value = stamp(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
+    const value = withOwner(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
     const isOutside = event.endsWith(':create') && !filter.matches(metadataOf(value) ?? {});
     if (isOutside)
       throw new Problem(
         'forbidden',
-        `The auth handler for ${event} returned a filter that what is to be created does not pass: it must set the metadata that it filters by.`,
+        `The auth handler for ${event} returned a filter that the new object does not pass. The handler must set the metadata that it filters by.`,
       );
     return { value, filter };
   }
@@ -131,23 +131,25 @@ export class AuthHandlers {
 
   #read(event: AuthEvent, answer: unknown): AccessFilter {
     if (answer === true) return AccessFilter.everything;
-    if (answer === false) throw new Problem('forbidden', 'You may not do this.');
+    if (answer === false) throw new Problem('forbidden', 'You are not allowed to do this.');
     if (answer === undefined || answer === null) {
       if (this.#options.isLenient) return AccessFilter.everything;
       throw new Problem(
         'forbidden',
-        `The auth handler for ${event} returned nothing. It must return a filter, or true to allow it without one.`,
+        `The auth handler for ${event} returned nothing. It must return a filter, or true to allow the operation without one.`,
       );
     }
     try {
       return AccessFilter.parse(answer);
     } catch (error) {
       if (!(error instanceof AccessFilterError)) throw error;
-      throw new AuthHandlerError(`The auth handler for ${event} returned no filter: ${error.message}`);
+      throw new AuthHandlerError(
+        `The auth handler for ${event} returned an invalid filter: ${error.message}`,
+      );
     }
   }
 
-  /** Without any handler each user has what is theirs. */
+  /** Without any handlers, each user has access to their own resources. */
   #withoutHandler(user: User, event: AuthEvent): AccessFilter {
     const { handlers, isLenient } = this.#options;
     if (isLenient) return AccessFilter.everything;
@@ -160,14 +162,14 @@ export class AuthHandlers {
   }
 }
 
-/** Handlers write `value.metadata.owner = …`: there is an object to write to wherever metadata is meant. */
+/** Adds an empty metadata object where the event has metadata, so that handlers can write `value.metadata.owner = …`. */
 const withMetadata = <E extends AuthEvent>(event: E, value: AuthValue<E>): AuthValue<E> =>
   'metadata' in authEvents[event].shape && metadataOf(value) === undefined
     ? { ...value, metadata: {} }
     : value;
 
-/** What is created says whose it is; what is updated stays whose it was. */
-const stamp = <V extends object>(event: AuthEvent, value: V, { identity }: User): V => {
+/** Sets the owner of a new resource. An update cannot change the owner. */
+const withOwner = <V extends object>(event: AuthEvent, value: V, { identity }: User): V => {
   if (!isWrite(event)) return value;
   const { [ownerKey]: _, ...metadata } = metadataOf(value) ?? {};
   if (!event.endsWith(':update')) return { ...value, metadata: { ...metadata, [ownerKey]: identity } };

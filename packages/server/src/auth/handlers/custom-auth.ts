@@ -1,4 +1,4 @@
-// Custom authentication, put together: who asks, what they may do, and what their runs see of them.
+// Custom authentication and authorization of a project.
 import type { Logger } from 'pino';
 import type { AuthConfig } from '../../config/project/auth.ts';
 import type { Settings } from '../../config/settings/settings.ts';
@@ -25,7 +25,9 @@ export const customAuth = (
   const authHandlers = new AuthHandlers({ handlers, isLenient: compat, timeoutMs });
   const uncovered = authHandlers.uncovered();
   if (!compat && handlers.size > 0 && uncovered.length > 0)
-    logger.warn(`No auth handler covers ${uncovered.join(', ')}: these are refused to everybody`);
+    logger.warn(
+      `No auth handler covers ${uncovered.join(', ')}: these operations are refused for every user`,
+    );
   return {
     handlers: authHandlers,
     authenticate: customAuthenticator({

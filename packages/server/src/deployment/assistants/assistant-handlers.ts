@@ -99,7 +99,7 @@ export const assistantHandlers = (
   setLatestAssistant: async ({ params, query, body }, { authorizer }) => {
     const version = body.version ?? query.version;
     if (version === undefined)
-      throw invalid(['body', 'version'], 'version is missing: which one shall be the current one?');
+      throw invalid(['body', 'version'], 'version is required: the version to make current');
     const { filter } = await authorizer.authorize('assistants:update', { ...unchanged, ...params, version });
     return toAssistant(await assistants.setLatest(params.assistant_id, version, filter));
   },

@@ -17,7 +17,7 @@ describe('a cron', () => {
     expect(nextTick(at('0 0 29 2 *'), '2026-11-20T00:00:00Z')).toBe('2028-02-29T00:00:00.000Z');
   });
 
-  it('fires once when the clock is put back, and not in vain when it is put forward', () => {
+  it('fires once when a clock change repeats the time, and fires when a clock change skips it', () => {
     const berlin = at('30 2 * * *', 'Europe/Berlin');
     // 2026-10-25: 02:30 comes twice. 2026-03-29: it does not come.
     const back = nextTick(berlin, '2026-10-24T12:00:00Z') ?? '';
@@ -35,10 +35,10 @@ describe('a cron', () => {
     ['0 * * * *', null, '2020-01-01T00:00:00Z', 'end_time is before'],
     ['* * * * * *', null, null, 'five fields'],
     ['@daily', null, null, 'five fields'],
-    ['61 * * * *', null, null, 'no cron expression'],
-    ['a b c d e', null, null, 'no cron expression'],
-    ['0 * * * *', 'Mars/Olympus', null, 'no IANA time zone'],
-  ])('%s in %s until %s is refused with a sentence', (schedule, timezone, end_time, sentence) => {
+    ['61 * * * *', null, null, 'not a cron expression'],
+    ['a b c d e', null, null, 'not a cron expression'],
+    ['0 * * * *', 'Mars/Olympus', null, 'not an IANA time zone'],
+  ])('%s in %s until %s is rejected with an explanation', (schedule, timezone, end_time, sentence) => {
     expect(() => firstTick(at(schedule, timezone, end_time), '2026-11-20T00:00:00Z')).toThrow(sentence);
   });
 

@@ -1,4 +1,4 @@
-// Fires crons that are due. Every node may run one: a tick belongs to who locks its cron first.
+// Fires due crons. Every node may run a scheduler: the node that locks a cron first fires it.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { TickFailed, type CronStorage } from '../../storage/deployment/crons.ts';
@@ -38,20 +38,20 @@ export class CronScheduler implements AsyncDisposable {
     try {
       while (!this.#isClosed && (await this.#fireOne()));
     } catch (error) {
-      logger.error({ err: error }, 'crons could not be fired; will try again');
+      logger.error({ err: error }, 'failed to fire crons; retrying');
     }
   }
 
-  /** False when none is due. A cron that cannot fire is disabled; a database that is away is no reason for that. */
+  /** False when no cron is due. Disables a cron that cannot fire, unless the database is unavailable. */
   async #fireOne(): Promise<boolean> {
     const { crons, logger } = this.#options;
     try {
       return await crons.fire(planTick);
     } catch (error) {
-      const isAway = error instanceof TickFailed && isTransient(error.cause);
-      if (!(error instanceof TickFailed) || isAway) throw error;
-      logger.error({ err: error, cron_id: error.cron_id }, 'a cron cannot fire and is disabled');
-      const reason = error.cause instanceof Problem ? error.cause.message : 'Its run could not be made';
+      const isTemporary = error instanceof TickFailed && isTransient(error.cause);
+      if (!(error instanceof TickFailed) || isTemporary) throw error;
+      logger.error({ err: error, cron_id: error.cron_id }, 'cron cannot fire; disabled');
+      const reason = error.cause instanceof Problem ? error.cause.message : 'Its run could not be created';
       await crons.disable(error.cron_id, reason);
       return true;
     }

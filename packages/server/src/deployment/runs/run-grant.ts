@@ -1,4 +1,4 @@
-// Asking whether a run may be made: of the thread, with the run as the payload, and of its assistant.
+// Authorization of runs: for the thread, with the run as the payload, and for the assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
@@ -12,7 +12,7 @@ import type { GrantedRun } from './run-service.ts';
 type Body = RunCreate | StatelessRunCreate;
 type Payload = AuthValue<'threads:create_run'>;
 
-/** Of a run's body, what a payload names apart; the rest are its `kwargs`. */
+/** Fields of a run's body that are separate fields of the payload; the others are its `kwargs`. */
 const apart = new Set([
   'assistant_id',
   'metadata',
@@ -31,7 +31,7 @@ export class RunGranter {
     this.#defaultIds = defaultIds;
   }
 
-  /** `key`: the client's name for the run. Returns the body too, as a handler left it. Throws what the handlers say. */
+  /** `key`: the Idempotency-Key. Also returns the body with the changes of a handler. Throws the error of a handler that refuses. */
   async grant(
     authorizer: Authorizer,
     thread_id: string | null,
@@ -39,7 +39,7 @@ export class RunGranter {
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
     const { user } = authorizer;
-    // Handlers look into the input.
+    // Handlers can read the input, so its JSON texts are parsed.
     const asked = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
     const { value, filter } = await authorizer.authorize(
@@ -48,12 +48,12 @@ export class RunGranter {
     );
     const body = user === undefined ? asked : asChanged(thread_id, asked, value);
     const request = toRunRequest(body, key);
-    const assistantAccess = await this.mayUse(authorizer, request.assistant_id);
+    const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id);
     return { body, request, grant: { run_id, access: filter, assistantAccess, user } };
   }
 
-  /** What the assistant must pass. */
-  mayUse(authorizer: Authorizer, idOrGraphId: string) {
+  /** The filter that the assistant must pass. */
+  assistantFilter(authorizer: Authorizer, idOrGraphId: string) {
     return authorizer.authorizeAssistant(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
   }
 }
@@ -76,7 +76,7 @@ const payloadOf = (thread_id: string | null, run_id: string, body: Body): Payloa
   };
 };
 
-/** The body as a handler left it, checked as if it had come so. */
+/** The body with the changes of a handler, validated like a request. */
 const asChanged = (thread_id: string | null, body: Body, value: Payload): Body => {
   const { assistant_id, metadata, after_seconds, multitask_strategy, if_not_exists, kwargs } = value;
   const kept = Object.fromEntries(Object.entries(body).filter(([key]) => apart.has(key)));

@@ -2,14 +2,14 @@ import type { runRoutes } from '@svc/contract';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { EventStreamResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import { mayRead } from '../threads/may-read.ts';
-import type { ThreadWatch } from '../threads/thread-watch.ts';
+import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
-import { runFeed } from './run-feed.ts';
+import { runEventResponse } from './run-event-response.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import type { RunService } from './run-service.ts';
@@ -17,9 +17,9 @@ import type { RunService } from './run-service.ts';
 export interface RunParts {
   runs: RunService;
   granter: RunGranter;
-  follower: RunOutcomeReader;
+  outcomes: RunOutcomeReader;
   canceller: RunCanceller;
-  watch: ThreadWatch;
+  threadEvents: ThreadEventStream;
   log: RunLogStorage;
 }
 
@@ -29,7 +29,7 @@ interface RunPath {
 }
 
 export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
-  const { runs, follower, canceller, watch } = parts;
+  const { runs, outcomes, canceller, threadEvents } = parts;
   const joinStream = async (
     thread_id: string | null,
     run_id: string,
@@ -37,14 +37,14 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     call: Call,
   ) => {
     const access = await mayRead(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
-    // Asked before anything is opened that would have to be closed again.
+    // Authorized before a stream is opened, which an error would have to close.
     const cancelling =
       query.cancel_on_disconnect && thread_id !== null
         ? { run: { thread_id, run_id }, access: await mayCancel(call.authorizer, { thread_id }) }
         : undefined;
-    const reading = await follower.reading(thread_id, run_id, access, lastEventId(call));
-    if (cancelling) canceller.tie(call.signal, cancelling.run, cancelling.access);
-    return runFeed(reading, query.stream_mode);
+    const reading = await outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
+    if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
+    return runEventResponse(reading, query.stream_mode);
   };
   return {
     ...creationHandlers(parts),
@@ -78,17 +78,17 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       const { thread_id, run_id } = params;
       const access = await mayRead(call.authorizer, params);
       const cancelling = query.cancel_on_disconnect ? await mayCancel(call.authorizer, params) : undefined;
-      const late = await follower.join(thread_id, run_id, access);
-      if (cancelling) canceller.tie(call.signal, params, cancelling);
-      return late;
+      const response = await outcomes.join(thread_id, run_id, access);
+      if (cancelling) canceller.cancelOnDisconnect(call.signal, params, cancelling);
+      return response;
     },
     joinRunStream: ({ params, query }, call) => joinStream(params.thread_id, params.run_id, query, call),
     joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
       const access = await mayRead(call.authorizer, params);
-      const watching = await watch.open(params.thread_id, access, threadPosition(call), modes);
-      return new EventFeed((sink) => watching.start(sink));
+      const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
+      return new EventStreamResponse((sink) => subscription.start(sink));
     },
   };
 };

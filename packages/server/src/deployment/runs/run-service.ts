@@ -1,5 +1,4 @@
-// Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-outcome-reader.ts, and
-// cancelled in run-canceller.ts.
+// Creates, reads and deletes runs. Events and outcomes are read in run-outcome-reader.ts, cancels are in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,50 +23,50 @@ import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { type RunFields, runText } from './run-record.ts';
 
-/** A run as a client asks for it, validated. */
+/** A validated request for a run. */
 export interface RunRequest {
   assistant_id: string;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
   multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
   if_not_exists: 'create' | 'reject';
-  /** Whether the run ends with the connection that asked for it. */
+  /** Whether the run is cancelled when its client disconnects. */
   cancelOnDisconnect: boolean;
   /** Milliseconds before the run may start. */
   delayMs: number;
-  /** Stateless runs only: whether the thread that the run made stays. */
+  /** For stateless runs: whether the thread that is created for the run is kept. */
   keep: boolean;
-  /** Where to tell of its end. */
+  /** URL of the webhook. */
   webhook: string | null;
-  /** The client's name for this run: asked for twice, it is made once. */
+  /** The Idempotency-Key: repeated requests create the run once. */
   key?: string | undefined;
 }
 
-/** What the caller may do, as it was found out before. */
+/** The result of the authorization. */
 export interface RunGrant {
   run_id: string;
-  /** What the thread must pass, be it there or made. */
+  /** Filter that the thread (existing or new) must pass. */
   access: AccessFilter;
   assistantAccess: RowFilter;
   user: User | undefined;
 }
 
-/** A run as it may be made. */
+/** An authorized request for a run. */
 export interface GrantedRun {
   request: RunRequest;
   grant: RunGrant;
 }
 
-/** A run that was made, and its stream on this node, which stays until it is released or the run ends. */
+/** A created run, and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {
   run: RunFields;
-  /** False when it was asked for before, under the same key. */
+  /** False when an earlier request with the same key created it. */
   isNew: boolean;
   stream: RunEventStream;
   release: () => void;
 }
 
-/** How long a run is tried to be stored while the database is away, and the pause between tries. */
+/** How long the insert is retried during an outage, and the pause between attempts. */
 const insertMs = { max: 10_000, pause: 100 };
 
 export class RunService {
@@ -98,8 +97,8 @@ export class RunService {
   }
 
   /**
-   * Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. The
-   * audience says who listens here: nothing is made for nobody.
+   * Stores the run, and starts it when a slot and its thread are free. Without a thread id it is stateless. Results are produced only for
+   * the receivers in `audience`.
    */
   async create(
     thread_id: string | null,
@@ -148,7 +147,7 @@ export class RunService {
     }
   }
 
-  /** JSON text: with what it waits for, while it is pending. Throws not_found. */
+  /** JSON text; for a pending run with what it waits for. Throws `not_found`. */
   async get(thread_id: string, run_id: string, access: RowFilter): Promise<string> {
     const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
@@ -156,7 +155,7 @@ export class RunService {
     return runText(row, await this.#storage.runs.waiting(run_id, nodeTtlMs(this.#dispatcher.leaseMs)));
   }
 
-  /** JSON texts, newest first. `select`: the fields that are wanted. */
+  /** JSON texts, newest first. `select`: the requested fields. */
   async list(
     thread_id: string,
     page: {
@@ -176,13 +175,13 @@ export class RunService {
     const outcome = await this.#storage.runs.delete(run_id, thread_id, access);
     if (outcome === 'missing') throw notFound('Run', run_id);
     if (outcome === 'in_flight')
-      throw new Problem('conflict', `Run ${run_id} has not ended; cancel it, or wait for it`);
+      throw new Problem('conflict', `Run ${run_id} has not ended. Cancel it, or wait for it`);
   }
 
   #newRun(thread_id: string | null, request: RunRequest, grant: RunGrant, audience: Audience): NewRun {
     const isTemporary = thread_id === null && !request.keep;
     const { key } = request;
-    // Before a slot is reserved: it throws.
+    // Validated before a slot is reserved, since it may throw.
     const webhook = request.webhook === null ? null : this.#webhooks.accept(request.webhook);
     const sealed_user = this.#users.seal(grant.user);
     return {
@@ -209,7 +208,7 @@ export class RunService {
     };
   }
 
-  /** The run is stored: it runs here, or whoever listens here is told by its log. */
+  /** Starts a stored run here if it was claimed; otherwise connects the stream to its log. */
   #begin(
     run: NewRun,
     setting: RunSetting & { stopping: string[] },
@@ -227,7 +226,7 @@ export class RunService {
     return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
   }
 
-  /** The same run, asked for again. Throws conflict when the key was used for another one. */
+  /** Handles a repeated request for the same run. Throws `conflict` when the key was used for another run. */
   async #existing(
     run: NewRun,
     thread_id: string,
@@ -239,10 +238,10 @@ export class RunService {
     const isSame =
       row.kwargs === run.kwargs &&
       row.assistant_id === run.assistant_id &&
-      // The database keeps the keys of metadata in an order of its own.
+      // jsonb does not keep the order of keys.
       isDeepStrictEqual(row.metadata, run.metadata);
     if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
-    const isStarted = !run.keyed && (await this.#startLate(row, stream, sinceMs));
+    const isStarted = !run.keyed && (await this.#startClaimed(row, stream, sinceMs));
     if (!isStarted && (stream.awaited || stream.streamed)) {
       await this.#storage.runs.follow(run.run_id, run.log);
       if (!this.#dispatcher.has(run.run_id)) this.#tail.follow(stream);
@@ -252,10 +251,10 @@ export class RunService {
   }
 
   /**
-   * The database had stored a run as claimed by this process, and could not say so at the time. Says whether it was
-   * started: another claim may have come before, or its lease be over, so that there will be one.
+   * Starts a run that was stored as claimed by this process, when the response of the insert was lost. Returns false when another claim
+   * came first, or its lease has ended: then the run is claimed again.
    */
-  async #startLate(row: RunRow, stream: RunEventStream, sinceMs: number): Promise<boolean> {
+  async #startClaimed(row: RunRow, stream: RunEventStream, sinceMs: number): Promise<boolean> {
     const { run_id, worker_id, lease_token } = row;
     if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
     const [setting] = await this.#storage.runLeases.settings([run_id]);
@@ -268,7 +267,7 @@ export class RunService {
   }
 
   async #insert(run: NewRun, request: RunRequest) {
-    const created = await retried(run.keyed, async (keyed) => {
+    const created = await withRetries(run.keyed, async (keyed) => {
       const tried = await this.#storage.runs.create({ ...run, keyed });
       return { ...tried, isOld: tried.outcome === 'exists' };
     });
@@ -278,7 +277,7 @@ export class RunService {
 
   async #insertAll(runs: NewRun[], granted: GrantedRun[]) {
     const isKeyed = runs.some(({ keyed }) => keyed);
-    const stored = await retried(isKeyed, async (keyed) => {
+    const stored = await withRetries(isKeyed, async (keyed) => {
       const tried = await this.#storage.runs.createAll(runs.map((run) => ({ ...run, keyed })));
       return { ...tried, isOld: tried.outcomes.some(({ outcome }) => outcome === 'exists') };
     });
@@ -305,7 +304,7 @@ export class RunService {
           ? notFound('Assistant', request.assistant_id)
           : new Problem(
               'not_found',
-              `There is no assistant and no graph ${JSON.stringify(request.assistant_id)}; graphs here: ${[...this.#graphs].join(', ')}`,
+              `No assistant found for ${JSON.stringify(request.assistant_id)}. Available graphs: ${[...this.#graphs].join(', ')}`,
             );
       case 'no_graph':
         return this.#graphMissing(refused.graph_id);
@@ -314,7 +313,7 @@ export class RunService {
       case 'outside':
         return new Problem(
           'forbidden',
-          'The auth handler for threads:create_run returned a filter that what the run would make does not pass: it must set the metadata that it filters by.',
+          'The auth handler for threads:create_run returned a filter that the new thread or run does not pass. The handler must set the metadata that it filters by.',
         );
       case 'busy':
         return new Problem(
@@ -324,33 +323,36 @@ export class RunService {
     }
   }
 
-  /** A worker that was there a moment ago may come back: its clients should try again. */
+  /** `unavailable` when a worker executed the graph recently, since it may come back; otherwise `not_found`. */
   async #graphMissing(graph_id: string): Promise<Problem> {
     const name = JSON.stringify(graph_id);
     return (await this.#storage.workers.hasServed(graph_id, servedWithinMs))
       ? new Problem('unavailable', `No live worker executes graph ${name} at the moment`)
-      : new Problem('not_found', `No server has graph ${name}; graphs here: ${[...this.#graphs].join(', ')}`);
+      : new Problem(
+          'not_found',
+          `No worker executes graph ${name}. Available graphs: ${[...this.#graphs].join(', ')}`,
+        );
   }
 }
 
 /**
- * Stores runs, again when the connection breaks. A lost answer leaves open whether they are stored, so later tries look for
- * their ids (`keyed`): they are stored once.
+ * Stores runs, and retries when the connection breaks. After a lost response it is unknown whether they are stored, so further attempts
+ * look for their ids (`keyed`), and every run is stored once.
  */
-const retried = async <T extends { isOld: boolean; sinceMs: number }>(
+const withRetries = async <T extends { isOld: boolean; sinceMs: number }>(
   isKeyed: boolean,
   store: (keyed: boolean) => Promise<T>,
 ): Promise<T> => {
-  const askedMs = performance.now();
-  const untilMs = askedMs + insertMs.max;
+  const startedMs = performance.now();
+  const untilMs = startedMs + insertMs.max;
   for (let keyed = isKeyed; ; keyed = true) {
     try {
       const stored = await store(keyed);
-      // A lease, if it is ours, began with an earlier try; which one is unknown.
-      return stored.isOld ? { ...stored, sinceMs: askedMs } : stored;
+      // If the lease is ours, it began with one of the earlier attempts, of which the first is the safe assumption.
+      return stored.isOld ? { ...stored, sinceMs: startedMs } : stored;
     } catch (error) {
-      const isAway = error instanceof Problem && error.code === 'unavailable';
-      if (!isAway || isRefused(error) || performance.now() > untilMs) throw error;
+      const isUnavailable = error instanceof Problem && error.code === 'unavailable';
+      if (!isUnavailable || isRefused(error) || performance.now() > untilMs) throw error;
       await sleep(insertMs.pause);
     }
   }

@@ -5,7 +5,7 @@ import { pageHeaders } from '../../api/pagination.ts';
 import { assertStorableSize } from '../../storage/postgres/storable.ts';
 import type { StoreService } from './store-service.ts';
 
-/** A large value is measured before anything looks into it. */
+/** Checks the size of a large value before it is parsed. */
 const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
   if (!(value instanceof JsonText)) return value;
   assertStorableSize(Buffer.byteLength(value.text));

@@ -1,7 +1,7 @@
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 
-/** Which threads may be read, and so their runs. */
+/** The filter of the threads that the caller may read, and so of their runs. */
 export const mayRead = async (
   authorizer: Authorizer,
   { thread_id, run_id }: { thread_id?: string | undefined; run_id?: string | undefined },

@@ -11,7 +11,7 @@ interface Holder {
   configurable?: { checkpoint_id?: string | undefined } | undefined;
 }
 
-/** The checkpoint that a client names, by its id or by a config that holds it. */
+/** The checkpoint id in a request: as a string, or in a config. */
 const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
 

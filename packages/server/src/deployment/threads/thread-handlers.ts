@@ -12,7 +12,7 @@ import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
 
 const fields = Object.keys(Thread.shape);
-/** Fields that a search shows only to those who ask: they are read from checkpoints, or may be as long as a graph likes. */
+/** Fields that a search returns only on request: they are read from checkpoints, or may be very long. */
 const costly = new Set(['values', 'interrupts']);
 const usual = new Set(fields.filter((name) => !costly.has(name)));
 
@@ -21,18 +21,18 @@ export const threadHandlers = (
   states: StateService,
   pruning: PruneService,
   updaterOf: (authorizer: Authorizer) => Updater,
-  /** The ways of projects that come with a langgraph.json: search rows carry values and interrupts. */
+  /** Compatibility with projects that have a langgraph.json: search results include values and interrupts. */
   compat: boolean,
 ): Handlers<typeof threadRoutes> => ({
   createThread: async ({ body }, { authorizer }) => {
     const { supersteps, ttl, thread_id = randomUUID(), ...rest } = body;
     const { value, filter } = await authorizer.authorize('threads:create', { thread_id, ...rest });
     if (supersteps && supersteps.length > 0) {
-      // They write a state.
+      // Supersteps write a state, so they need the permission for updates too.
       const update = { thread_id, metadata: undefined, action: undefined };
       const { filter: writable } = await authorizer.authorize('threads:update', update);
       if (!writable.matches(value.metadata ?? {}))
-        throw new Problem('forbidden', 'You may not write the state of such a thread.');
+        throw new Problem('forbidden', 'You may not write the state of this thread.');
     }
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
     const readable = thread.if_exists === 'do_nothing' ? await mayRead(authorizer, { thread_id }) : everyRow;
@@ -79,7 +79,7 @@ export const threadHandlers = (
       return filter;
     };
     const filters = new Map<string, RowFilter>();
-    // Every operation asks its auth handler, also when there is nothing to do.
+    // Every operation is authorized, also when there is nothing to do.
     if (body.thread_ids.length === 0) await mayPrune(undefined);
     for (const thread_id of new Set(body.thread_ids)) filters.set(thread_id, await mayPrune(thread_id));
     return { pruned_count: await pruning.prune(filters, body.strategy) };
@@ -87,7 +87,7 @@ export const threadHandlers = (
   copyThread: async ({ params }, { authorizer }) => {
     const source = { ...params, access: await mayRead(authorizer, params) };
     const thread_id = randomUUID();
-    // What the copy says of itself beside what its source says: handlers add to it.
+    // Handlers may add metadata to the copy, in addition to the metadata of its source.
     const { value, filter } = await authorizer.authorize('threads:create', {
       thread_id,
       metadata: {},

@@ -1,10 +1,10 @@
-// Sends webhooks that are due, wherever their runs ended. One attempt is one claim: who dies in the middle of it
-// loses the lease, and another server tries again with the same delivery id.
+// Sends due webhooks of runs of all nodes. Each attempt is a claim with a lease: if its server dies, the lease ends, and another server
+// repeats the attempt with the same delivery id.
 //
-//   2xx ──▶ delivered        408, 425, 429, 5xx, no answer ──▶ again after a pause, until the attempts are used up
-//   any other answer, or a target that is not allowed ──▶ failed
+//   2xx ──▶ delivered        408, 425, 429, 5xx, no response ──▶ retry after a pause, until the attempts are used up
+//   any other response, or a target that is not allowed ──▶ failed
 //
-// Origins take turns, and each has few of the slots: receivers that hang do not hold up the others.
+// Origins take turns, and each gets few slots, so that slow receivers do not delay the others.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -21,15 +21,15 @@ import type {
 import { deliveryBody, sign } from './delivery-body.ts';
 
 export interface WebhookTimes {
-  /** For one request, from resolving the name to the last byte of the answer. */
+  /** Time limit of one request, from the DNS lookup to the last byte of the response. */
   timeoutMs: number;
-  /** Longer than `timeoutMs`: how long a delivery stays with a server that is gone. */
+  /** Lease of an attempt; longer than `timeoutMs`. After it, another server retries. */
   leaseMs: number;
-  /** Pauses after the first, second, … failure; a fifth more or less by chance. One attempt more than pauses. */
+  /** Pauses after the first, second, … failure, ±20 % at random. There is one attempt more than pauses. */
   backoffMs: readonly number[];
-  /** How often to look for deliveries that nobody announced. */
+  /** Interval of polls, which find deliveries whose notification was lost. */
   pollMs: number;
-  /** How long a server that stops waits for answers. */
+  /** How long a stopping server waits for responses. */
   graceMs: number;
 }
 
@@ -54,17 +54,17 @@ export interface WebhookSenderOptions {
   times?: Partial<WebhookTimes>;
 }
 
-/** Deliveries under way at once. */
+/** Maximum number of concurrent deliveries. */
 const sendingMax = 128;
-/** Of these to one origin. */
+/** Concurrent deliveries per origin. */
 const perOrigin = 4;
-/** Of these to origins that did not answer last time, each of which gets one. The others keep the rest of the slots. */
+/** Concurrent deliveries to origins that did not respond last time, at most one each. The other slots are for the other origins. */
 const silentMax = sendingMax / 2;
-/** Origins that are known not to have answered last time. */
+/** Number of unresponsive origins that are remembered. */
 const silentOriginsMax = 1_000;
-/** Deliveries of one claim. */
+/** Deliveries per claim. */
 const claimMax = 8;
-/** Characters of the bodies under way; one body may be larger. */
+/** Characters of all bodies in flight; a single body may be larger. */
 const bodyCharsMax = 64_000_000;
 const responseBytesMax = 65_536;
 const retried = new Set([408, 425, 429]);
@@ -74,7 +74,7 @@ export class WebhookSender implements AsyncDisposable {
   readonly #times: WebhookTimes;
   readonly #sending = new Map<ClaimedDelivery, Promise<void>>();
   readonly #silent = new LRUCache<string, true>({ max: silentOriginsMax });
-  /** The origin that was claimed last: the next claim begins after it, so that origins take turns. */
+  /** The last origin of the previous claim; the next claim continues after it, so that origins take turns. */
   #after = '';
   #bodyChars = 0;
   readonly #stop = new AbortController();
@@ -90,7 +90,7 @@ export class WebhookSender implements AsyncDisposable {
     this.#timer = setInterval(() => this.wake(), this.#times.pollMs);
   }
 
-  /** A delivery was queued, or there is room again. */
+  /** Called when a delivery was queued or a slot became free. */
   wake(): void {
     if (this.#closing) return;
     if (this.#claiming) {
@@ -99,7 +99,7 @@ export class WebhookSender implements AsyncDisposable {
     }
     this.#claiming = this.#claimAll()
       .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'webhooks could not be claimed; will try again'),
+        this.#options.logger.error({ err: error }, 'failed to claim webhooks; retrying'),
       )
       .finally(() => {
         this.#claiming = undefined;
@@ -109,20 +109,20 @@ export class WebhookSender implements AsyncDisposable {
       });
   }
 
-  /** Answers that are under way have a moment to come; what is left is another server's at once. */
+  /** Waits shortly for pending responses, then releases the other deliveries to other servers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);
     await this.#claiming;
-    const late = new AbortController();
-    const grace = sleep(this.#times.graceMs, undefined, { signal: late.signal }).catch(() => undefined);
+    const graceOver = new AbortController();
+    const grace = sleep(this.#times.graceMs, undefined, { signal: graceOver.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#sending.values()), grace]);
-    late.abort();
+    graceOver.abort();
     this.#stop.abort();
     await Promise.all(this.#sending.values());
   }
 
-  /** Claims in turns through the origins, until a whole turn has found nothing or there is no room. */
+  /** Claims from all origins in turn, until a whole turn finds nothing or there is no free slot. */
   async #claimAll(): Promise<void> {
     const { deliveries } = this.#options;
     let isWholeTurn = this.#after === '';
@@ -155,9 +155,12 @@ export class WebhookSender implements AsyncDisposable {
 
   #start(delivery: ClaimedDelivery): void {
     const sending = this.#deliver(delivery)
-      // The lease runs out, and the delivery is tried again.
+      // The lease ends, and the delivery is retried.
       .catch((error: unknown) =>
-        this.#options.logger.error({ err: error, delivery_id: delivery.delivery_id }, 'a webhook got lost'),
+        this.#options.logger.error(
+          { err: error, delivery_id: delivery.delivery_id },
+          'webhook attempt failed unexpectedly',
+        ),
       )
       .finally(() => {
         this.#sending.delete(delivery);
@@ -179,9 +182,9 @@ export class WebhookSender implements AsyncDisposable {
     const { delivery_id, run_id, origin, attempt } = delivery;
     const facts = { delivery_id, run_id, origin, attempt, ...answer };
     if (!(await deliveries.record(delivery, result)))
-      logger.warn(facts, 'a webhook was answered after its lease had ended');
-    else if (result.status === 'failed') logger.warn(facts, 'a webhook failed for good');
-    else if (result.status === 'pending') logger.info(facts, 'a webhook failed, and will be tried again');
+      logger.warn(facts, 'webhook response came after the end of the lease');
+    else if (result.status === 'failed') logger.warn(facts, 'webhook failed permanently');
+    else if (result.status === 'pending') logger.info(facts, 'webhook failed; will be retried');
   }
 
   async #send(delivery: ClaimedDelivery): Promise<Answer> {
@@ -189,7 +192,7 @@ export class WebhookSender implements AsyncDisposable {
     if (delivery.attempt > this.#attemptsMax)
       return { error: 'The server was lost during every attempt', isFinal: true };
     try {
-      // Again: what is allowed may have changed since the run was made.
+      // Checked again, because the rules may have changed since the run was created.
       const target = guard.check(delivery.url, rules.url);
       const body = deliveryBody(delivery.run, delivery.values, delivery.claimed_at);
       const configured = isOn(target.url.hostname, rules.secretDomains)
@@ -235,11 +238,11 @@ export class WebhookSender implements AsyncDisposable {
 
 const charsOf = ({ run, values }: ClaimedDelivery): number => run.length + (values?.length ?? 0);
 
-/** Without an error it arrived. */
+/** Result of a request; without an error, the webhook was delivered. */
 interface Answer {
   status?: number;
   error?: string;
-  /** Whether trying again would change nothing. */
+  /** True when a retry would not help. */
   isFinal: boolean;
 }
 
@@ -250,7 +253,7 @@ const judged = (status: number): Answer => {
   return { status, error: `The answer was ${status}`, isFinal: status < 500 && !retried.has(status) };
 };
 
-/** Safe to show: no addresses, and no text of others. */
+/** Safe to show to users: without IP addresses and texts of other servers. */
 const reason = (error: unknown): string => {
   if (error instanceof EgressRefused) return `The URL ${error.message}`;
   if (error instanceof PostTimeout) return `There was ${error.message}`;

@@ -107,7 +107,7 @@ const answer = async (
   return response;
 };
 
-/** A handler that asked nobody has a fault, and its answer is not to be seen. */
+/** A handler that responds without an authorization check is a bug; its response is discarded. */
 const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Authorizer): void => {
   if (
     access === 'public' ||
@@ -115,7 +115,7 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
     authorizer.hasAuthorized(access.resource, access.action)
   )
     return;
-  throw new Error(`Route ${name} has answered without asking whether it may`);
+  throw new Error(`Route ${name} has responded without an authorization check`);
 };
 
 /** Hono answers HEAD by GET; a stream must not start for it. */
