@@ -227,7 +227,9 @@ describe('the loss of a lease', () => {
       {
         attempt: 1,
         charged: false,
-        message: expect.stringMatching(/is unknown\. It says: this process stood still for 40\.0 s$/) as string,
+        message: expect.stringMatching(
+          /is unknown\. It says: this process stood still for 40\.0 s$/,
+        ) as string,
       },
     ]);
     await worker.end(again!);
