@@ -1,7 +1,7 @@
 // A store full of runs, of about 3.5 KB each: words from a vocabulary, numbers and ids, so that they compress as real ones do, not to nothing.
 import { createHash, randomInt } from 'node:crypto';
 import type { Database } from '../packages/server/src/storage/postgres/database.ts';
-import { traceStorage, type RunWrite } from '../packages/server/src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../packages/server/src/storage/tracing/traces.ts';
 
 const runsPerTrace = 10;
 const daysKept = 400;
@@ -33,7 +33,7 @@ const idOf = (text: string): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-const runOf = (session_id: string, seed: string, startMs: number, index: number): RunWrite => {
+const runOf = (session_id: string, seed: string, startMs: number, index: number): TraceWrite => {
   const step = index % runsPerTrace;
   const rootIndex = index - step;
   const root = idOf(`${seed}/${rootIndex}`);

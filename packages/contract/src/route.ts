@@ -11,7 +11,7 @@ export type Permission = 'ingest' | 'read' | 'write' | 'admin';
  * Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about; of the
  * platform, keys with the permission.
  */
-export type Access =
+export type RoutePermission =
   | 'public'
   | { permission: Permission }
   | { resource: 'assistants' | 'threads' | 'crons' | 'store'; action: string | readonly string[] };
@@ -22,7 +22,7 @@ export interface RouteShape {
   path: `/${string}`;
   summary: string;
   tag: string;
-  access: Access;
+  access: RoutePermission;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;

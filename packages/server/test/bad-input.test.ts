@@ -279,10 +279,10 @@ describe('an unknown name in a request', () => {
       '/runs/wait',
       { assistant_id: 'nobody' },
       404,
-      /no assistant and no graph "nobody"; graphs here: .*chat/,
+      /No assistant found for "nobody"\. Available graphs: .*chat/,
     ],
-    ['a graph', 'POST', '/assistants', { graph_id: 'nobody' }, 404, /Graph "nobody" was not found/],
-    ['a graph id of the language', 'POST', '/assistants', { graph_id: '__proto__' }, 404, /was not found/],
+    ['a graph', 'POST', '/assistants', { graph_id: 'nobody' }, 404, /No graph found for "nobody"/],
+    ['a graph id of the language', 'POST', '/assistants', { graph_id: '__proto__' }, 404, /No graph found/],
     [
       'a stream mode',
       'POST',
@@ -298,7 +298,7 @@ describe('an unknown name in a request', () => {
       '/store/items/search',
       { filter: { a: { $regex: 'x' } } },
       422,
-      /\$regex is no operator/,
+      /\$regex is not an operator/,
     ],
   ];
   it.each(cases)('is rejected with a message: %s', async (_, method, path, body, status, sentence) => {

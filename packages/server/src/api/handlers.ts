@@ -1,6 +1,6 @@
 // What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
 // parsed input, return plain values, and throw Problems.
-import type { Access } from '../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../auth/authorization/authorizer.ts';
 import type { Caller } from '../auth/principal/caller.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
@@ -9,8 +9,8 @@ import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract'
 export interface Call {
   requestId: string;
   caller: Caller;
-  /** What the caller may do: asked before anything is done. */
-  access: Access;
+  /** Checks what the caller may do, before anything is done. */
+  authorizer: Authorizer;
   /** Fires when the client has gone. */
   signal: AbortSignal;
   /** What the request says beside its input, such as `last-event-id`; the name in lower case. */
@@ -38,11 +38,11 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Where a feed puts its events. */
-export interface EventSink {
-  /** False when the client reads slower than this: who can wait, waits for `drained`. Ignored once closed. */
+/** Receives the events of a stream. */
+export interface EventWriter {
+  /** False when the client reads too slowly; then the source should wait for `drained`. Ignored after the end. */
   send(event: StreamEvent): boolean;
-  /** Settles when there is room again, or nobody reads any more. */
+  /** Resolves when there is room again, or the client has disconnected. */
   drained(): Promise<void>;
   end(): void;
   /** Ends the stream with an `error` event. */
@@ -50,19 +50,19 @@ export interface EventSink {
 }
 
 /**
- * A stream whose source calls us, which costs no promise per event. `start` returns what stops the source;
- * it is called once, whether the source ended, failed, or the client left.
+ * An SSE response whose source pushes events, which costs no promise per event. `start` returns a function that stops the source; it is
+ * called once, after the source has ended or failed, or the client has disconnected.
  */
-export class EventFeed {
-  readonly start: (sink: EventSink) => () => void;
+export class EventStreamResponse {
+  readonly start: (sink: EventWriter) => () => void;
 
-  constructor(start: (sink: EventSink) => () => void) {
+  constructor(start: (sink: EventWriter) => () => void) {
     this.start = start;
   }
 }
 
 /** What a route of kind `sse` returns. */
-export type SseBody = AsyncIterable<StreamEvent> | EventFeed;
+export type SseBody = AsyncIterable<StreamEvent> | EventStreamResponse;
 
 /** What a route of kind `late` returns: JSON text that comes when it comes. A class, because a bare promise would be awaited. */
 export class DeferredResponse {

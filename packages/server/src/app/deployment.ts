@@ -1,6 +1,6 @@
 // Wiring of the deployment API: its services and handlers.
-import { ownerKey, type Access } from '../auth/authorization/authorizer.ts';
-import { Filter } from '../auth/authorization/access-filter.ts';
+import { ownerKey, type Authorizer } from '../auth/authorization/authorizer.ts';
+import { AccessFilter } from '../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { assistantHandlers } from '../deployment/assistants/assistant-handlers.ts';
 import type { AssistantService } from '../deployment/assistants/assistant-service.ts';
@@ -20,7 +20,7 @@ import { StateReader } from '../deployment/threads/state-reader.ts';
 import { StateService, type Updater } from '../deployment/threads/state-service.ts';
 import { threadHandlers } from '../deployment/threads/thread-handlers.ts';
 import { ThreadService } from '../deployment/threads/thread-service.ts';
-import { ThreadWatch } from '../deployment/threads/thread-watch.ts';
+import { ThreadEventStream } from '../deployment/threads/thread-event-stream.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
@@ -47,9 +47,10 @@ interface DeploymentParts {
 /** Of assistants only a user's own lend their configuration to an update, and default ones. */
 const updaterOf =
   (users: RunUsers) =>
-  ({ user }: Access): Updater => ({
+  ({ user }: Authorizer): Updater => ({
     keys: users.keys(user),
-    assistantAccess: user === undefined ? Filter.everything : Filter.parse({ [ownerKey]: user.identity }),
+    assistantAccess:
+      user === undefined ? AccessFilter.everything : AccessFilter.parse({ [ownerKey]: user.identity }),
   });
 
 export const createDeployment = async ({
@@ -71,8 +72,8 @@ export const createDeployment = async ({
   const threads = new ThreadService(storage, reader, states, dispatcher);
   const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
   const pruning = new PruneService(storage, threads);
-  const follower = new RunOutcomeReader({ storage, dispatcher, streams, tail, reader });
-  const canceller = new RunCanceller(storage.runs, dispatcher, follower, logger);
+  const outcomes = new RunOutcomeReader({ storage, dispatcher, streams, tail, reader });
+  const canceller = new RunCanceller(storage.runs, dispatcher, outcomes, logger);
   const runs = new RunService({
     storage,
     dispatcher,
@@ -83,10 +84,10 @@ export const createDeployment = async ({
     graphs: new Set(project.graphs.keys()),
   });
   const granter = new RunGranter(assistants.defaultIds);
-  const watch = new ThreadWatch({
+  const threadEvents = new ThreadEventStream({
     threads: storage.threads,
     runs: storage.runs,
-    follower,
+    outcomes,
     notifications,
     pollMs,
   });
@@ -95,7 +96,7 @@ export const createDeployment = async ({
     ...systemHandlers({ database: storage, readiness, metrics, facts }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
-    ...runHandlers({ runs, granter, follower, canceller, watch, log: storage.runLog }),
+    ...runHandlers({ runs, granter, outcomes, canceller, threadEvents, log: storage.runLog }),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),

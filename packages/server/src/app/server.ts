@@ -1,7 +1,7 @@
 // A whole server: database, services, HTTP; and back down again in reverse order.
 import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
-import { openAccess } from '../auth/authorization/authorizer.ts';
+import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
 import { exposeEnvironment } from '../config/environment.ts';
 import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
@@ -171,7 +171,7 @@ const createServerApp = (
     // A worker says how it is, and nothing more.
     routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
     handlers: services.handlers as Handlers<Routes>,
-    accessOf: (caller) => services.auth?.authorizer.accessOf(caller) ?? openAccess,
+    authorizerFor: (caller) => services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
     observe: (...request) => services.metrics.request(...request),
     authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
     openStream: (caller) => limits.openStream(caller),

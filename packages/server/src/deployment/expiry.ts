@@ -1,4 +1,4 @@
-// What goes by itself: the defaults of the project, and the tasks that see to it.
+// Expiry of threads and store items, and collection of blobs: the project's defaults and the periodic tasks.
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { PeriodicTask } from '../jobs/periodic-tasks.ts';
 import type { ExpiryDefaults, ExpiryStorage } from '../storage/deployment/expiry.ts';
@@ -9,9 +9,9 @@ type Sections = Pick<SvcJson['raw'], 'checkpointer' | 'store'>;
 const minuteMs = 60_000;
 const intervalMinutes = 5;
 const sweepLimit = 1_000;
-/** Items, which are small, and families of threads. */
+/** Items and blob spaces that one round handles. */
 const itemsMax = 5_000;
-const familiesMax = 100;
+const blobSpacesMax = 100;
 
 export const expiryDefaults = ({ checkpointer, store }: Sections): ExpiryDefaults => {
   const { strategy = 'delete', default_ttl: minutes } = checkpointer?.ttl ?? {};
@@ -44,8 +44,8 @@ export const expiryTasks = (
     {
       name: 'collect values',
       everyMs: minuteMs,
-      batch: familiesMax,
-      work: (signal) => pruning.collectValues(familiesMax, signal),
+      batch: blobSpacesMax,
+      work: (signal) => pruning.collectBlobs(blobSpacesMax, signal),
     },
   ];
 };

@@ -1,8 +1,8 @@
 import { Problem } from '@svc/contract/problem';
 
-/** What would be written would not be the caller's any more. */
+/** The error for a change after which the caller could no longer access the object. */
 export const outOfReach = (noun: string): Problem =>
   new Problem(
     'forbidden',
-    `The ${noun} would no longer pass the filter of its auth handler, by its new metadata.`,
+    `With its new metadata the ${noun} would not pass the filter of its auth handler.`,
   );

@@ -1,6 +1,6 @@
 import { Problem } from '@svc/contract/problem';
 
-/** For the rejection of a reading: undefined when what was to be read has gone. */
+/** A rejection handler: undefined for `not_found`, when the object was deleted meanwhile. */
 export const unlessGone = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
   return undefined;

@@ -2,8 +2,8 @@
 import { route } from '@svc/contract';
 import { z } from 'zod';
 import {
-  EventFeed,
-  type EventSink,
+  EventStreamResponse,
+  type EventWriter,
   type Handlers,
   DeferredResponse,
   RawJson,
@@ -106,7 +106,7 @@ export const testRoutes = {
 
 type TestHandlers = Handlers<typeof testRoutes>;
 
-const idle: SseBody = new EventFeed(() => () => undefined);
+const idle: SseBody = new EventStreamResponse(() => () => undefined);
 
 const defaults: TestHandlers = {
   getRun: ({ params }) =>
@@ -162,10 +162,14 @@ export const startTestApp = async (
 };
 
 /** A feed that a test writes to, and what became of it. */
-export const testFeed = (): { feed: EventFeed; sink: Promise<EventSink>; stopped: Promise<void> } => {
-  const sink = deferred<EventSink>();
+export const testFeed = (): {
+  feed: EventStreamResponse;
+  sink: Promise<EventWriter>;
+  stopped: Promise<void>;
+} => {
+  const sink = deferred<EventWriter>();
   const stopped = deferred<void>();
-  const feed = new EventFeed((given) => {
+  const feed = new EventStreamResponse((given) => {
     sink.resolve(given);
     return () => stopped.resolve();
   });

@@ -1,5 +1,5 @@
-// Periodic tasks and their leases; the id of a lease is the name of its task. Only the newest lease token of a task may
-// change its row.
+// Leases on periodic tasks (table `duties`), so that one node at a time performs each task. Every claim increases the task's lease
+// token; only the holder of the newest token can renew or finish the task.
 import type { Database } from './postgres/database.ts';
 import type { Lease } from './postgres/lease.ts';
 

@@ -1,4 +1,4 @@
-// All that the server asks of its store, by noun.
+// All SQL of the server, one object of functions per noun.
 import { defaultAnswerLimits } from './postgres/answer-limits.ts';
 import { apiKeyStorage, type ApiKeyStorage } from './auth/api-keys.ts';
 import { assistantStorage, type AssistantStorage } from './deployment/assistants.ts';
@@ -7,7 +7,7 @@ import { cronStorage, type CronStorage } from './deployment/crons.ts';
 import type { Database } from './postgres/database.ts';
 import { exportEstimates } from './exports/export-estimates.ts';
 import { exportLeaseStorage, type ExportLeaseStorage } from './exports/export-leases.ts';
-import { exportRunStorage, type ExportRunStorage } from './exports/export-runs.ts';
+import { partitionRunStorage, type PartitionRunStorage } from './exports/partition-runs.ts';
 import { exportStorage, type ExportStorage } from './exports/exports.ts';
 import { feedbackStorage, type FeedbackStorage } from './tracing/feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './deployment/run-leases.ts';
@@ -42,7 +42,7 @@ export interface Storage {
   deliveries: DeliveryStorage;
   health: DatabaseHealth;
   exports: ExportStorage;
-  exportRuns: ExportRunStorage;
+  partitionRuns: PartitionRunStorage;
   exportEstimates: ReturnType<typeof exportEstimates>;
   exportLeases: ExportLeaseStorage;
   destinations: DestinationStorage;
@@ -61,7 +61,7 @@ export interface Storage {
   tracePartitions: TracePartitionStorage;
   workers: WorkerStorage;
   workspaces: WorkspaceStorage;
-  /** Answers once the database has answered. */
+  /** Resolves when the database has answered a trivial query. */
   ping(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   deliveries: deliveryStorage(db),
   health: databaseHealth(db),
   exports: exportStorage(db),
-  exportRuns: exportRunStorage(db),
+  partitionRuns: partitionRunStorage(db),
   exportEstimates: exportEstimates(db),
   exportLeases: exportLeaseStorage(db),
   destinations: destinationStorage(db),

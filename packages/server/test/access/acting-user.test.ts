@@ -232,7 +232,7 @@ it('give a stock client with a credential its own threads', async () => {
 it("nodes with different encryption keys do not share a database, since they cannot decrypt each other's users", async () => {
   const other = { encryptionKey: 'b'.repeat(64) };
   await expect(startTestServer({ project, database: server.database, settings: other })).rejects.toThrow(
-    /sealed with key \w+, and this server has key \w+/,
+    /encrypted with key \w+, but this server has key \w+/,
   );
 });
 

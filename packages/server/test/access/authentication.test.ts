@@ -24,7 +24,7 @@ describe('an auth file', () => {
     [
       'whose export is not an Auth object',
       'export const auth = { authenticate: () => 1 };',
-      /is no Auth object/,
+      /is not an Auth object/,
     ],
     [
       'without authenticate',

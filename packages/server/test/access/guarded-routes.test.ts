@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import { systemRoutes, threadRoutes, type Routes } from '@svc/contract';
 import { expect, it } from 'vitest';
-import { Authorizer } from '../../src/auth/authorization/authorizer.ts';
+import { AuthHandlers } from '../../src/auth/authorization/authorizer.ts';
 import type { Handlers } from '../../src/api/handlers.ts';
 import { createApp } from '../../src/http/server/app.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 
 const logger = pino({ enabled: false });
 const user = { identity: 'ann', is_authenticated: true, display_name: 'ann', permissions: [] };
-const authorizer = new Authorizer({ handlers: new Map(), isLenient: true, timeoutMs: 100 });
+const authHandlers = new AuthHandlers({ handlers: new Map(), isLenient: true, timeoutMs: 100 });
 const parsing = createParsing(1_000_000, logger);
 const guarded = {
   authenticate: () => ({ user, countedAs: 'ann' }),
-  accessOf: authorizer.accessOf.bind(authorizer),
+  authorizerFor: authHandlers.authorizerFor.bind(authHandlers),
 };
 
 it('the response of a route without an authorization check is not sent', async () => {

@@ -6,7 +6,7 @@ import type { AssistantRow } from '../../src/storage/deployment/assistants.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { newRun } from '../runs/run-rows.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
-import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 
 const graphs = new Map<string, { description?: string }>([
@@ -29,7 +29,7 @@ beforeEach(async () => {
   assistants = new AssistantService(storage, graphs);
 });
 
-const unrestricted = { creatable: Filter.everything, readable: everyRow };
+const unrestricted = { creatable: AccessFilter.everything, readable: everyRow };
 
 const make = (fields: Partial<AssistantRow> = {}): Promise<AssistantRow> =>
   assistants.create({ graph_id: 'one', if_exists: 'raise', ...fields }, unrestricted);

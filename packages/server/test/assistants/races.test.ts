@@ -1,7 +1,7 @@
 // Concurrent changes, deletions and uses of assistants.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { AssistantService } from '../../src/deployment/assistants/assistant-service.ts';
 import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const unrestricted = { creatable: Filter.everything, readable: everyRow };
+const unrestricted = { creatable: AccessFilter.everything, readable: everyRow };
 const make = async (): Promise<string> =>
   (await assistants.create({ graph_id: 'one', if_exists: 'raise' }, unrestricted)).assistant_id;
 

@@ -129,7 +129,7 @@ describe.runIf(isRoot)('a data folder', () => {
       await using svc = start(disk.dir, env);
       const { code, stderr } = await svc.exit;
       expect(stderr).toBe(
-        `svc: The data folder ${disk.dir} is on a read-only file system: mount it for writing, ` +
+        `svc: The data folder ${disk.dir} is on a read-only file system: mount it writable, ` +
           `or choose another folder with --data-dir\n  because: EROFS: read-only file system, open '${disk.dir}/admin-key'\n`,
       );
       expect(code).toBe(1);
@@ -158,7 +158,7 @@ describe.runIf(isRoot)('a data folder', () => {
       await using svc = start(disk.dir);
       const { code, stderr } = await svc.exit;
       expect(stderr).toContain(
-        `svc: The disk of the data folder ${disk.dir} is full (0 of 100 MB are free): make room`,
+        `svc: The disk of the data folder ${disk.dir} is full (0 of 100 MB are free): free some space`,
       );
       expect(code).toBe(1);
     }

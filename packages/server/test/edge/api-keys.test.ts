@@ -34,7 +34,7 @@ describe('a server with API keys', () => {
       expect(refused.status).toBe(401);
       expect(JSON.parse(refused.body)).toMatchObject({
         code: 'unauthenticated',
-        message: 'This server asks for an API key: send it as x-api-key.',
+        message: 'This server requires an API key in the header x-api-key.',
       });
     },
   );

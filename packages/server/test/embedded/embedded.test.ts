@@ -165,7 +165,7 @@ describe('the embedded PostgreSQL', () => {
     await mkdir(host);
     await chmod(host, 0o777);
     await expect(openEmbedded({ dataDir: long })).rejects.toThrow(
-      /belongs to someone else or is open to others/,
+      /belongs to another user or is accessible to others/,
     );
     await rm(host, { recursive: true });
   });

@@ -248,7 +248,7 @@ describe('an exporter that continues after its lease has ended', () => {
       await addRuns(db, place, { start: firstDay, count: 250 });
       const id = await newExport(db, place);
       const leases = exportLeaseStorage(db);
-      const { claimed } = await leases.claimRuns(1, 3_600_000, {
+      const { claimed } = await leases.claimPartitionRuns(1, 3_600_000, {
         runsPerExport: 45,
         exportsPerWorkspace: 15,
       });

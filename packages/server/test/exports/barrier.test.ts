@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql, type Place } from './export-tables.ts';
 
@@ -22,10 +22,10 @@ afterEach(async () => {
 
 const claim = async (): Promise<number> => {
   const limits = { runsPerExport: 45, exportsPerWorkspace: 15 };
-  return (await exportLeaseStorage(database).claimRuns(1, 60_000, limits)).claimed.length;
+  return (await exportLeaseStorage(database).claimPartitionRuns(1, 60_000, limits)).claimed.length;
 };
 
-const newRun = (): RunWrite => ({
+const newRun = (): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: 0,

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compression, FormatVersion } from '@svc/contract';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
 
@@ -22,10 +22,10 @@ const tenant_id = randomUUID();
 const start = Date.now() - 1_000_000;
 
 /** Creates a project with the given number of trace runs. */
-const fill = async (count: number, fields: (index: number) => RunWrite['fields']): Promise<string> => {
+const fill = async (count: number, fields: (index: number) => TraceWrite['fields']): Promise<string> => {
   const session_id = randomUUID();
   for (let from = 0; from < count; from += 1_000) {
-    const runs = Array.from({ length: Math.min(1_000, count - from) }, (_, index): RunWrite => ({
+    const runs = Array.from({ length: Math.min(1_000, count - from) }, (_, index): TraceWrite => ({
       id: randomUUID(),
       rank: 0,
       patched: 0,

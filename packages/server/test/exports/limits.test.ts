@@ -1,7 +1,7 @@
 // Limits and order of exports and partition runs: in the database, with several concurrent workers.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type ClaimedRun,
+  type ClaimedPartitionRun,
   exportLeaseStorage,
   type ExportLeaseStorage,
 } from '../../src/storage/exports/export-leases.ts';
@@ -25,9 +25,9 @@ beforeEach(async () => {
 
 const defaultLimits = { runsPerExport: 45, exportsPerWorkspace: 15 };
 const leaseMs = 60_000;
-const claim = async (count: number, limits = defaultLimits): Promise<ClaimedRun[]> =>
-  (await leases.claimRuns(count, leaseMs, limits)).claimed;
-const exportsOf = (claimed: ClaimedRun[]): string[] => claimed.map(({ export: of }) => of.id);
+const claim = async (count: number, limits = defaultLimits): Promise<ClaimedPartitionRun[]> =>
+  (await leases.claimPartitionRuns(count, leaseMs, limits)).claimed;
+const exportsOf = (claimed: ClaimedPartitionRun[]): string[] => claimed.map(({ export: of }) => of.id);
 
 describe('limits of exports', () => {
   it('hold with four workers and forty exports, which start in the order of their creation', async () => {
@@ -58,9 +58,10 @@ describe('limits of exports', () => {
         );
         most.exports = Math.max(most.exports, now?.exports ?? 0);
         most.runs = Math.max(most.runs, now?.runs ?? 0);
-        for (const { lease } of claimed.slice(0, 14)) expect(await leases.completeRun(lease)).toBe(true);
+        for (const { lease } of claimed.slice(0, 14))
+          expect(await leases.completePartitionRun(lease)).toBe(true);
         // Some take longer.
-        void Promise.all(claimed.slice(14).map(({ lease }) => leases.completeRun(lease)));
+        void Promise.all(claimed.slice(14).map(({ lease }) => leases.completePartitionRun(lease)));
         left -= claimed.length;
         for (const { lease } of (await leases.claimManifests(4, leaseMs)).claimed)
           expect(await leases.completeExport(lease, '{}')).toBe(true);
@@ -99,7 +100,7 @@ describe('limits of exports', () => {
       `select id, lease_token from export_runs where export_id = $1 and status = 'RUNNING' limit 1`,
       [id],
     );
-    await leases.completeRun({ tenant_id: place.tenant_id, task: 'run', ...run! });
+    await leases.completePartitionRun({ tenant_id: place.tenant_id, task: 'run', ...run! });
     expect(await claim(64)).toHaveLength(1);
   });
 
@@ -137,7 +138,7 @@ describe('limits of exports', () => {
     for (let turn = 0; turn < 6; turn++) {
       const [run] = await claim(1);
       served.push(run!.export.id);
-      await leases.completeRun(run!.lease);
+      await leases.completePartitionRun(run!.lease);
     }
     expect(served).toEqual([first, second, first, second, first, second]);
   });
@@ -146,7 +147,7 @@ describe('limits of exports', () => {
     await newExport(db, place);
     await sql(db, 'vacuum analyze exports');
     for (let count = 0; count < 4; count++) await newExport(db, place);
-    for (const { lease } of await claim(5)) await leases.completeRun(lease);
+    for (const { lease } of await claim(5)) await leases.completePartitionRun(lease);
     for (const due of [1, 3, 1])
       expect((await leases.claimManifests(due, leaseMs)).claimed).toHaveLength(due);
     expect((await leases.claimManifests(1, leaseMs)).claimed).toEqual([]);

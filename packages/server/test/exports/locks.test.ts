@@ -20,7 +20,7 @@ it.each(['fails for good', 'is released for the fifth time'])(
   async (how) => {
     const leases = exportLeaseStorage(db);
     const id = await newExport(db, await newPlace(db), { days: 2 });
-    const { claimed } = await leases.claimRuns(2, 60_000, limits);
+    const { claimed } = await leases.claimPartitionRuns(2, 60_000, limits);
     await sql(db, 'update export_runs set reclaims = 4 where export_id = $1', [id]);
     const [first, last] = claimed
       .map(({ lease }) => lease)

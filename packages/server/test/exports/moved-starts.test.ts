@@ -6,7 +6,7 @@ import { exportStorage } from '../../src/storage/exports/exports.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
 import { exactTime } from '../../src/storage/postgres/exact-time.ts';
 import { startTimeBit, sentStartBit } from '../../src/storage/tracing/trace-columns.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { exportRows, type ExportPage, type RowPlace } from '../../src/storage/exports/export-rows.ts';
 import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
 import { readFilter } from '../../src/tracing/filter/read-filter.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const at = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
 
-const runOf = (session_id: string, startMs: number): RunWrite => ({
+const runOf = (session_id: string, startMs: number): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: sentStartBit,
@@ -42,7 +42,7 @@ const runOf = (session_id: string, startMs: number): RunWrite => ({
 });
 
 let rank = 1;
-const moved = (run: RunWrite, startMs: number): RunWrite => ({
+const moved = (run: TraceWrite, startMs: number): TraceWrite => ({
   ...run,
   rank: ++rank,
   patched: startTimeBit | sentStartBit,
@@ -51,7 +51,7 @@ const moved = (run: RunWrite, startMs: number): RunWrite => ({
   fields: {},
 });
 
-const store = (tenant_id: string, runs: readonly RunWrite[]): Promise<boolean> =>
+const store = (tenant_id: string, runs: readonly TraceWrite[]): Promise<boolean> =>
   traceStorage(database).ingest(tenant_id, runs, [], daysKept);
 
 /** The scope of an export that is created now. */
@@ -78,7 +78,7 @@ describe('a trace run whose start time changes during an export', () => {
     let scope = newScope({ condition });
     const [first, second, third, fourth] = [0, 10_000, 20_000, 30_000].map((ms) =>
       runOf(scope.session_id, today + ms),
-    ) as [RunWrite, RunWrite, RunWrite, RunWrite];
+    ) as [TraceWrite, TraceWrite, TraceWrite, TraceWrite];
     await store(scope.tenant_id, [first, second, third, fourth]);
     scope = await made(scope);
     const limits = { ...defaultLimits, pageRows: 1, fileBytes: 1 };

@@ -1,7 +1,7 @@
 // Attempts, their errors and delays, timeouts, and partition runs of lost workers: in the database.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type ClaimedRun,
+  type ClaimedPartitionRun,
   exportLeaseStorage,
   type ExportLeaseStorage,
 } from '../../src/storage/exports/export-leases.ts';
@@ -23,8 +23,8 @@ beforeEach(async () => void (await sql(db, 'delete from exports')));
 /** The default settings. */
 const rules = { retries: 20, delayMs: 30_000 };
 const times = { timeoutMs: 72 * 3_600_000, runTimeoutMs: 4 * 3_600_000 };
-const claim = async (): Promise<ClaimedRun | undefined> =>
-  (await leases.claimRuns(1, 60_000, { runsPerExport: 45, exportsPerWorkspace: 15 })).claimed[0];
+const claim = async (): Promise<ClaimedPartitionRun | undefined> =>
+  (await leases.claimPartitionRuns(1, 60_000, { runsPerExport: 45, exportsPerWorkspace: 15 })).claimed[0];
 const due = (): Promise<unknown> =>
   sql(db, `update export_runs set not_before = now() where status = 'CREATED'`);
 
@@ -157,7 +157,7 @@ describe('an attempt that exceeds its time limit', () => {
     expect(await statusOf(db, id)).toBe('TIMEDOUT');
     expect(await claim()).toBeUndefined();
     expect((await eventsOf(db, id)).at(-1)).toBe('timed_out');
-    const errors = { retry_0: 'The export took longer than it may (SVC_EXPORT_TIMEOUT is 72:00:00)' };
+    const errors = { retry_0: 'The export exceeded its time limit (SVC_EXPORT_TIMEOUT is 72:00:00)' };
     expect((await runsOf(db, id)).map((run) => run.errors)).toEqual([errors, errors]);
     const [row] = await sql(db, 'select error from exports where id = $1', [id]);
     expect(row).toEqual({ error: errors.retry_0 });
@@ -174,15 +174,15 @@ describe('an attempt that exceeds its time limit', () => {
       );
     await passes('4 h');
     expect(await leases.sweep(times, rules)).toBe(0);
-    expect(await leases.startRun(lease)).toBe(true);
+    expect(await leases.startPartitionRun(lease)).toBe(true);
     await passes('3 h 59 min');
     // A repeated report changes nothing.
-    expect(await leases.startRun(lease)).toBe(true);
+    expect(await leases.startPartitionRun(lease)).toBe(true);
     expect(await leases.sweep(times, rules)).toBe(0);
     await passes('1 min');
     expect(await leases.sweep(times, rules)).toBe(1);
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
-    expect(await leases.startRun(lease)).toBe(false);
+    expect(await leases.startPartitionRun(lease)).toBe(false);
   });
 
   it('is also retried when its exporter never starts', async () => {

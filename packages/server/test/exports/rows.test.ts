@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
 import { readFilter } from '../../src/tracing/filter/read-filter.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
 
@@ -25,7 +25,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const at = (ms: number, micros = 0): string =>
   `${new Date(ms).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
 
-const runOf = (session_id: string, start_time: string, fields: RunWrite['fields'] = {}): RunWrite => ({
+const runOf = (session_id: string, start_time: string, fields: TraceWrite['fields'] = {}): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: 0,
@@ -35,7 +35,7 @@ const runOf = (session_id: string, start_time: string, fields: RunWrite['fields'
   fields: { session_id, ...fields },
 });
 
-const store = (tenant_id: string, runs: readonly RunWrite[]): Promise<boolean> =>
+const store = (tenant_id: string, runs: readonly TraceWrite[]): Promise<boolean> =>
   traceStorage(database).ingest(tenant_id, runs, [], 400);
 
 const newScope = (more: Partial<RowScope> = {}): RowScope =>
@@ -47,7 +47,7 @@ const idsIn = async (files: readonly WrittenFile[]): Promise<unknown[]> => {
   return contents.flatMap(({ rows }) => rows.map((row) => row['id']));
 };
 
-const inOrder = (a: RunWrite, b: RunWrite): number => {
+const inOrder = (a: TraceWrite, b: TraceWrite): number => {
   const [one, other] = [`${a.start_time} ${a.id}`, `${b.start_time} ${b.id}`];
   return one < other ? -1 : one > other ? 1 : 0;
 };

@@ -34,9 +34,12 @@ const spawnAll = async (unfinished = 15): Promise<number> => {
   return total;
 };
 const finish = (status: 'COMPLETED' | 'destination' | 'error') => async (): Promise<void> => {
-  const { claimed } = await leases.claimRuns(64, 60_000, { runsPerExport: 45, exportsPerWorkspace: 15 });
+  const { claimed } = await leases.claimPartitionRuns(64, 60_000, {
+    runsPerExport: 45,
+    exportsPerWorkspace: 15,
+  });
   for (const { lease } of claimed)
-    if (status === 'COMPLETED') await leases.completeRun(lease);
+    if (status === 'COMPLETED') await leases.completePartitionRun(lease);
     else await leases.fail(lease, { cause: status, message: 'AccessDenied' }, { retries: 0, delayMs: 0 });
   for (const { lease } of (await leases.claimManifests(64, 60_000)).claimed)
     await leases.completeExport(lease, '{}');

@@ -160,7 +160,7 @@ const create = (tenant: number, days: number): Command =>
 
 const claim = (count: number): Command =>
   command(`claim(${count})`, async (model) => {
-    const { claimed } = await leases.claimRuns(count, 3_600_000, limits);
+    const { claimed } = await leases.claimPartitionRuns(count, 3_600_000, limits);
     // Which of the claimable runs are claimed is a matter of fairness, tested elsewhere; here only their number counts.
     let room = 0;
     for (const tenant of places.keys()) {
@@ -247,7 +247,7 @@ const complete = (pick: number): Command =>
     const [of, run] = findRun(model, lease)!;
     const isMine = run.token === lease.lease_token;
     const isHeld = isMine && run.status === 'RUNNING' && !run.isExpired;
-    expect(await leases.completeRun(lease)).toBe(isHeld || (isMine && run.status === 'COMPLETED'));
+    expect(await leases.completePartitionRun(lease)).toBe(isHeld || (isMine && run.status === 'COMPLETED'));
     if (isHeld) {
       run.status = 'COMPLETED';
       if ([...of.runs.values()].every(({ status }) => status === 'COMPLETED'))

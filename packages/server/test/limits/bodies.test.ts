@@ -245,7 +245,7 @@ describe('a body of the deployment API', () => {
     const { status, text } = await deployment('PUT', '/store/items', item({ text: 'x'.repeat(5_000_000) }));
     expect([status, JSON.parse(text)]).toMatchObject([
       413,
-      { message: expect.stringContaining('1000000 is the limit') as string },
+      { message: expect.stringContaining('the limit is 1000000') as string },
     ]);
     const value = { text: 'x'.repeat(900_000) };
     expect(await deployment('PUT', '/store/items', item(value))).toMatchObject({ status: 204 });

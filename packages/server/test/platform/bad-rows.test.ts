@@ -5,7 +5,7 @@ import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, runsOf, sql } from '../exports/export-tables.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 const daysKept = 30;
 const start = new Date(Date.now() - 3_600_000);
 
-const traceRun = (id: string, fields: RunWrite['fields']): RunWrite => ({
+const traceRun = (id: string, fields: TraceWrite['fields']): TraceWrite => ({
   id,
   rank: 0,
   patched: 0,
@@ -103,7 +103,7 @@ describe('exports', () => {
     const ids = [await newExport(db, place), await newExport(db, place), await newExport(db, place)];
     const leases = exportLeaseStorage(db);
     await sql(db, `update exports set created_at = now() - interval '1 hour'`);
-    expect((await leases.claimRuns(3, 60_000, limits)).claimed).toHaveLength(3);
+    expect((await leases.claimPartitionRuns(3, 60_000, limits)).claimed).toHaveLength(3);
     for (const [at, id] of ids.entries())
       await sql(
         db,
@@ -112,7 +112,7 @@ describe('exports', () => {
       );
     await breakExport(ids[0] ?? '');
     const times = { timeoutMs: 3_600_000, runTimeoutMs: 3_600_000 };
-    await expect(leases.sweep(times, retry)).rejects.toThrow(/^1 of 3 .*could not be settled$/);
+    await expect(leases.sweep(times, retry)).rejects.toThrow(/^1 of 3 .*could not be updated$/);
     const rows = await sql<{ id: string; status: string }>(db, 'select id, status from exports');
     expect(new Map(rows.map(({ id, status }) => [id, status]))).toEqual(
       new Map(ids.map((id, at) => [id, at === 0 ? 'RUNNING' : 'TIMEDOUT'])),
@@ -146,9 +146,9 @@ describe('exports', () => {
     const id = await newExport(db, place);
     const leases = exportLeaseStorage(db);
     await sql(db, `update exports set created_at = now() - interval '1 hour'`);
-    const [first] = (await leases.claimRuns(1, 60_000, limits)).claimed;
+    const [first] = (await leases.claimPartitionRuns(1, 60_000, limits)).claimed;
     expect(await leases.requeue(first!.lease, 'lost\0here', retry)).toBe(true);
-    const [second] = (await leases.claimRuns(1, 60_000, limits)).claimed;
+    const [second] = (await leases.claimPartitionRuns(1, 60_000, limits)).claimed;
     expect(await leases.fail(second!.lease, { cause: 'error', message: 'a\0b' }, retry)).toBe('FAILED');
     expect((await runsOf(db, id))[0]?.errors).toEqual({ retry_0: 'a\ufffdb' });
   });

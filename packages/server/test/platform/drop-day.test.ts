@@ -6,7 +6,7 @@ import {
   tracePartitionStorage,
   type TracePartitionStorage,
 } from '../../src/storage/tracing/trace-partitions.ts';
-import { traceStorage, type RunWrite } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 import { untilOneWaits } from '../lock-waiters.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const daysAgo = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
 
-const newRun = (start_time: string): RunWrite => ({
+const newRun = (start_time: string): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: 0,
@@ -37,7 +37,7 @@ const newRun = (start_time: string): RunWrite => ({
   fields: { name: 'x', session_id: tenant_id },
 });
 
-const store = (runs: RunWrite[], daysKept = 30): Promise<unknown> =>
+const store = (runs: TraceWrite[], daysKept = 30): Promise<unknown> =>
   traceStorage(database).ingest(tenant_id, runs, [], daysKept);
 
 interface Reader {

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EvaluatedRun, holds } from '../../src/tracing/filter/evaluate.ts';
 import { readFilter } from '../../src/tracing/filter/read-filter.ts';
-import type { RunCondition } from '../../src/storage/tracing/trace-condition.ts';
+import type { TraceRunCondition } from '../../src/storage/tracing/trace-condition.ts';
 import { toExactJson, toExactText } from '../../src/storage/postgres/exact-text.ts';
-import type { RunListFilter } from '../../src/storage/tracing/trace-search.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
+import type { TraceRunListFilter } from '../../src/storage/tracing/trace-search.ts';
+import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let database: TestDatabase;
@@ -97,7 +97,7 @@ const toRun = (made: Omit<MadeRun, 'id' | 'status' | 'thread_id'>): MadeRun => (
 const asText = (value: string | number | null): string | null =>
   value === null ? null : toExactText(String(value));
 
-const toWrite = (made: MadeRun): RunWrite => {
+const toWrite = (made: MadeRun): TraceWrite => {
   const {
     id: run_id,
     start_time,
@@ -233,8 +233,8 @@ const { filter } = fc.letrec<{ filter: string }>((tie) => ({
   ),
 }));
 
-const found = async (tenant_id: string, condition: RunCondition): Promise<string[]> => {
-  const filter: RunListFilter = {
+const found = async (tenant_id: string, condition: TraceRunCondition): Promise<string[]> => {
+  const filter: TraceRunListFilter = {
     tenant_id,
     session_ids: null,
     trace_id: null,

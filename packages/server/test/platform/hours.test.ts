@@ -12,10 +12,10 @@ import {
   type TraceHourStorage,
 } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { sumRuns } from '../../src/storage/tracing/trace-sums.ts';
-import type { RunSums } from '../../src/storage/tracing/run-sums.ts';
-import type { RunScope } from '../../src/storage/tracing/trace-scope.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
+import { sumTraceRuns } from '../../src/storage/tracing/trace-sums.ts';
+import type { TraceRunSums } from '../../src/storage/tracing/trace-run-sums.ts';
+import type { TraceRunScope } from '../../src/storage/tracing/trace-scope.ts';
+import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const daysKept = 30;
@@ -64,12 +64,12 @@ const ids = (count: number): string[] => Array.from({ length: count }, () => ran
 const newNames = (): Names => ({ tenant_id: randomUUID(), runs: ids(runsMax), projects: ids(projects) });
 
 let writes = 0;
-const toWrite = (generated: GeneratedWrite, { runs, projects: sessions }: Names): RunWrite => {
+const toWrite = (generated: GeneratedWrite, { runs, projects: sessions }: Names): TraceWrite => {
   const start = generated.start === null ? null : Date.parse(at(generated.start));
   const after = (seconds: number | null): string | null =>
     start === null || seconds === null ? null : new Date(start + seconds * 1_000).toISOString();
   const tokens = generated.tokens === null ? null : String(generated.tokens);
-  const fields: RunWrite['fields'] = {
+  const fields: TraceWrite['fields'] = {
     session_id: generated.project === null ? null : (sessions[generated.project] ?? null),
     parent_run_id:
       generated.parent === null || generated.parent === generated.run
@@ -104,7 +104,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('fold' as const) },
 );
 
-const exact = (sums: RunSums): Partial<RunSums> => {
+const exact = (sums: TraceRunSums): Partial<TraceRunSums> => {
   const { latency_p50: _, latency_p99: __, first_token_p50: ___, first_token_p99: ____, ...rest } = sums;
   return rest;
 };
@@ -128,12 +128,12 @@ const expectSame = async ({ tenant_id, projects: all }: Names, span: Span = [0, 
         start_time: since === null ? undefined : at(since),
         end_time: until === null ? undefined : at(until),
       });
-      const [found, wanted] = [await byHour(scope), await sumRuns(database, scope)];
+      const [found, wanted] = [await byHour(scope), await sumTraceRuns(database, scope)];
       expect(exact(found)).toEqual(exact(wanted));
     }
 };
 
-const byHour = (scope: RunScope): Promise<RunSums> => {
+const byHour = (scope: TraceRunScope): Promise<TraceRunSums> => {
   if (!isByHour(scope)) throw new Error('the scope has conditions other than projects and times');
   return sumHours(database, scope);
 };
@@ -223,7 +223,7 @@ describe('hourly sums', () => {
         }));
         await traces.ingest(names.tenant_id, runs, [], daysKept);
         const scope = toScope(names.tenant_id, { session: [names.projects[0] ?? ''] });
-        const [found, wanted] = [await byHour(scope), await sumRuns(database, scope)];
+        const [found, wanted] = [await byHour(scope), await sumTraceRuns(database, scope)];
         for (const name of ['latency_p50', 'latency_p99', 'first_token_p50', 'first_token_p99'] as const)
           expect(Math.abs((found[name] ?? 0) / (wanted[name] ?? 0) - 1)).toBeLessThanOrEqual(0.01);
       }),

@@ -264,7 +264,7 @@ describe('the key of SVC_BOOTSTRAP_API_KEY', () => {
     const [first] = await keys.list(null);
     await keys.revoke(first?.id ?? '', null);
     expect(await start(db, given('first'))).toEqual([
-      `The key of SVC_BOOTSTRAP_API_KEY was revoked (API key ${first?.id}) and does not hold: set another one.`,
+      `The key of SVC_BOOTSTRAP_API_KEY was revoked (API key ${first?.id}) and is not valid: set another one.`,
     ]);
     await start(db, given('second'));
     await start(db, given('first'));

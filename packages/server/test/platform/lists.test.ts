@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultAnswerLimits } from '../../src/storage/postgres/answer-limits.ts';
-import type { RunListFilter } from '../../src/storage/tracing/trace-search.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
+import type { TraceRunListFilter } from '../../src/storage/tracing/trace-search.ts';
+import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let database: TestDatabase;
@@ -43,7 +43,7 @@ const listed = fc.record({
   inputBytes: fc.constantFrom(2, 500, 5_000),
 });
 
-const toWrite = ({ id, start_time, ...fields }: Listed): RunWrite => ({
+const toWrite = ({ id, start_time, ...fields }: Listed): TraceWrite => ({
   id,
   rank: 0,
   patched: 0,
@@ -105,7 +105,7 @@ describe('a list of runs', () => {
             )
             .toSorted((a, b) => (query.order === 'desc' ? inOrder(a, b) : inOrder(b, a)));
           const found: string[] = [];
-          for (let after: RunListFilter['after'] = null; ;) {
+          for (let after: TraceRunListFilter['after'] = null; ;) {
             const filter = {
               tenant_id,
               session_ids: query.project,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
 import { modelPriceStorage } from '../../src/storage/tracing/model-prices.ts';
-import type { RunWrite } from '../../src/storage/tracing/traces.ts';
+import type { TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { eventually } from '../eventually.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 
@@ -66,7 +66,7 @@ describe('price lookups', () => {
       },
     };
     const prices = new PriceService(counting);
-    const runs = Array.from({ length: 300 }, (_, at): RunWrite => ({
+    const runs = Array.from({ length: 300 }, (_, at): TraceWrite => ({
       id: randomUUID(),
       rank: 0,
       patched: 0,

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { PriceService } from '../../src/tracing/prices/price-service.ts';
 import { modelPriceStorage, type ModelPriceStorage } from '../../src/storage/tracing/model-prices.ts';
-import type { RunWrite } from '../../src/storage/tracing/traces.ts';
+import type { TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase } from '../database.ts';
 import { sql } from '../exports/export-tables.ts';
 
-const newRun = (): RunWrite => ({
+const newRun = (): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: 0,

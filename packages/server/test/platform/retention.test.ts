@@ -4,7 +4,7 @@ import { traceTasks } from '../../src/tracing/traces/trace-tasks.ts';
 import { projectStorage } from '../../src/storage/tracing/projects.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
 import { tracePartitionStorage } from '../../src/storage/tracing/trace-partitions.ts';
-import { traceStorage, type RunWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
+import { traceStorage, type TraceWrite, type TraceStorage } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 const tenant_id = randomUUID();
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const newRun = (start_time: string | null): RunWrite => ({
+const newRun = (start_time: string | null): TraceWrite => ({
   id: randomUUID(),
   rank: 0,
   patched: 0,
@@ -105,7 +105,7 @@ describe('traces', () => {
     const good = newRun(daysAgo(0));
     const file = { name: 'notes.txt', content_type: 'text/plain', content: Buffer.from('a') };
     for (const start_time of [null, expired.start_time]) {
-      const patch: RunWrite = { ...expired, rank: 1, writes: ['2'], start_time };
+      const patch: TraceWrite = { ...expired, rank: 1, writes: ['2'], start_time };
       const files = [expired, good].map((run) => ({ ...file, run_id: run.id }));
       await traces.ingest(tenant_id, [patch, good], files, 10);
     }

@@ -358,7 +358,7 @@ describe('a state update', () => {
       blobs: [],
       checkpoints: [],
       writes: [],
-      shapes: [],
+      summaries: [],
       events: [],
       endings: [],
     };

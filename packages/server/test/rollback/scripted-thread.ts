@@ -27,7 +27,7 @@ const none: CheckpointBatch = {
   blobs: [],
   checkpoints: [],
   writes: [],
-  shapes: [],
+  summaries: [],
   events: [],
   endings: [],
 };

@@ -192,7 +192,7 @@ describe('cancelling', () => {
     expect(body).toMatchObject({
       code: 'not_found',
       detail: [
-        { loc: ['body', 'run_ids', 0], msg: `Run ${over.run_id} is over`, type: 'over' },
+        { loc: ['body', 'run_ids', 0], msg: `Run ${over.run_id} has ended`, type: 'over' },
         {
           loc: ['body', 'run_ids', 1],
           msg: `Run ${run_ids[1]} was not found on this thread`,

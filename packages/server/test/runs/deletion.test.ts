@@ -44,7 +44,7 @@ describe('a run', () => {
   /** Checkpoints in the order in which they are created. */
   const ids = [1, 2, 3].map((at) => `00000000-0000-6000-8000-00000000000${at}`) as [string, string, string];
   const [his, first, second] = ids;
-  const emptyBatch = { blobs: [], writes: [], shapes: [], events: [] };
+  const emptyBatch = { blobs: [], writes: [], summaries: [], events: [] };
 
   /** One flush of an executor: a checkpoint after another one and, optionally, the end of the run. */
   const flush = async (

@@ -58,7 +58,7 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
     blobs: [],
     checkpoints: [],
     writes: [],
-    shapes: [],
+    summaries: [],
     events: Array.from({ length }, (_, at) => ({
       owner,
       first_id: at,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import { RunUsers } from '../../src/auth/sealed-users/run-users.ts';
 import { RunService, type GrantedRun } from '../../src/deployment/runs/run-service.ts';
 import type { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
@@ -81,7 +81,12 @@ const granted = (): GrantedRun => ({
     keep: false,
     webhook: null,
   },
-  grant: { run_id: randomUUID(), access: Filter.everything, assistantAccess: everyRow, user: undefined },
+  grant: {
+    run_id: randomUUID(),
+    access: AccessFilter.everything,
+    assistantAccess: everyRow,
+    user: undefined,
+  },
 });
 
 describe('the lease of a run that is created by a retried statement', () => {

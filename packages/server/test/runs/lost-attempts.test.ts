@@ -128,7 +128,7 @@ describe('a lost lease', () => {
       blobs: [],
       checkpoints: [],
       writes: [],
-      shapes: [],
+      summaries: [],
       events: [],
       endings: [],
     };
@@ -201,15 +201,15 @@ describe('a lost lease', () => {
     expect(await last('gone')).toMatchObject({
       worker: 'gone',
       lease_token: 1,
-      message: matching(`worker ${worker.worker_id} has gone$`),
+      message: matching(`worker ${worker.worker_id} is unknown$`),
     });
     expect(await last('alive')).toMatchObject({
       worker: 'alive',
-      message: matching('worker host:7 lives, and was too slow$'),
+      message: matching('worker host:7 is alive, and was too slow$'),
     });
     expect(await last('silent')).toMatchObject({
       worker: 'silent',
-      message: matching('worker host:7 was last heard of 9\\.\\d s ago$'),
+      message: matching('worker host:7 last reported itself 9\\.\\d s ago$'),
     });
   });
 
@@ -227,7 +227,9 @@ describe('a lost lease', () => {
       {
         attempt: 1,
         charged: false,
-        message: expect.stringMatching(/has gone\. It says: this process stood still for 40\.0 s$/) as string,
+        message: expect.stringMatching(
+          /is unknown\. It says: this process stood still for 40\.0 s$/,
+        ) as string,
       },
     ]);
     await worker.end(again!);

@@ -74,7 +74,7 @@ describe('a server on a database with few connections', () => {
   it('reports at startup what to change when there are too few', async () => {
     await admin.query(`alter role ${name} connection limit 14`);
     await expect(start({})).rejects.toThrow(
-      'This server needs 17 connections to PostgreSQL or more, and may have 14: raise max_connections by 3 ' +
+      'This server needs at least 17 connections to PostgreSQL, and only 14 are allowed: raise max_connections by 3 ' +
         '(or the limit of the role or the database), or lower SVC_EXECUTORS (2) or SVC_EXPORT_SLOTS (2)',
     );
     await eventually(async () => expect(await sessions()).toBe(0));

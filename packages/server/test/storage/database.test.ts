@@ -249,7 +249,7 @@ describe('a connection', () => {
     await using old = await openOldServer();
     const connection = { host: '127.0.0.1', port: old.port, user: 'x', database: 'x', ssl: false };
     await expect(openDatabase({ connection })).rejects.toThrow(
-      'PostgreSQL 15 or newer is needed; this server is 14',
+      'PostgreSQL 15 or newer is required; this server is 14',
     );
   });
 });

@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/storage/postgres/database.ts';
-import { meaningOf } from '../../src/storage/postgres/sql-state.ts';
+import { policyOf } from '../../src/storage/postgres/sql-state.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 
 let db: TestDatabase;
@@ -75,12 +75,12 @@ describe('an error of PostgreSQL', () => {
       severity: 'FEHLER',
       code: '23505',
     });
-    expect(meaningOf(error)).toMatchObject({ kind: 'bug', connection: 'kept' });
+    expect(policyOf(error)).toMatchObject({ kind: 'bug', connection: 'kept' });
     const ending = Object.assign(new pg.DatabaseError('Verbindung abgebrochen', 0, 'error'), {
       severity: 'FATAL',
       code: 'XX000',
     });
-    expect(meaningOf(ending)).toMatchObject({ kind: 'unavailable', connection: 'dropped' });
+    expect(policyOf(ending)).toMatchObject({ kind: 'unavailable', connection: 'dropped' });
   });
 });
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JsonPart, textOf } from '../../src/parsing/json-bytes.ts';
-import { Filter } from '../../src/auth/authorization/access-filter.ts';
+import { AccessFilter } from '../../src/auth/authorization/access-filter.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
 import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
@@ -27,8 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const unrestricted = { creatable: Filter.everything, readable: everyRow };
-const teamA = Filter.parse({ team: 'a' });
+const unrestricted = { creatable: AccessFilter.everything, readable: everyRow };
+const teamA = AccessFilter.parse({ team: 'a' });
 const updater = { keys: {}, assistantAccess: everyRow };
 
 /** The executor's result for a state update. */
@@ -84,7 +84,7 @@ describe('a thread whose supersteps are rejected', () => {
   it('is kept with a state that another caller stored meanwhile', async () => {
     const thread_id = randomUUID();
     const [owner, checkpoint_id] = [randomUUID(), randomUUID()];
-    const emptyBatch = { blobs: [], checkpoints: [], writes: [], shapes: [], events: [], endings: [] };
+    const emptyBatch = { blobs: [], checkpoints: [], writes: [], summaries: [], events: [], endings: [] };
     const head = { owner, thread_id, checkpoint_ns: '', checkpoint_id, expected: null };
     const refuse = async () => {
       await storage.checkpoints.commit({ ...emptyBatch, owners: [{ owner, thread_id }], heads: [head] });

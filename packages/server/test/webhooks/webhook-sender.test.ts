@@ -419,7 +419,7 @@ describe('the log', () => {
     const run = await endRun(database, `${sink.url}?key=hunter2`, { values: '"hunter2"' });
     sender({ onLog: (line) => lines.push(line) });
     await ended(run);
-    await eventually(() => expect(lines.join('')).toContain('failed for good'));
+    await eventually(() => expect(lines.join('')).toContain('failed permanently'));
     expect(lines.join('')).toContain(`"origin":"http://127.0.0.1:${sink.port}"`);
     expect(lines.join('')).not.toMatch(/hunter2|Bearer|v1=/);
   });

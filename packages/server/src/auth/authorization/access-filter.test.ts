@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../../test/database.ts';
-import { Filter, FilterError } from './access-filter.ts';
+import { AccessFilter, AccessFilterError } from './access-filter.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const stored = async (filter: Filter, metadata: object): Promise<boolean> => {
+const stored = async (filter: AccessFilter, metadata: object): Promise<boolean> => {
   const statement = {
     name: 'filter_test',
     text: 'select coalesce($1::jsonb @@ $2::jsonpath, false) as passes',
@@ -56,7 +56,7 @@ describe('a filter', () => {
     [{}, { owner: 'b' }, true],
   ];
   it.each(cases)('%j on metadata %j matches: %j', async (given, metadata, passes) => {
-    const filter = Filter.parse(given);
+    const filter = AccessFilter.parse(given);
     expect(filter.matches(metadata)).toBe(passes);
     expect(await stored(filter, metadata)).toBe(passes);
   });
@@ -101,7 +101,7 @@ describe('a filter', () => {
   ];
   const named = invalid.map((given) => [(JSON.stringify(given) ?? String(given)).slice(0, 60), given]);
   it.each(named)('rejects an invalid value, which never matches everything: %s', (_, given) => {
-    expect(() => Filter.parse(given)).toThrow(FilterError);
+    expect(() => AccessFilter.parse(given)).toThrow(AccessFilterError);
   });
 
   it('matches the same rows in memory and in the database', async () => {
@@ -133,7 +133,7 @@ describe('a filter', () => {
       ),
     }));
     const property = fc.asyncProperty(filter, metadata, async (given, row) => {
-      const parsed = Filter.parse(given);
+      const parsed = AccessFilter.parse(given);
       expect(await stored(parsed, row)).toBe(parsed.matches(row));
     });
     await fc.assert(property, { numRuns: 500 });

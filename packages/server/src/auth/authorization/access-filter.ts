@@ -1,12 +1,12 @@
-// What an auth handler lets through, as a condition on metadata. A handler's filter is checked whole when it comes:
-// anything that is not understood is an error, never "everything".
+// The filter that an auth handler returns, as a condition on metadata. It is validated completely when it is returned: anything unknown is
+// an error, never "everything".
 //
 //   {owner: 'alice'}  {owner: {$eq: 'alice'}}     equal
-//   {tags: {$contains: 'a'}}  {$contains: ['a']}  a list that holds it, or all of these
+//   {tags: {$contains: 'a'}}  {$contains: ['a']}  the list contains the value, or all of the values
 //   several keys; {$and: […]}; {$or: […]}         {} alone: no restriction
 //
-// Compiled to a jsonpath of strict mode: lax mode would look into lists where equality is asked for. A missing key is
-// an error there, which the operator @@ makes "unknown", and unknown is not true.
+// Compiled to a jsonpath in strict mode, because lax mode would unwrap lists for an equality. In strict mode a missing key is an error,
+// which the operator @@ turns into null, and null does not pass.
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 
 type Scalar = string | number | boolean;
@@ -16,17 +16,17 @@ type Condition =
   | { kind: 'contains'; key: string; value: Scalar }
   | { kind: 'and' | 'or'; conditions: Condition[] };
 
-/** A handler's filter that is none. For the log: handlers are the developer's. */
-export class FilterError extends Error {
-  override readonly name = 'FilterError';
+/** An invalid filter. For the log, since handlers are written by the developer. */
+export class AccessFilterError extends Error {
+  override readonly name = 'AccessFilterError';
 }
 
 const depthMax = 10;
 const conditionsMax = 200;
 const loneSurrogate = /\p{Surrogate}/u;
 
-export class Filter implements RowFilter {
-  static readonly everything = new Filter(undefined);
+export class AccessFilter implements RowFilter {
+  static readonly everything = new AccessFilter(undefined);
 
   readonly jsonpath: string;
   readonly #condition: Condition | undefined;
@@ -40,29 +40,30 @@ export class Filter implements RowFilter {
     return this.#condition === undefined;
   }
 
-  /** Throws a FilterError for what is no filter. */
-  static parse(given: unknown): Filter {
-    if (isPlainObject(given) && Object.keys(given).length === 0) return Filter.everything;
+  /** Throws an AccessFilterError for an invalid filter. */
+  static parse(given: unknown): AccessFilter {
+    if (isPlainObject(given) && Object.keys(given).length === 0) return AccessFilter.everything;
     const condition = parseFilter(given, 1);
     if (count(condition) > conditionsMax)
-      throw new FilterError(`a filter may have ${conditionsMax} conditions`);
-    return new Filter(condition);
+      throw new AccessFilterError(`a filter may have at most ${conditionsMax} conditions`);
+    return new AccessFilter(condition);
   }
 
-  /** What the database would say of a row with this metadata. */
+  /** True when a row with this metadata passes, as in the database. */
   matches(metadata: Readonly<Record<string, unknown>>): boolean {
     return this.#condition === undefined || holds(this.#condition, metadata);
   }
 }
 
 const parseFilter = (given: unknown, depth: number): Condition => {
-  if (depth > depthMax) throw new FilterError(`a filter may be nested ${depthMax} deep`);
-  if (!isPlainObject(given)) throw new FilterError('a filter must be a plain object');
+  if (depth > depthMax) throw new AccessFilterError(`a filter may be nested at most ${depthMax} levels deep`);
+  if (!isPlainObject(given)) throw new AccessFilterError('a filter must be a plain object');
   const entries = Object.entries(given);
-  if (entries.length === 0) throw new FilterError('{} means everything only when it stands alone');
+  if (entries.length === 0)
+    throw new AccessFilterError('{} is only allowed as the whole filter, where it means everything');
   const conditions = entries.map(([key, value]) => {
     if (key === '$and' || key === '$or') return parseList(key, value, depth);
-    if (key.startsWith('$')) throw new FilterError(`there is no operator ${key}`);
+    if (key.startsWith('$')) throw new AccessFilterError(`unknown operator ${key}`);
     return parseKey(assertText(key), value);
   });
   return all(conditions);
@@ -70,7 +71,7 @@ const parseFilter = (given: unknown, depth: number): Condition => {
 
 const parseList = (operator: '$and' | '$or', given: unknown, depth: number): Condition => {
   if (!Array.isArray(given) || given.length === 0)
-    throw new FilterError(`${operator} needs a list of filters`);
+    throw new AccessFilterError(`${operator} needs a list of filters`);
   const conditions = given.map((one) => parseFilter(one, depth + 1));
   return operator === '$and' ? all(conditions) : { kind: 'or', conditions };
 };
@@ -78,13 +79,13 @@ const parseList = (operator: '$and' | '$or', given: unknown, depth: number): Con
 const parseKey = (key: string, given: unknown): Condition => {
   if (!isPlainObject(given)) return { kind: 'equals', key, value: parseScalar(key, given) };
   const operators = Object.entries(given);
-  if (operators.length === 0) throw new FilterError(`${key}: {} is no condition`);
+  if (operators.length === 0) throw new AccessFilterError(`${key}: {} is not a condition`);
   return all(
     operators.map(([operator, operand]): Condition => {
       if (operator === '$eq') return { kind: 'equals', key, value: parseScalar(key, operand) };
-      if (operator !== '$contains') throw new FilterError(`${key}: there is no operator ${operator}`);
+      if (operator !== '$contains') throw new AccessFilterError(`${key}: unknown operator ${operator}`);
       const values: unknown[] = Array.isArray(operand) ? operand : [operand];
-      if (values.length === 0) throw new FilterError(`${key}: $contains needs at least one value`);
+      if (values.length === 0) throw new AccessFilterError(`${key}: $contains needs at least one value`);
       return all(values.map((value) => ({ kind: 'contains', key, value: parseScalar(key, value) })));
     }),
   );
@@ -95,17 +96,19 @@ const parseScalar = (key: string, given: unknown): Scalar => {
   if (typeof given === 'boolean') return given;
   if (typeof given === 'number' && Number.isFinite(given)) return given;
   const shown = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given;
-  throw new FilterError(`${key}: a condition compares with a text, a number or a boolean, not with ${shown}`);
+  throw new AccessFilterError(`${key}: a condition needs a string, a number or a boolean, not ${shown}`);
 };
 
-/** What PostgreSQL cannot hold in a text can be in no metadata either. */
+/** Metadata cannot contain text that PostgreSQL cannot store, so a filter must not either. */
 const assertText = (text: string): string => {
   if (text.includes('\0') || loneSurrogate.test(text))
-    throw new FilterError('a filter has a text that cannot be stored');
+    throw new AccessFilterError(
+      'a filter contains a string that cannot be stored (NUL or an unpaired surrogate)',
+    );
   return text;
 };
 
-/** Of any realm: a module of the project may live in another one. */
+/** Also true for objects of another realm, since a project's module may run in one. */
 const isPlainObject = (value: unknown): value is Record<string, unknown> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -132,7 +135,7 @@ const toPath = (condition: Condition): string => {
   }
 };
 
-/** JSON is a literal of jsonpath, and its text the quoted name of a key. */
+/** A JSON value is a valid jsonpath literal, and a JSON string a valid quoted key. */
 const literal = (value: Scalar): string => JSON.stringify(value);
 
 const holds = (condition: Condition, metadata: Readonly<Record<string, unknown>>): boolean => {

@@ -1,32 +1,32 @@
-// What a caller may do. Every operation asks before it touches storage, with the payload that it is about; what comes
-// back is the payload as the handler left it, and the condition that goes into the statement.
+// Authorization. Every operation is authorized before it uses storage, with its payload. The result is the payload with the changes of the
+// auth handler, and the filter for the SQL statement.
 import { authEvents, type AuthEvent, type AuthValue } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
 import type { Caller, User } from '../principal/caller.ts';
 import { checked } from '../handlers/changed-request.ts';
-import { Filter, FilterError } from './access-filter.ts';
+import { AccessFilter, AccessFilterError } from './access-filter.ts';
 import { AuthHandlerError, callHandler } from '../handlers/handler-call.ts';
 
 export interface Granted<E extends AuthEvent> {
   value: AuthValue<E>;
-  filter: Filter;
+  filter: AccessFilter;
 }
 
-export interface Access {
+export interface Authorizer {
   readonly user: User | undefined;
-  /** Throws `forbidden` when it may not be done, and whatever an auth handler says instead. */
-  ask<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
+  /** Throws `forbidden` when it is not allowed, or the error that the auth handler throws. */
+  authorize<E extends AuthEvent>(event: E, value: AuthValue<E>): Promise<Granted<E>> | Granted<E>;
   /**
-   * Which assistants a run or cron may be made of. Default assistants are the deployment's own: a handler may refuse them,
-   * and is not needed to allow them; no filter applies, since they are nobody's.
+   * The filter of the assistants that a run or cron may use. A default assistant belongs to the deployment: a handler may refuse it, no
+   * handler is needed to allow it, and no filter applies to it.
    */
-  mayUse(assistant_id: string, isDefault: boolean): Promise<Filter> | Filter;
-  /** Whether anything may be done that is one of these events: what nobody asked about was not guarded. */
-  hasAsked(resource: string, action: string | readonly string[]): boolean;
+  authorizeAssistant(assistant_id: string, isDefault: boolean): Promise<AccessFilter> | AccessFilter;
+  /** True when one of these events was authorized. A response without that is a bug. */
+  hasAuthorized(resource: string, action: string | readonly string[]): boolean;
 }
 
-/** The metadata key that says whose a resource is. Only the server writes it. */
+/** The metadata key of a resource's owner. Only the server writes it. */
 export const ownerKey = 'svc_auth_user_id';
 
 type Metadata = Record<string, unknown>;
@@ -36,59 +36,62 @@ const metadataOf = (value: object): Metadata | undefined =>
 
 const isWrite = (event: AuthEvent): boolean => /:(create|create_run|update)$/.test(event);
 
-/** Nobody's name is theirs to write: a client that sends back what it has read does no harm. */
-const assertOwn = (event: AuthEvent, value: object, user: User | undefined): void => {
+/** Rejects metadata that sets an owner. The caller's own identity is allowed, since clients send back what they have read. */
+const assertNoForeignOwner = (event: AuthEvent, value: object, user: User | undefined): void => {
   const metadata = isWrite(event) ? metadataOf(value) : undefined;
   if (metadata === undefined || !Object.hasOwn(metadata, ownerKey)) return;
   if (user !== undefined && metadata[ownerKey] === user.identity) return;
-  throw invalid(['body', 'metadata', ownerKey], `${ownerKey} is written by the server`);
+  throw invalid(['body', 'metadata', ownerKey], `${ownerKey} is set by the server; remove it`);
 };
 
-/** Where users are not told apart everybody may do everything. */
-export const openAccess: Access = {
+/** Allows everything: for servers without custom authentication, which have no users. */
+export const unrestrictedAuthorizer: Authorizer = {
   user: undefined,
-  ask(event, value) {
-    assertOwn(event, value, undefined);
-    return { value, filter: Filter.everything };
+  authorize(event, value) {
+    assertNoForeignOwner(event, value, undefined);
+    return { value, filter: AccessFilter.everything };
   },
-  mayUse: () => Filter.everything,
-  hasAsked: () => true,
+  authorizeAssistant: () => AccessFilter.everything,
+  hasAuthorized: () => true,
 };
 
 export interface AuthorizerOptions {
   handlers: ReadonlyMap<string, Handler>;
-  /** Whether what no handler covers, and nothing as an answer, is allowed, as with the stock server. */
+  /** Allows events without a handler, and handlers that return nothing, as the stock server does. */
   isLenient: boolean;
   timeoutMs: number;
 }
 
-/** Asks the project's handlers: the one for the event, else for the resource, else for the action, else for all. */
-export class Authorizer {
+/** The project's auth handlers. An event is handled by the handler for the event, else for its resource, else for its action, else for all. */
+export class AuthHandlers {
   readonly #options: AuthorizerOptions;
 
   constructor(options: AuthorizerOptions) {
     this.#options = options;
   }
 
-  accessOf({ user }: Caller): Access {
-    if (user === undefined) return openAccess;
+  authorizerFor({ user }: Caller): Authorizer {
+    if (user === undefined) return unrestrictedAuthorizer;
     const asked = new Set<string>();
     return {
       user,
-      ask: (event, value) => {
+      authorize: (event, value) => {
         asked.add(event);
-        return this.#ask(user, event, value);
+        return this.#authorize(user, event, value);
       },
-      mayUse: async (assistant_id, isDefault) => {
-        if (isDefault && !this.#handlerOf('assistants:read')) return Filter.everything;
-        const { filter } = await this.#ask(user, 'assistants:read', { assistant_id, metadata: undefined });
-        return isDefault ? Filter.everything : filter;
+      authorizeAssistant: async (assistant_id, isDefault) => {
+        if (isDefault && !this.#handlerOf('assistants:read')) return AccessFilter.everything;
+        const { filter } = await this.#authorize(user, 'assistants:read', {
+          assistant_id,
+          metadata: undefined,
+        });
+        return isDefault ? AccessFilter.everything : filter;
       },
-      hasAsked: (resource, action) => [action].flat().some((one) => asked.has(`${resource}:${one}`)),
+      hasAuthorized: (resource, action) => [action].flat().some((one) => asked.has(`${resource}:${one}`)),
     };
   }
 
-  /** Events that no handler covers. */
+  /** Events without a handler. */
   uncovered(): AuthEvent[] {
     return (Object.keys(authEvents) as AuthEvent[]).filter((event) => !this.#handlerOf(event));
   }
@@ -99,21 +102,21 @@ export class Authorizer {
     return handlers.get(event) ?? handlers.get(resource) ?? handlers.get(`*:${action}`) ?? handlers.get('*');
   }
 
-  async #ask<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
-    assertOwn(event, given, user);
+  async #authorize<E extends AuthEvent>(user: User, event: E, given: AuthValue<E>): Promise<Granted<E>> {
+    assertNoForeignOwner(event, given, user);
     const asked = withMetadata(event, given);
     const filter = await this.#filter(user, event, asked);
-    const value = stamp(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
+    const value = withOwner(event, checked(event, authEvents[event], asked) as AuthValue<E>, user);
     const isOutside = event.endsWith(':create') && !filter.matches(metadataOf(value) ?? {});
     if (isOutside)
       throw new Problem(
         'forbidden',
-        `The auth handler for ${event} returned a filter that what is to be created does not pass: it must set the metadata that it filters by.`,
+        `The auth handler for ${event} returned a filter that the new object does not pass. The handler must set the metadata that it filters by.`,
       );
     return { value, filter };
   }
 
-  async #filter(user: User, event: AuthEvent, value: object): Promise<Filter> {
+  async #filter(user: User, event: AuthEvent, value: object): Promise<AccessFilter> {
     const handler = this.#handlerOf(event);
     if (!handler) return this.#withoutHandler(user, event);
     const [resource = '', action = ''] = event.split(':');
@@ -126,30 +129,32 @@ export class Authorizer {
     );
   }
 
-  #read(event: AuthEvent, answer: unknown): Filter {
-    if (answer === true) return Filter.everything;
-    if (answer === false) throw new Problem('forbidden', 'You may not do this.');
+  #read(event: AuthEvent, answer: unknown): AccessFilter {
+    if (answer === true) return AccessFilter.everything;
+    if (answer === false) throw new Problem('forbidden', 'You are not allowed to do this.');
     if (answer === undefined || answer === null) {
-      if (this.#options.isLenient) return Filter.everything;
+      if (this.#options.isLenient) return AccessFilter.everything;
       throw new Problem(
         'forbidden',
-        `The auth handler for ${event} returned nothing. It must return a filter, or true to allow it without one.`,
+        `The auth handler for ${event} returned nothing. It must return a filter, or true to allow the operation without one.`,
       );
     }
     try {
-      return Filter.parse(answer);
+      return AccessFilter.parse(answer);
     } catch (error) {
-      if (!(error instanceof FilterError)) throw error;
-      throw new AuthHandlerError(`The auth handler for ${event} returned no filter: ${error.message}`);
+      if (!(error instanceof AccessFilterError)) throw error;
+      throw new AuthHandlerError(
+        `The auth handler for ${event} returned an invalid filter: ${error.message}`,
+      );
     }
   }
 
-  /** Without any handler each user has what is theirs. */
-  #withoutHandler(user: User, event: AuthEvent): Filter {
+  /** Without any handlers, each user has access to their own resources. */
+  #withoutHandler(user: User, event: AuthEvent): AccessFilter {
     const { handlers, isLenient } = this.#options;
-    if (isLenient) return Filter.everything;
+    if (isLenient) return AccessFilter.everything;
     if (handlers.size === 0 && !event.startsWith('store:'))
-      return Filter.parse({ [ownerKey]: user.identity });
+      return AccessFilter.parse({ [ownerKey]: user.identity });
     throw new Problem(
       'forbidden',
       `No auth handler covers ${event}. Register one: auth.on(${JSON.stringify(event)}, …).`,
@@ -157,14 +162,14 @@ export class Authorizer {
   }
 }
 
-/** Handlers write `value.metadata.owner = …`: there is an object to write to wherever metadata is meant. */
+/** Adds an empty metadata object where the event has metadata, so that handlers can write `value.metadata.owner = …`. */
 const withMetadata = <E extends AuthEvent>(event: E, value: AuthValue<E>): AuthValue<E> =>
   'metadata' in authEvents[event].shape && metadataOf(value) === undefined
     ? { ...value, metadata: {} }
     : value;
 
-/** What is created says whose it is; what is updated stays whose it was. */
-const stamp = <V extends object>(event: AuthEvent, value: V, { identity }: User): V => {
+/** Sets the owner of a new resource. An update cannot change the owner. */
+const withOwner = <V extends object>(event: AuthEvent, value: V, { identity }: User): V => {
   if (!isWrite(event)) return value;
   const { [ownerKey]: _, ...metadata } = metadataOf(value) ?? {};
   if (!event.endsWith(':update')) return { ...value, metadata: { ...metadata, [ownerKey]: identity } };

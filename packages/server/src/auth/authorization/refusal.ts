@@ -1,4 +1,4 @@
-// What an auth handler said instead of an answer, passed on as it said it.
+// The HTTPException of an auth handler, which is passed on to the client.
 import { codeOfStatus, Problem } from '@svc/contract/problem';
 
 export class Refusal extends Problem {
@@ -16,7 +16,7 @@ const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const visible = /^[\t\x20-\x7e\x80-\xff]*$/;
 const messageMax = 1_000;
 
-/** By the name of its class or of one above it. A status alone proves nothing: errors of HTTP clients have one too. */
+/** By the name of its class or of a base class. A status alone is not sufficient, since errors of HTTP clients have one too. */
 const isHttpException = (error: unknown): error is Error & { status: unknown } => {
   if (!(error instanceof Error) || !('status' in error)) return false;
   let prototype: unknown = Object.getPrototypeOf(error);
@@ -28,8 +28,8 @@ const isHttpException = (error: unknown): error is Error & { status: unknown } =
 };
 
 /**
- * The stock `HTTPException`, of whichever copy of a package, as a Refusal; undefined for any other error, whose message
- * and headers are another service's. Headers that no response can carry are left out.
+ * Converts the stock `HTTPException`, from any copy of its package, into a Refusal. Undefined for other errors, whose message and headers
+ * may come from another service. Invalid headers are left out.
  */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   if (!isHttpException(error)) return undefined;
@@ -46,5 +46,5 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return new Refusal(status, message.slice(0, messageMax), Object.fromEntries(headers), error);
 };
 
-/** They say how a response is framed. */
+/** Headers that frame a response. */
 const ownHeaders = new Set(['content-type', 'content-length', 'transfer-encoding', 'connection']);

@@ -1,4 +1,4 @@
-// The project's auth object: ours or the stock one, told by what it holds and not by its class.
+// Loads the project's auth object. Ours and the stock one are recognized by their properties, not by their class.
 import { pathToFileURL } from 'node:url';
 import { authEvents } from '@svc/contract';
 import type { AuthSource } from '../../config/project/auth.ts';
@@ -10,7 +10,7 @@ export interface AuthDefinition {
   handlers: ReadonlyMap<string, Handler>;
 }
 
-/** The stock handlers take one argument; the payload comes as a second one for those who like it apart. */
+/** Stock handlers take one argument; the payload is also passed as a second one. */
 export type Handler = (context: HandlerContext, value: unknown) => unknown;
 
 export interface HandlerContext {
@@ -22,7 +22,7 @@ export interface HandlerContext {
   permissions: readonly string[];
 }
 
-/** Throws a ConfigError that says what is wrong with the file: nobody is served by a server that cannot ask it. */
+/** Throws a ConfigError with the reason: the server does not start without its auth handlers. */
 export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   const fail = (problem: string, remedy: string, cause?: unknown): never => {
     const detail = cause instanceof Error ? `: ${cause.message}` : '';
@@ -31,12 +31,12 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   const { file, export: name } = source;
   let module: Record<string, unknown>;
   try {
-    // Loaded here: most servers have no module of their own for authentication.
+    // Imported here, because most servers have no auth module.
     const { tsImport } = await import('tsx/esm/api');
-    // A namespace of its own: `svc dev` must not get what it had before a change.
+    // Loaded in a new namespace, so that `svc dev` gets the changed file.
     module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as Record<string, unknown>;
   } catch (cause) {
-    return fail(`${file} cannot be loaded`, 'Mend the file; the server does not start without it.', cause);
+    return fail(`${file} cannot be loaded`, 'Fix the file; the server does not start without it.', cause);
   }
   const nested = module['default'] as Record<string, unknown> | undefined;
   const exported = await (module[name] ?? nested?.[name]);
@@ -47,7 +47,7 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   const cache = cacheOf(exported);
   if (cache === undefined)
     return fail(
-      `${name} in ${file} is no Auth object`,
+      `${name} in ${file} is not an Auth object`,
       "Write: export const auth = new Auth().authenticate(…), with Auth from '@svc/sdk/auth'.",
     );
   const { authenticate, callbacks = {} } = cache;
@@ -57,7 +57,10 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
     ([key, handler]) => typeof handler !== 'function' || !isEvent(key),
   );
   if (wrong)
-    return fail(`${name} in ${file}: .on(${JSON.stringify(wrong[0])}) is no handler of an event`, events);
+    return fail(
+      `${name} in ${file}: .on(${JSON.stringify(wrong[0])}) does not register a handler for a known event`,
+      events,
+    );
   return {
     authenticate: authenticate as AuthDefinition['authenticate'],
     handlers: new Map(Object.entries(callbacks) as [string, Handler][]),
@@ -71,8 +74,8 @@ const cacheOf = (value: unknown): { authenticate?: unknown; callbacks?: object }
 };
 
 const events =
-  'Handlers are for "<resource>:<action>", "<resource>", "*:<action>" or "*", of resources and actions that there are.';
-/** A handler that would never be asked guards nothing. */
+  'Register handlers for "<resource>:<action>", "<resource>", "*:<action>" or "*", with existing resources and actions.';
+/** Other names are rejected, because such a handler would never be called. */
 const keys = new Set(
   Object.keys(authEvents).flatMap((event) => {
     const [resource = '', action = ''] = event.split(':');

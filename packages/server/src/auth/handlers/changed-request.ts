@@ -1,10 +1,10 @@
-// What a handler made of a request is checked as if it had come so: handlers may change everything, also by mistake.
+// Validates a request again after an auth handler, which may change it in any way.
 import type { AuthEvent } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
 import { AuthHandlerError } from './handler-call.ts';
 
-/** Throws `internal`, with what is wrong for the log: it is no fault of the client. */
+/** Throws `internal` with the reason for the log, since it is not the client's fault. */
 export const checked = <T extends z.ZodType>(event: AuthEvent, schema: T, value: unknown): z.output<T> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -1,15 +1,15 @@
-// Custom authentication, put together: who asks, what they may do, and what their runs see of them.
+// Custom authentication and authorization of a project.
 import type { Logger } from 'pino';
 import type { AuthConfig } from '../../config/project/auth.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import { Authorizer } from '../authorization/authorizer.ts';
+import { AuthHandlers } from '../authorization/authorizer.ts';
 import type { AuthDefinition } from './auth-definition.ts';
 import type { Authenticate } from '../principal/caller.ts';
 import { customAuthenticator } from './custom-authenticator.ts';
 
 export interface CustomAuth {
   authenticate: Authenticate;
-  authorizer: Authorizer;
+  handlers: AuthHandlers;
 }
 
 export const customAuth = (
@@ -22,12 +22,14 @@ export const customAuth = (
   }: { config: AuthConfig; settings: Settings['auth']; compat: boolean; logger: Logger },
 ): CustomAuth => {
   const { timeoutMs, studioKey } = settings;
-  const authorizer = new Authorizer({ handlers, isLenient: compat, timeoutMs });
-  const uncovered = authorizer.uncovered();
+  const authHandlers = new AuthHandlers({ handlers, isLenient: compat, timeoutMs });
+  const uncovered = authHandlers.uncovered();
   if (!compat && handlers.size > 0 && uncovered.length > 0)
-    logger.warn(`No auth handler covers ${uncovered.join(', ')}: these are refused to everybody`);
+    logger.warn(
+      `No auth handler covers ${uncovered.join(', ')}: these operations are refused for every user`,
+    );
   return {
-    authorizer,
+    handlers: authHandlers,
     authenticate: customAuthenticator({
       authenticate,
       timeoutMs,

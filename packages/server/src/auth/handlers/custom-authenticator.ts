@@ -1,4 +1,4 @@
-// Asks the project's `authenticate` who makes a request; and lets the Studio in, for who proves its key.
+// Authenticates requests with the project's `authenticate` handler; requests of the Studio with the Studio key.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import { LRUCache } from 'lru-cache';
@@ -12,11 +12,11 @@ export interface CustomAuthOptions {
   authenticate: (request: Request) => unknown;
   timeoutMs: number;
   cache: AuthCacheConfig | undefined;
-  /** Undefined: there is no Studio user. */
+  /** Without it there is no Studio user. */
   studioKey: Secret | undefined;
 }
 
-/** What the Studio sends with its requests. It says nothing about who sends it: the key does. */
+/** A header that the Studio sends. It is not a proof of identity; the key is. */
 const schemeHeader = 'x-auth-scheme';
 const studioSchemes = new Set(['svc-studio', 'langsmith']);
 
@@ -24,7 +24,7 @@ const hash = (text: string): Buffer => createHash('sha256').update(text).digest(
 
 const callerOf = (user: User): Caller => ({ user, countedAs: user.identity });
 
-const refusesStudio = (): Problem => new Problem('unauthenticated', 'The Studio key is missing or wrong.');
+const wrongStudioKey = (): Problem => new Problem('unauthenticated', 'The Studio key is missing or wrong.');
 
 export const customAuthenticator = (options: CustomAuthOptions): Authenticate => {
   const { timeoutMs, cache, studioKey } = options;
@@ -32,7 +32,7 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
   const studio = (credentials: Credentials): Caller => {
     const key = credentials.header('x-api-key');
     if (expected === undefined || key === undefined || !timingSafeEqual(hash(key), expected))
-      throw refusesStudio();
+      throw wrongStudioKey();
     return callerOf(studioUser);
   };
   const ask = (credentials: Credentials): Promise<Caller> =>
@@ -42,7 +42,7 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
       () => options.authenticate(credentials.request()),
       (answer) => callerOf(toUser(answer)),
     );
-  const cached = cache ? remembering(ask, cache) : ask;
+  const cached = cache ? withCache(ask, cache) : ask;
   return (credentials, access) => {
     const scheme = credentials.header(schemeHeader);
     return scheme !== undefined && studioSchemes.has(scheme.toLowerCase())
@@ -52,17 +52,17 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
 };
 
 /**
- * Requests that agree in these headers are one caller's. Failures are not kept. Keys are hashes: a cache of tokens would be
- * worth stealing.
+ * Caches callers by the values of these headers. Failures are not cached. The keys are hashes, because a cache of tokens would be worth
+ * stealing.
  */
-const remembering = (
+const withCache = (
   ask: (credentials: Credentials) => Promise<Caller>,
   { headers, ttlMs, sizeMax }: AuthCacheConfig,
 ): Authenticate => {
   const callers = new LRUCache<string, Promise<Caller>>({ max: sizeMax, ttl: ttlMs });
   return (credentials) => {
     const values = headers.map((name) => credentials.header(name) ?? null);
-    // Who says nothing that the cache goes by is no known caller.
+    // A request without any of the headers is not cached.
     if (values.every((value) => value === null)) return ask(credentials);
     const key = hash(JSON.stringify(values)).toString('base64');
     const known = callers.get(key);

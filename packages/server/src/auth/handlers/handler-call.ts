@@ -1,8 +1,8 @@
-// Calling what the project wrote: bounded in time, and whatever goes wrong is told to the log, not to the client.
+// Calls the project's auth handlers with a time limit. The details of an error are logged, and not sent to the client.
 import { Problem } from '@svc/contract/problem';
 import { toRefusal } from '../authorization/refusal.ts';
 
-/** A mistake of an auth handler. The client learns only that there was one. */
+/** A bug in an auth handler. The client learns only that there was one. */
 export class AuthHandlerError extends Error {
   override readonly name = 'AuthHandlerError';
 }
@@ -13,8 +13,7 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 const inTime = (answer: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () =>
-        reject(new Problem('unavailable', 'Who you are, or what you may do, could not be found out in time')),
+      () => reject(new Problem('unavailable', 'The auth handler timed out')),
       timeoutMs,
     );
     timer.unref();
@@ -31,8 +30,8 @@ const inTime = (answer: PromiseLike<unknown>, timeoutMs: number): Promise<unknow
   });
 
 /**
- * What the handler answers. Throws a Refusal for its HTTPException, `unavailable` when it takes too long, and `internal`
- * for anything else, with the cause for the log.
+ * Returns the result of the handler. Throws a Refusal for its HTTPException, `unavailable` when it exceeds the time limit, and `internal`
+ * for any other error, with the cause for the log.
  */
 export const callHandler = async <T>(
   name: string,
@@ -47,13 +46,9 @@ export const callHandler = async <T>(
     if (error instanceof Problem) throw error;
     throw (
       toRefusal(error) ??
-      new Problem(
-        'internal',
-        `The auth handler ${name} made a mistake; the log of the server has the details.`,
-        {
-          cause: error,
-        },
-      )
+      new Problem('internal', `The auth handler ${name} failed; see the log of the server.`, {
+        cause: error,
+      })
     );
   }
 };

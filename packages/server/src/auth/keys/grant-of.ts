@@ -1,8 +1,8 @@
 import type { Grant } from '../principal/caller.ts';
 import type { Call } from '../../api/handlers.ts';
 
-/** What the caller may do, and where. Routes of the platform are reached with a grant only. */
+/** The permissions and workspaces of the caller's key. Platform routes are only called with a key. */
 export const grantOf = ({ caller }: Call): Grant => {
-  if (caller.grant === undefined) throw new Error('A route of the platform was reached without a key');
+  if (caller.grant === undefined) throw new Error('A platform route was called without an API key');
   return caller.grant;
 };

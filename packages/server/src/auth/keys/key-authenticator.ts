@@ -1,13 +1,13 @@
-// Who calls the platform: the key, then the workspace, then what the key may do there. What is known of a key is believed for
-// a while; a revocation is told to every node, and where that is missed it counts when the while is over.
+// Authenticates requests to the platform API: the key, its workspace, and its permissions. Keys are cached for a short time. Every node is
+// notified of a revocation; if the notification is lost, the cache entry expires.
 import { Problem } from '@svc/contract/problem';
 import { anybody, type Authenticate, type Caller, type Grant } from '../principal/caller.ts';
 import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { permissionsOf } from './permissions.ts';
 
-const believedMs = 30_000;
-/** Unknown keys are remembered too, so that a tracer with a wrong one costs no query each time. */
+const cachedMs = 30_000;
+/** Unknown keys are cached too, so that a tracer with a wrong key does not cause a query per request. */
 const unknownMs = 5_000;
 const entriesMax = 10_000;
 
@@ -21,14 +21,14 @@ const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 export class KeyAuthenticator {
   readonly #keys: ApiKeyStorage;
   readonly #entries = new Map<string, Entry>();
-  /** Grows when something is forgotten: what was asked before then may be outdated. */
+  /** Incremented by forget(): the result of a query that began earlier may be outdated. */
   #forgotten = 0;
 
   constructor(keys: ApiKeyStorage) {
     this.#keys = keys;
   }
 
-  /** All, or the key with this id. */
+  /** Removes all entries, or those of one key, from the cache. */
   forget(key_id?: string): void {
     this.#forgotten++;
     for (const [hash, { key }] of this.#entries)
@@ -39,18 +39,18 @@ export class KeyAuthenticator {
     if (access === 'public' || !('permission' in access)) return anybody;
     const sent = credentials.header('x-api-key');
     if (sent === undefined || sent === '') {
-      throw new Problem('unauthenticated', 'The request needs an API key, in the header X-API-Key.');
+      throw new Problem('unauthenticated', 'The request needs an API key in the header X-API-Key.');
     }
     const key = isMistyped(sent) ? undefined : await this.#find(sent);
     if (key === undefined) {
-      throw new Problem('unauthenticated', 'The API key is not known, was revoked, or has expired.');
+      throw new Problem('unauthenticated', 'The API key is unknown, was revoked, or has expired.');
     }
     const tenant_id = chooseWorkspace(key, credentials.header('x-tenant-id'));
     const permissions = permissionsOf[key.role];
     if (!permissions.includes(access.permission)) {
       throw new Problem(
         'forbidden',
-        `A key with the role ${key.role} may not do this (${access.permission}).`,
+        `A key with the role ${key.role} does not have the permission ${access.permission}.`,
       );
     }
     const grant: Grant = {
@@ -73,7 +73,7 @@ export class KeyAuthenticator {
     const key = await this.#keys.use(hash);
     if (this.#forgotten !== before) return key;
     if (this.#entries.size >= entriesMax) this.#entries.clear();
-    const forMs = key === undefined ? unknownMs : Math.min(believedMs, key.ms_left ?? Infinity);
+    const forMs = key === undefined ? unknownMs : Math.min(cachedMs, key.ms_left ?? Infinity);
     this.#entries.set(name, { key, untilMs: nowMs + forMs });
     return key;
   }
@@ -85,14 +85,14 @@ const chooseWorkspace = ({ workspaces }: LiveKey, asked: string | undefined): st
     if (only !== undefined && workspaces.length === 1) return only;
     throw new Problem(
       'bad_request',
-      `The key reaches ${workspaces.length} workspaces: name one in the header X-Tenant-Id.`,
+      `The key has access to ${workspaces.length} workspaces: name one in the header X-Tenant-Id.`,
     );
   }
   if (!uuid.test(asked))
     throw new Problem('invalid', 'The header X-Tenant-Id must be the id of a workspace.');
   const tenant_id = asked.toLowerCase();
   if (!workspaces.includes(tenant_id)) {
-    throw new Problem('forbidden', 'The key does not reach the workspace that X-Tenant-Id names.');
+    throw new Problem('forbidden', 'The key has no access to the workspace in X-Tenant-Id.');
   }
   return tenant_id;
 };

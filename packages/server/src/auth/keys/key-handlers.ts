@@ -11,7 +11,10 @@ export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
     const { tenant_id, workspaces: reached } = grantOf(call);
     const workspaces = [...new Set(body.workspaces ?? [tenant_id])];
     if (!workspaces.every((id) => reached.includes(id))) {
-      throw new Problem('forbidden', 'A key can be bound to no workspace that yours does not reach.');
+      throw new Problem(
+        'forbidden',
+        'A new key can only have access to workspaces that your key has access to.',
+      );
     }
     return keys.create({ ...body, workspaces, expires_at: body.expires_at ?? null });
   },

@@ -14,7 +14,7 @@ export interface KeyOptions {
   expires_at: string | null;
 }
 
-/** A key as it is stored; its text is nowhere in there. */
+/** The stored form of a key, which does not contain its text. */
 export const toNewKey = (
   { text, prefix }: KeyText,
   { description, role, workspaces, expires_at }: Omit<KeyOptions, 'personal'>,
@@ -35,21 +35,21 @@ export class KeyService {
     this.#keys = keys;
   }
 
-  /** The text of the key is in the answer, and nowhere else. */
+  /** Creates a key. Only this response contains its text. */
   async create(options: KeyOptions): Promise<NewApiKey> {
     if (options.description.includes('\0'))
-      throw invalid(['body', 'description'], 'must not hold the character U+0000');
+      throw invalid(['body', 'description'], 'must not contain the character U+0000');
     const key = newKeyText(options.personal ? 'personal' : 'service');
     const made = await this.#keys.create(toNewKey(key, options));
-    if (made === undefined) throw new Problem('conflict', 'There is such a key');
+    if (made === undefined) throw new Problem('conflict', 'This key exists already');
     return { ...made, key: key.text };
   }
 
-  /** Keys of the workspace. One that reaches further than the key that asks is left out: it would name other workspaces. */
+  /** Keys of the workspace. Keys with access to workspaces beyond those of the caller are left out, since they would reveal their ids. */
   list = ({ tenant_id, workspaces }: Pick<Grant, 'tenant_id' | 'workspaces'>): Promise<ApiKey[]> =>
     this.#keys.list({ tenant_id, within: [...workspaces] });
 
-  /** A key that reaches further than the one that asks is not its to revoke. */
+  /** Revokes a key whose workspaces are all among the caller's. */
   async revoke(key_id: string, grant: Pick<Grant, 'workspaces'>): Promise<ApiKey> {
     const gone = await this.#keys.revoke(key_id, [...grant.workspaces]);
     if (gone === undefined) throw notFound('API key', key_id);

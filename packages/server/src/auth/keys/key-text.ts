@@ -1,5 +1,5 @@
-// What a key looks like: `svc_sk_`, 8 characters that identify it and may be shown, `_`, 43 characters that hold 32 secret random bytes, and
-// 6 that check them all. Keys of earlier versions have no part that may be shown.
+// The format of keys: `svc_sk_`, 8 characters that identify the key and may be shown, `_`, 43 characters that encode 32 secret random bytes,
+// and a checksum of 6 characters. Keys of earlier releases have no part that may be shown.
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -17,7 +17,7 @@ const base62 = (value: bigint, length: number): string => {
 
 export interface KeyText {
   text: string;
-  /** The beginning of the text, chosen apart from the secret: it identifies the key and says nothing about it. */
+  /** The start of the text. It is random and independent of the secret, so it may be shown. */
   prefix: string;
 }
 
@@ -30,7 +30,7 @@ export const newKeyText = (kind: 'service' | 'personal'): KeyText => {
   return { prefix, text: head + base62(BigInt(crc32(head)), checkChars) };
 };
 
-/** Whether it can be one of ours at all; others are keys that someone chose. */
+/** True for a key in our format with a wrong checksum. A key in another format was chosen by an operator. */
 export const isMistyped = (key: string): boolean => {
   if (!/^svc_(?:sk|pt)_(?:[0-9A-Za-z]{8}_)?[0-9A-Za-z]{49}$/.test(key)) return false;
   const head = key.slice(0, -checkChars);

@@ -1,7 +1,7 @@
 import type { Permission } from '@svc/contract';
 import type { KeyRole } from '../../storage/auth/api-keys.ts';
 
-/** What keys of a role may do. */
+/** The permissions of each role. */
 export const permissionsOf: Readonly<Record<KeyRole, readonly Permission[]>> = {
   admin: ['ingest', 'read', 'write', 'admin'],
   editor: ['ingest', 'read', 'write'],

@@ -1,5 +1,5 @@
-// How much one caller may ask of this process, and how often one address may be wrong about who it is. The state is
-// this process's own: with n of them behind a balancer a caller gets up to n times as much.
+// Limits the requests and streams of a caller, and the failed authentications of an address. The counters are per process: behind a load
+// balancer with n processes, a caller gets up to n times as much.
 import { Problem } from '@svc/contract/problem';
 import type { Authenticate, Caller } from '../principal/caller.ts';
 import type { AddressOf } from '../principal/client-address.ts';
@@ -7,20 +7,20 @@ import { Refusal } from '../authorization/refusal.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export interface CallerLimitOptions {
-  /** Infinity: no limit. */
+  /** Infinity for no limit. */
   requestsPerSecond: number;
   streamsPerCaller: number;
-  /** Of all callers together. */
+  /** Streams of all callers together. */
   streamsMax: number;
   addressOf: AddressOf;
   now?: () => number;
 }
 
-/** Seconds' worth of requests that may come at once. */
+/** The burst, in seconds of the request rate. */
 const burstSeconds = 10;
-/** Of one address; guessing gets no further, a misconfigured client still sees why it is refused. */
+/** Failed authentications per address: prevents guessing, and still lets a misconfigured client see its error. */
 const failures = { perSecond: 20, burst: 100 };
-/** A stream ends when it ends; there is no telling when. */
+/** Retry-After for streams, whose end cannot be predicted. */
 const streamRetrySeconds = 5;
 
 export class CallerLimits {
@@ -39,38 +39,38 @@ export class CallerLimits {
     this.#failures = new TokenBuckets({ ...failures, ...clock });
   }
 
-  /** The same authentication, within the limits. */
+  /** Adds the limits to an authentication. */
   around(authenticate: Authenticate): Authenticate {
     return async (credentials, access) => {
       const address = this.#options.addressOf(credentials) ?? 'unknown';
       const failuresWaitMs = this.#failures.waitMs(address);
       if (failuresWaitMs > 0)
-        throw tooMany('Too many requests of your address did not prove who sends them.', failuresWaitMs);
+        throw tooMany('Too many failed authentications from your address.', failuresWaitMs);
       let caller: Caller;
       try {
         caller = await authenticate(credentials, access);
       } catch (error) {
-        if (isUnproven(error)) this.#failures.take(address);
+        if (isFailedAuthentication(error)) this.#failures.take(address);
         throw error;
       }
       if (caller.countedAs !== undefined) {
         const waitMs = this.#requests?.take(caller.countedAs) ?? 0;
-        if (waitMs > 0) throw tooMany('You make too many requests.', waitMs);
+        if (waitMs > 0) throw tooMany('Too many requests.', waitMs);
       }
       return caller;
     };
   }
 
-  /** Counts a stream that is about to open; returns what says that it has closed, to be called once. */
+  /** Counts a stream that is about to open. Returns a function to call once when it has closed. */
   openStream({ countedAs }: Caller): () => void {
     const { streamsPerCaller, streamsMax } = this.#options;
     if (this.#streamCount >= streamsMax)
-      throw new Problem('unavailable', `The server has ${streamsMax} streams open, and takes no more.`, {
+      throw new Problem('unavailable', `The server has ${streamsMax} streams open, which is its limit.`, {
         retryAfterSeconds: streamRetrySeconds,
       });
     const open = countedAs === undefined ? 0 : (this.#streams.get(countedAs) ?? 0);
     if (open >= streamsPerCaller)
-      throw new Problem('rate_limited', `You have ${streamsPerCaller} streams open, and get no more.`, {
+      throw new Problem('rate_limited', `You have ${streamsPerCaller} streams open, which is the limit.`, {
         retryAfterSeconds: streamRetrySeconds,
       });
     this.#streamCount++;
@@ -93,10 +93,10 @@ const tooMany = (sentence: string, waitMs: number): Problem => {
 };
 
 /**
- * Whether the caller did not prove who they are. A known one who may not do this guesses nothing, nor is an authentication
- * that is broken anybody's fault. What a project's own handler refuses may be either, and counts.
+ * True for a failed authentication. A known caller without permission is not guessing, and a broken auth handler is nobody's fault. A
+ * refusal by a project's own handler may be either, and counts.
  */
-const isUnproven = (error: unknown): boolean => {
+const isFailedAuthentication = (error: unknown): boolean => {
   if (error instanceof Refusal) return error.status < 500;
   return error instanceof Problem && error.code === 'unauthenticated';
 };

@@ -1,24 +1,24 @@
 export interface BucketOptions {
   perSecond: number;
-  /** What may come at once after a quiet time. */
+  /** Tokens in a full bucket. */
   burst: number;
-  /** Keys that are remembered at least; it may be twice as many. */
+  /** Minimum number of keys that are kept; up to twice as many are. */
   keysMax?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number;
 }
 
 /**
- * A token bucket per key, kept as one number: the time at which the bucket will be full again. When too many keys are known,
- * those that were not used lately are forgotten, which fills their buckets.
+ * A token bucket per key, stored as one number: the time at which the bucket is full again. When there are too many keys, those that
+ * were not used lately are dropped, which fills their buckets.
  */
 export class TokenBuckets {
   readonly #everyMs: number;
-  /** How far ahead of now the time may be while a token is left. */
+  /** How far that time may be ahead of now while a token is left. */
   readonly #slackMs: number;
   readonly #keysMax: number;
   readonly #now: () => number;
-  // Two generations in place of one map in order of use: nothing is ever moved or searched.
+  // Two generations instead of one map in order of use, so that entries are never moved or searched.
   #young = new Map<string, number>();
   #old = new Map<string, number>();
 
@@ -29,7 +29,7 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** Takes a token: 0, or the milliseconds until there is one. */
+  /** Takes a token. Returns 0, or the milliseconds until a token is available. */
   take(key: string): number {
     const now = this.#now();
     const fullAt = Math.max(this.#fullAt(key), now);
@@ -43,13 +43,13 @@ export class TokenBuckets {
     return 0;
   }
 
-  /** What `take` would answer. */
+  /** What `take` would return. */
   waitMs(key: string): number {
     const now = this.#now();
     return Math.max(0, this.#fullAt(key) - this.#slackMs - now);
   }
 
-  /** Keys that are remembered. */
+  /** Number of keys that are kept. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -1,7 +1,7 @@
 import { anybody, type Authenticate } from './caller.ts';
 import { type AddressOf, isLoopbackAddress } from './client-address.ts';
 
-/** Asks nobody who they are; who comes from elsewhere is counted by address. */
+/** Accepts every request. Clients on other machines are counted by address. */
 export const anonymousAuthenticator =
   (addressOf: AddressOf): Authenticate =>
   (credentials) => {

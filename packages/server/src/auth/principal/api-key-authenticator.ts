@@ -3,7 +3,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { Authenticate, Caller } from './caller.ts';
 
-/** Knows callers by the key they show as `x-api-key`. Who holds one may do everything: users are not told apart. */
+/** Accepts requests with one of the configured keys in `x-api-key`. A key allows everything, since there are no users. */
 export const apiKeyAuthenticator = (keys: readonly Secret[]): Authenticate => {
   const known = keys.map((key) => {
     const digest = sha256(key.reveal());
@@ -13,12 +13,13 @@ export const apiKeyAuthenticator = (keys: readonly Secret[]): Authenticate => {
   return (credentials) => {
     const shown = credentials.header('x-api-key');
     if (shown === undefined)
-      throw new Problem('unauthenticated', 'This server asks for an API key: send it as x-api-key.');
+      throw new Problem('unauthenticated', 'This server requires an API key in the header x-api-key.');
     const digest = sha256(shown);
     let caller: Caller | undefined;
-    // All of them, whichever fits: how long it takes must not tell which.
+    // Compares with all keys, so that the duration does not reveal which one matched.
     for (const each of known) if (timingSafeEqual(each.digest, digest)) caller = each.caller;
-    if (caller === undefined) throw new Problem('unauthenticated', 'The API key is not one of this server.');
+    if (caller === undefined)
+      throw new Problem('unauthenticated', 'The API key is not valid for this server.');
     return caller;
   };
 };

@@ -1,7 +1,7 @@
-// Who makes a request.
-import type { Access, Permission } from '@svc/contract';
+// The caller of a request.
+import type { RoutePermission, Permission } from '@svc/contract';
 
-/** What an auth handler said of a user. Extra fields are its own: tokens, roles, organisations. */
+/** The user that an auth handler returned. Extra fields are the project's: tokens, roles, organisations. */
 export interface User {
   readonly identity: string;
   readonly is_authenticated: boolean;
@@ -10,36 +10,36 @@ export interface User {
   readonly [field: string]: unknown;
 }
 
-/** What an API key of the platform may do, in the workspace that the request is about. */
+/** The permissions of a platform API key in the workspace of the request. */
 export interface Grant {
   readonly key_id: string;
   readonly tenant_id: string;
-  /** All that the key reaches. */
+  /** All workspaces that the key has access to. */
   readonly workspaces: readonly string[];
   readonly role: string;
   readonly permissions: readonly Permission[];
 }
 
 export interface Caller {
-  /** Undefined where users are not told apart: without custom authentication. */
+  /** Undefined without custom authentication. */
   readonly user: User | undefined;
-  /** Whom limits count: an identity, an API key's fingerprint; undefined for anybody on this machine. */
+  /** Key of the rate limits: an identity, or an API key's fingerprint; undefined for clients on this machine. */
   readonly countedAs: string | undefined;
-  /** Of the platform: with its keys only. */
+  /** Set for platform routes. */
   readonly grant?: Grant;
 }
 
 export const anybody: Caller = { user: undefined, countedAs: undefined };
 
-/** What of a request says who makes it. */
+/** The parts of a request that authentication uses. */
 export interface Credentials {
   /** The first value; the name in lower case. */
   header(name: string): string | undefined;
-  /** The other end of the connection: the client's address, or a proxy's. */
+  /** Address of the peer: the client or a proxy. */
   readonly remoteAddress: string | undefined;
-  /** The request without its body, as the Fetch API has it. */
+  /** The request without its body, as a Fetch API Request. */
   request(): Request;
 }
 
-/** Throws a Problem for whom it does not know. */
-export type Authenticate = (credentials: Credentials, access: Access) => Promise<Caller> | Caller;
+/** Throws a Problem when authentication fails. */
+export type Authenticate = (credentials: Credentials, access: RoutePermission) => Promise<Caller> | Caller;

@@ -2,13 +2,13 @@ import ipaddr from 'ipaddr.js';
 import type { Credentials } from './caller.ts';
 import { type Address, type Cidr, isWithin } from '../../net/cidr-list.ts';
 
-/** Where a request comes from, as limits count it; undefined when the client has gone already. */
+/** The address of a client, as limits count it; undefined when the client has already disconnected. */
 export type AddressOf = (credentials: Pick<Credentials, 'header' | 'remoteAddress'>) => string | undefined;
 
 /**
- * The address of the client: of the socket, or, when that is a proxy we trust, what it says in `X-Forwarded-For`. The
- * header is read from its end, where our own proxies write, for as long as each entry is one of them: whatever
- * stands before that is what a client says of itself. Networks of IPv6 (/64) count as one, since one client has all of it.
+ * The client's address: that of the socket, or, behind a trusted proxy, the one in `X-Forwarded-For`. The header is read from its end,
+ * where our proxies append, as long as each entry is a trusted proxy; earlier entries can be forged by the client. An IPv6 network (/64)
+ * counts as one address, since one client usually has all of it.
  */
 export const createAddressOf =
   (trusted: readonly Cidr[]): AddressOf =>
@@ -27,11 +27,11 @@ export const createAddressOf =
     return toKey(address);
   };
 
-/** Whether the address is this machine's own. */
+/** True for a loopback address. */
 export const isLoopbackAddress = (address: string): boolean =>
   address.startsWith('127.') || address === '::1';
 
-/** With a port or without, as proxies write them. */
+/** Parses an address with or without a port. */
 const parse = (text: string): Address | undefined => {
   const [, bare] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
   const address = bare ?? text;

@@ -1,4 +1,4 @@
-// The key that secrets are sealed with: the operator's, or one of our own beside the embedded database.
+// The key that encrypts secrets: from the settings, or generated and stored next to the embedded database.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { Sealer } from './sealer.ts';
 
 const keyBytes = 32;
 
-/** As the setting was checked: 32 bytes in hex or base64. */
+/** 32 bytes in hex or base64, as the setting is validated. */
 export const parseKey = (text: string): Buffer | undefined => {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   return key.length === keyBytes ? key : undefined;
 };
 
-/** Several processes may start on one folder: the first one's key is everybody's. */
+/** Several processes may start on one folder: all of them use the key of the first. */
 const ownKey = async (dataDir: string): Promise<Buffer> => {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, 'encryption.key');
@@ -33,11 +33,12 @@ const ownKey = async (dataDir: string): Promise<Buffer> => {
     await rm(draft);
   }
   const key = parseKey((await readFile(file, 'utf8')).trim());
-  if (key === undefined) throw new Error(`${file} holds no key: restore it, or set SVC_ENCRYPTION_KEY`);
+  if (key === undefined)
+    throw new Error(`${file} does not contain a valid key: restore it, or set SVC_ENCRYPTION_KEY`);
   return key;
 };
 
-/** With a database of the operator's own, several nodes need one SVC_ENCRYPTION_KEY between them. */
+/** On an external database, all nodes need the same SVC_ENCRYPTION_KEY. */
 export const openSealer = async (given: Secret | undefined, dataDir: string): Promise<Sealer> => {
   const key = given === undefined ? await ownKey(dataDir) : parseKey(given.reveal());
   if (key === undefined) throw new Error('SVC_ENCRYPTION_KEY must be 32 bytes');
@@ -45,8 +46,8 @@ export const openSealer = async (given: Secret | undefined, dataDir: string): Pr
 };
 
 /**
- * All nodes of a database seal with one key: with another one, runs of users would end in errors wherever they are claimed.
- * The first key that a database sees is its own. Throws a ConfigError.
+ * Checks that all nodes of a database encrypt with the same key; otherwise runs of users would fail on nodes with another key. The first
+ * key that is used with a database is recorded in it. Throws a ConfigError.
  */
 export const assertSameKey = async (
   { keyId }: Sealer,
@@ -58,7 +59,7 @@ export const assertSameKey = async (
   throw new ConfigError([
     {
       where: 'SVC_ENCRYPTION_KEY',
-      problem: `the secrets in this database are sealed with key ${known}, and this server has key ${keyId}`,
+      problem: `the secrets in this database are encrypted with key ${known}, but this server has key ${keyId}`,
       remedy:
         storage.databaseUri === undefined
           ? `Set it back, or restore ${join(storage.dataDir, 'encryption.key')}.`

@@ -1,4 +1,4 @@
-// A sealer that is opened when the first secret comes: servers that keep none need no key, nor need they agree on one.
+// Opens the sealer for the first secret: servers without secrets need no key, and need not have the same one.
 import type { Secret } from '../../config/settings/secret.ts';
 import type { EncryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
 import { assertSameKey, openSealer } from './encryption-key.ts';
@@ -18,7 +18,7 @@ export class LazySealer {
     this.#parts = parts;
   }
 
-  /** Opens it once. Throws a ConfigError when this server's key is not that of the database; asked again, it looks again. */
+  /** Opens it once. Throws a ConfigError when this server's key is not the database's; the next call checks again. */
   async get(): Promise<Sealer> {
     this.#opened ??= this.#open();
     try {

@@ -1,5 +1,5 @@
-// Whom a run acts for: sealed while the run waits or executes, opened for its graph, and bound to the identity that the
-// run's metadata names.
+// The users of runs. A user is encrypted while the run waits or executes, decrypted for its graph, and bound to the identity in the
+// run's metadata.
 import type { Sealer } from './sealer.ts';
 import { ownerKey } from '../authorization/authorizer.ts';
 import type { User } from '../principal/caller.ts';
@@ -14,23 +14,23 @@ export class RunUsers {
     this.#compat = compat;
   }
 
-  /** Null for nobody. */
+  /** Encrypts the user; null without a user. */
   seal(user: User | undefined): string | null {
     if (user === undefined) return null;
-    if (!this.#sealer) throw new Error('there is a user, and nothing to seal it with');
+    if (!this.#sealer) throw new Error('A run has a user, but there is no encryption key');
     return this.#sealer.seal(JSON.stringify(user), user.identity);
   }
 
-  /** What the graph sees in `configurable`. Throws a SealError. */
+  /** Decrypts the user into the keys that the graph gets in `configurable`. Throws a SealError. */
   open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
     if (sealed === null) return {};
     if (!this.#sealer)
-      throw new Error('the run has a user, and this server has no key: set SVC_ENCRYPTION_KEY');
+      throw new Error('The run has a user, but this server has no key: set SVC_ENCRYPTION_KEY');
     const text = this.#sealer.open(sealed, String(metadata[ownerKey]));
     return this.keys(JSON.parse(text) as User);
   }
 
-  /** What a graph sees of a user in `configurable`; no client can set these. */
+  /** The keys of a user in `configurable`; clients cannot set them. */
   keys(user: User | undefined): Record<string, unknown> {
     if (user === undefined) return {};
     const names = this.#compat ? ['svc_auth', 'langgraph_auth'] : ['svc_auth'];

@@ -1,18 +1,18 @@
-// Secrets at rest: AES-256-GCM, each with the id of its key, and bound to what it belongs to.
+// Encrypts secrets with AES-256-GCM. Each sealed text contains the id of its key, and is bound to its owner (`belongsTo`).
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** What cannot be opened: sealed with another key, bound to something else, or changed. */
+/** A secret cannot be decrypted: it has another key or another owner, or was changed. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
 export class Sealer {
   readonly #key: Buffer;
-  /** Tells keys apart; says nothing about them. */
+  /** Identifies the key without revealing it. */
   readonly keyId: string;
 
   /** 32 bytes. */
@@ -33,10 +33,10 @@ export class Sealer {
   /** Throws a SealError. */
   open(sealed: string, belongsTo: string): string {
     const [version, keyId, text = ''] = sealed.split('.');
-    if (version !== 'v1') throw new SealError('this is no sealed secret');
+    if (version !== 'v1') throw new SealError('This is not a sealed secret');
     if (keyId !== this.keyId)
       throw new SealError(
-        `sealed with key ${keyId}, and this server has key ${this.keyId}: see SVC_ENCRYPTION_KEY`,
+        `The secret is encrypted with key ${keyId}, but this server has key ${this.keyId}: see SVC_ENCRYPTION_KEY`,
       );
     const bytes = Buffer.from(text, 'base64url');
     try {
@@ -49,7 +49,7 @@ export class Sealer {
         decryption.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decryption.final('utf8')
       );
     } catch (cause) {
-      throw new SealError('a secret was changed, or belongs to something else', { cause });
+      throw new SealError('The secret was changed, or belongs to another owner', { cause });
     }
   }
 }

@@ -1,2 +1,2 @@
-/** The name of the workspace that the first start makes; runs of the server itself are traced into it. */
+/** The name of the workspace that the first start creates, and into which the server traces its own runs. */
 export const defaultWorkspace = 'default';

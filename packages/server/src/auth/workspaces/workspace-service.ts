@@ -23,9 +23,9 @@ export class WorkspaceService {
 
   async create(display_name: string, grant: Grant): Promise<Workspace> {
     if (display_name.includes('\0'))
-      throw invalid(['body', 'display_name'], 'must not hold the character U+0000');
+      throw invalid(['body', 'display_name'], 'must not contain the character U+0000');
     const row = await this.#workspaces.create({ id: randomUUID(), display_name }, grant.key_id);
-    if (row === undefined) throw new Problem('conflict', 'There is a workspace with this id');
+    if (row === undefined) throw new Problem('conflict', 'A workspace with this id exists already');
     return toWorkspace(row, grant);
   }
 }

@@ -1,4 +1,4 @@
-// Watching exports until they end.
+// ThreadSubscription exports until they end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { ExportError } from '@svc/sdk';

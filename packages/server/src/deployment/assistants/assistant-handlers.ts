@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Assistant, assistantRoutes, GraphSchemas } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { AssistantRow } from '../../storage/deployment/assistants.ts';
 import type { Handlers } from '../../api/handlers.ts';
@@ -18,23 +18,23 @@ const introspectionHandlers = (
   Handlers<typeof assistantRoutes>,
   'getAssistantGraph' | 'getAssistantSchemas' | 'getAssistantSubgraphs' | 'getAssistantSubgraphsOf'
 > => ({
-  getAssistantGraph: async ({ params, query }, { access }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
+  getAssistantGraph: async ({ params, query }, { authorizer }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
     const graph = await introspection.ask(assistant, { what: 'graph', xray: query.xray ?? false });
     return graph as { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
   },
-  getAssistantSchemas: async ({ params }, { access }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
+  getAssistantSchemas: async ({ params }, { authorizer }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
     return (await introspection.ask(assistant, { what: 'schemas' })) as GraphSchemas;
   },
-  getAssistantSubgraphs: async ({ params, query }, { access }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
+  getAssistantSubgraphs: async ({ params, query }, { authorizer }) => {
+    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
     const found = await introspection.ask(assistant, { what: 'subgraphs', recurse: query.recurse ?? false });
     return found as Record<string, Record<string, unknown>>;
   },
-  getAssistantSubgraphsOf: async ({ params, query }, { access }) => {
+  getAssistantSubgraphsOf: async ({ params, query }, { authorizer }) => {
     const { namespace } = params;
-    const assistant = await assistants.get(params.assistant_id, await mayRead(access, params));
+    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
     const found = await introspection.ask(assistant, {
       what: 'subgraphs',
       namespace,
@@ -48,30 +48,35 @@ export const assistantHandlers = (
   assistants: AssistantService,
   introspection: IntrospectionService,
 ): Handlers<typeof assistantRoutes> => ({
-  createAssistant: async ({ body }, { access }) => {
+  createAssistant: async ({ body }, { authorizer }) => {
     const { assistant_id = randomUUID(), ...rest } = body;
-    const { value, filter } = await access.ask('assistants:create', { assistant_id, ...rest });
+    const { value, filter } = await authorizer.authorize('assistants:create', { assistant_id, ...rest });
     const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
-    const readable = request.if_exists === 'do_nothing' ? await mayRead(access, { assistant_id }) : everyRow;
+    const readable =
+      request.if_exists === 'do_nothing' ? await mayRead(authorizer, { assistant_id }) : everyRow;
     return toAssistant(await assistants.create(request, { creatable: filter, readable }));
   },
-  searchAssistants: async ({ body }, { access }) => {
+  searchAssistants: async ({ body }, { authorizer }) => {
     const { select, limit, offset, sort_by, sort_order, name, ...asked } = body;
-    const { value, filter } = await access.ask('assistants:search', { ...asked, limit, offset });
+    const { value, filter } = await authorizer.authorize('assistants:search', { ...asked, limit, offset });
     const page = { limit: value.limit, offset: value.offset, sort_by, sort_order } as const;
     const { graph_id, metadata } = value;
     const found = await assistants.search({ graph_id, metadata, name }, page, filter, select);
     return textPage(found.page, page.offset, found.total);
   },
-  countAssistants: async ({ body }, { access }) => {
+  countAssistants: async ({ body }, { authorizer }) => {
     const { name, ...asked } = body;
-    const { value, filter } = await access.ask('assistants:search', { ...asked, limit: 0, offset: 0 });
+    const { value, filter } = await authorizer.authorize('assistants:search', {
+      ...asked,
+      limit: 0,
+      offset: 0,
+    });
     return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, filter);
   },
-  getAssistant: async ({ params }, { access }) =>
-    toAssistant(await assistants.get(params.assistant_id, await mayRead(access, params))),
-  updateAssistant: async ({ params, body }, { access }) => {
-    const { value, filter } = await access.ask('assistants:update', {
+  getAssistant: async ({ params }, { authorizer }) =>
+    toAssistant(await assistants.get(params.assistant_id, await mayRead(authorizer, params))),
+  updateAssistant: async ({ params, body }, { authorizer }) => {
+    const { value, filter } = await authorizer.authorize('assistants:update', {
       ...body,
       ...params,
       version: undefined,
@@ -79,23 +84,23 @@ export const assistantHandlers = (
     const { assistant_id: _, version: _version, ...patch } = value;
     return toAssistant(await assistants.update(params.assistant_id, patch, filter));
   },
-  deleteAssistant: async ({ params, query }, { access }) => {
-    const { filter } = await access.ask('assistants:delete', params);
+  deleteAssistant: async ({ params, query }, { authorizer }) => {
+    const { filter } = await authorizer.authorize('assistants:delete', params);
     const threads = query.delete_threads
-      ? (await access.ask('threads:delete', { thread_id: undefined, run_id: undefined })).filter
+      ? (await authorizer.authorize('threads:delete', { thread_id: undefined, run_id: undefined })).filter
       : undefined;
     await assistants.delete(params.assistant_id, filter, threads);
   },
   ...introspectionHandlers(assistants, introspection),
-  listAssistantVersions: async ({ params, body }, { access }) => {
-    const page = await assistants.versions(params.assistant_id, body, await mayRead(access, params));
+  listAssistantVersions: async ({ params, body }, { authorizer }) => {
+    const page = await assistants.versions(params.assistant_id, body, await mayRead(authorizer, params));
     return textPage(page, body.offset);
   },
-  setLatestAssistant: async ({ params, query, body }, { access }) => {
+  setLatestAssistant: async ({ params, query, body }, { authorizer }) => {
     const version = body.version ?? query.version;
     if (version === undefined)
-      throw invalid(['body', 'version'], 'version is missing: which one shall be the current one?');
-    const { filter } = await access.ask('assistants:update', { ...unchanged, ...params, version });
+      throw invalid(['body', 'version'], 'version is required: the version to make current');
+    const { filter } = await authorizer.authorize('assistants:update', { ...unchanged, ...params, version });
     return toAssistant(await assistants.setLatest(params.assistant_id, version, filter));
   },
 });
@@ -109,5 +114,8 @@ const unchanged = {
   description: undefined,
 };
 
-const mayRead = async (access: Access, { assistant_id }: { assistant_id: string }): Promise<RowFilter> =>
-  (await access.ask('assistants:read', { assistant_id, metadata: undefined })).filter;
+const mayRead = async (
+  authorizer: Authorizer,
+  { assistant_id }: { assistant_id: string },
+): Promise<RowFilter> =>
+  (await authorizer.authorize('assistants:read', { assistant_id, metadata: undefined })).filter;

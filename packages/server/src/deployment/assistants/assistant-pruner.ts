@@ -1,4 +1,4 @@
-// Deletes default assistants of graphs that nothing executes any more, on an explicit command.
+// Deletes default assistants of graphs that no worker executes any more, for `svc assistants prune`.
 import type { Storage } from '../../storage/storage.ts';
 import { servedWithinMs } from '../../storage/deployment/workers.ts';
 import type { UnservedDefault } from '../../storage/deployment/assistants.ts';
@@ -10,20 +10,20 @@ export class AssistantPruner {
   readonly #storage: Pick<Storage, 'assistants' | 'workers'>;
   readonly #kept: ReadonlySet<string>;
 
-  /** `configured`: graphs of the configuration at hand; their assistants are kept though nothing executes them now. */
+  /** `configured`: graphs of the local configuration, whose default assistants are kept. */
   constructor(storage: Pick<Storage, 'assistants' | 'workers'>, configured: readonly string[]) {
     this.#storage = storage;
     this.#kept = new Set(configured);
   }
 
-  /** What prune() would delete, and what is deleted with it. */
+  /** The assistants that prune() would delete, and what would be deleted with each. */
   async preview(graphs?: readonly string[]): Promise<UnservedDefault[]> {
     const unserved = await this.#storage.assistants.unserved(servedWithinMs, previewMax);
     return unserved.filter(
       ({ assistant_id, graph_id }) =>
         !this.#kept.has(graph_id) &&
         (graphs === undefined || graphs.includes(graph_id)) &&
-        // A default assistant may have been given another graph than its own; its own may be executed.
+        // A default assistant may have been assigned to another graph; then its original graph may still be executed.
         assistant_id === defaultAssistantId(graph_id),
     );
   }

@@ -1,8 +1,8 @@
-// Assistants: graphs with configurations of their own, in versions.
+// Assistants: graphs with a configuration, in versions.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import { ownerKey } from '../../auth/authorization/authorizer.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import {
@@ -29,13 +29,13 @@ export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
   if_exists: 'raise' | 'do_nothing';
 };
 
-/** What default assistants say of themselves. */
+/** Metadata of default assistants. */
 const madeBySystem = { created_by: 'system' };
 
-/** How many assistants that an earlier release made are looked at on one start. */
+/** Assistants of an earlier release that one start examines. */
 const unmarkedMax = 1_000;
 
-/** How often an assistant that is in the way of a new one is looked for. */
+/** Attempts to find an assistant whose id is taken. */
 const findTries = 2;
 
 type Stores = Pick<Storage, 'assistants' | 'threads'>;
@@ -52,8 +52,8 @@ export class AssistantService {
   }
 
   /**
-   * Creates the default assistant of every graph. Those of other graphs stay, with their crons and runs: another node may
-   * execute them, or this one again after its next start.
+   * Creates the default assistant of every graph. Default assistants of other graphs stay, with their crons and runs: another node may
+   * execute those graphs, or this one after its next restart.
    */
   async syncDefaults(): Promise<void> {
     const { assistants } = this.#storage;
@@ -69,23 +69,23 @@ export class AssistantService {
         metadata: madeBySystem,
       };
       if (await assistants.create(assistant, true)) continue;
-      // The id can be told beforehand. Who took it before there was the graph shall not say what everybody runs.
+      // The id can be computed in advance. A client that created an assistant with this id must not define what everybody runs.
       await assistants.reset(assistant, ownerKey);
       const present = await assistants.find(assistant_id, everyRow);
       if (present && present.description !== description)
         await assistants.describe(assistant_id, description);
     }
-    // An earlier release marked none. Metadata alone proves nothing, since clients copy it.
+    // Earlier releases did not mark default assistants. Metadata alone is no proof, since clients copy it.
     const unmarked = (await assistants.unmarked(unmarkedMax)).filter(
       ({ assistant_id, graph_id }) => assistant_id === defaultAssistantId(graph_id),
     );
     await assistants.markDefaults([...this.defaultIds, ...unmarked.map(({ assistant_id }) => assistant_id)]);
   }
 
-  /** One that is there already is shown to who may create it and may read it. */
+  /** With `do_nothing`, an existing assistant is returned if the caller may create it and may read it. */
   async create(
     request: AssistantRequest,
-    { creatable, readable }: { creatable: Filter; readable: RowFilter },
+    { creatable, readable }: { creatable: AccessFilter; readable: RowFilter },
   ): Promise<AssistantRow> {
     const { graph_id, if_exists } = request;
     this.#assertGraph(graph_id);
@@ -101,10 +101,10 @@ export class AssistantService {
         metadata: request.metadata ?? {},
       });
     let created = await create();
-    // Again: what was in the way may have gone before it was looked for, and another may have made it anew.
+    // Repeated, because the existing assistant may be deleted, and created again, between the two statements.
     for (let tries = 1; !created && if_exists === 'do_nothing' && tries <= findTries; tries++) {
-      const there = await this.#storage.assistants.find(assistant_id, readable);
-      if (there && creatable.matches(there.metadata)) return there;
+      const existing = await this.#storage.assistants.find(assistant_id, readable);
+      if (existing && creatable.matches(existing.metadata)) return existing;
       created = await create();
     }
     if (created) return created;
@@ -118,7 +118,7 @@ export class AssistantService {
     return row;
   }
 
-  /** Always makes a new version, even when nothing changes. */
+  /** Always creates a new version, even without changes. */
   async update(idOrGraphId: string, patch: Given<AssistantPatch>, access: RowFilter): Promise<AssistantRow> {
     if (patch.graph_id !== undefined) this.#assertGraph(patch.graph_id);
     const given = Object.fromEntries(
@@ -128,7 +128,7 @@ export class AssistantService {
     let row = await update();
     if (!row) {
       await this.get(idOrGraphId, access);
-      // It may have been made only since the first time.
+      // The assistant may have been created after the first attempt.
       row = await update();
     }
     if (!row) throw outOfReach('assistant');
@@ -151,8 +151,8 @@ export class AssistantService {
   }
 
   /**
-   * `threads`: which of its threads are deleted first, one after the other; undefined for none. A deletion that fails half
-   * way has deleted some of them and leaves the assistant, so that it can be repeated.
+   * `threads`: a filter of its threads that are deleted first, one after the other; undefined deletes none. When a deletion fails, some
+   * threads may be deleted and the assistant is kept, so that the request can be repeated.
    */
   async delete(idOrGraphId: string, access: RowFilter, threads: RowFilter | undefined): Promise<void> {
     const { assistant_id } = await this.get(idOrGraphId, access);
@@ -166,7 +166,7 @@ export class AssistantService {
     if (outcome !== 'deleted') assertDeletable(assistant_id, outcome);
   }
 
-  /** JSON texts. `select`: the fields that are wanted. */
+  /** JSON texts. `select`: the requested fields. */
   async search(
     filter: AssistantFilter,
     page: AssistantPage,
@@ -185,7 +185,7 @@ export class AssistantService {
     return this.#storage.assistants.count(this.#shown(filter), access);
   }
 
-  /** Lists leave out the default assistants of graphs that no node executes. */
+  /** Lists leave out default assistants of graphs that no node executes. */
   #shown(filter: AssistantFilter): AssistantFilter {
     return { ...filter, served: { graphs: [...this.#graphs.keys()], withinMs: servedWithinMs } };
   }
@@ -193,11 +193,14 @@ export class AssistantService {
   #assertGraph(graph_id: string): void {
     if (this.#graphs.has(graph_id)) return;
     const known = [...this.#graphs.keys()].join(', ');
-    throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} was not found; graphs here: ${known}`);
+    throw new Problem(
+      'not_found',
+      `No graph found for ${JSON.stringify(graph_id)}. Available graphs: ${known}`,
+    );
   }
 }
 
-/** Throws `conflict` with what to do. */
+/** Throws `conflict` with advice. */
 const assertDeletable = (assistant_id: string, obstacle: DeletionObstacle | undefined): void => {
   if (obstacle === 'default')
     throw new Problem(
@@ -205,7 +208,10 @@ const assertDeletable = (assistant_id: string, obstacle: DeletionObstacle | unde
       'A default assistant cannot be deleted over the API: remove its graph from the configuration, then run "svc assistants prune"',
     );
   if (obstacle === 'in_flight')
-    throw new Problem('conflict', `Runs of assistant ${assistant_id} are in flight; wait for them first`);
+    throw new Problem(
+      'conflict',
+      `Assistant ${assistant_id} has runs in flight. Wait for them, or cancel them`,
+    );
 };
 
 const toPage = ({ rows, ...more }: PageOf<ListedAssistant>, select?: readonly string[]): PageOf<string> => ({

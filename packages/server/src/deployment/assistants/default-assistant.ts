@@ -1,7 +1,7 @@
-// Every graph has a default assistant, whose id follows from the graph's: clients may name either.
+// Every graph has a default assistant, whose id is derived from the graph's id. Clients may use either id.
 import { createHash } from 'node:crypto';
 
-/** The namespace that existing deployments derive these ids in; another one would make stored ids differ. */
+/** The UUID namespace of these ids. Stored ids depend on it, so it must not change. */
 const namespace = Buffer.from('6ba7b8219dad11d180b400c04fd430c8', 'hex');
 
 /** UUIDv5 of the graph id (RFC 9562, 5.5). */
@@ -15,6 +15,6 @@ export const defaultAssistantId = (graph_id: string): string => {
 
 export const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
 
-/** An assistant id as it is; a graph id becomes the id of its default assistant. */
+/** Returns an assistant id in lower case; for a graph id, the id of its default assistant. */
 export const assistantIdOf = (idOrGraphId: string): string =>
   isUuid(idOrGraphId) ? idOrGraphId.toLowerCase() : defaultAssistantId(idOrGraphId);

@@ -1,4 +1,4 @@
-// What an assistant's graph looks like: asked of an executor, where graphs live, and remembered per version.
+// Describes the graphs of assistants. Executors answer, since they load graphs; answers are cached per version.
 import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
 import type { IntrospectCommand } from '../../engine/dispatch/protocol.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
@@ -19,7 +19,7 @@ export class IntrospectionService {
   /** Throws `invalid` with the reason when the graph cannot be loaded. */
   async ask(assistant: AssistantRow, question: Question): Promise<unknown> {
     const { assistant_id, graph_id, version, config, created_at } = assistant;
-    // One that was deleted and made again counts its versions anew.
+    // The creation time is part of the key, because an assistant that is deleted and created again restarts its versions.
     const key = JSON.stringify([assistant_id, created_at, version, question]);
     const known = this.#answers.get(key);
     if (known) return known;
@@ -31,7 +31,7 @@ export class IntrospectionService {
     if (this.#answers.size >= rememberedMax)
       this.#answers.delete(this.#answers.keys().next().value as string);
     this.#answers.set(key, answer);
-    // A failure may pass (an executor that just ended): it is not remembered.
+    // Failures are not cached: they may be temporary, such as an executor that ended.
     answer.catch(() => this.#answers.delete(key));
     return answer;
   }

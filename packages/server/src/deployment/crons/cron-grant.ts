@@ -1,11 +1,10 @@
-// Asking whether a cron may be made or changed: by who may do that, and its runs, since these are made when nobody is
-// there to be asked.
+// Authorization of crons. The runs of a cron are authorized together with the cron, since no caller is present when they are created.
 import { randomUUID } from 'node:crypto';
 import { CronCreate, type CronPatch } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import { ownerKey, type Access } from '../../auth/authorization/authorizer.ts';
+import { ownerKey, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { payloadOf, runOf, type CronGrant, type CronService } from './cron-service.ts';
 
@@ -18,15 +17,15 @@ export class CronGranter {
     this.#runs = runs;
   }
 
-  /** Returns the body too, as the handlers left it. Throws what they say. */
+  /** Also returns the body with the changes of the handlers. Throws the error of a handler that refuses. */
   async grant(
     thread_id: string | null,
     asked: CronCreate,
-    access: Access,
+    authorizer: Authorizer,
   ): Promise<{ body: CronCreate; grant: CronGrant }> {
-    const { user } = access;
+    const { user } = authorizer;
     const { assistant_id, schedule, end_time, metadata } = asked;
-    const { value } = await access.ask('crons:create', {
+    const { value } = await authorizer.authorize('crons:create', {
       cron_id: randomUUID(),
       thread_id: thread_id ?? undefined,
       assistant_id,
@@ -40,7 +39,7 @@ export class CronGranter {
     const cron =
       user === undefined ? asked : checked('crons:create', CronCreate, { ...asked, ...payload, ...changed });
     const run = { ...runOf(cron.assistant_id, payloadOf(cron)), metadata: cron.metadata };
-    const { body, grant } = await this.#runs.grant(access, thread_id, run);
+    const { body, grant } = await this.#runs.grant(authorizer, thread_id, run);
     const owned = { ...cron, ...payloadOf(body), metadata: body.metadata };
     if (thread_id === null) assertInside(grant.access, { ...owned.metadata, cron_id });
     return {
@@ -50,18 +49,23 @@ export class CronGranter {
   }
 
   /**
-   * What a change makes of the runs is asked about as such runs are. Returns the change, as the handlers left it. Whose the
-   * cron is stays as it was.
+   * A change of the runs' options is authorized as the creation of such a run. Returns the change with the changes of the handlers. The
+   * owner of the cron stays the same.
    */
-  async regrant(cron_id: string, patch: CronPatch, access: Access, filter: Filter): Promise<CronPatch> {
+  async regrant(
+    cron_id: string,
+    patch: CronPatch,
+    authorizer: Authorizer,
+    filter: AccessFilter,
+  ): Promise<CronPatch> {
     const changed = payloadOf(patch);
-    const isAboutRuns = Object.keys(changed).length > 0;
-    if (!isAboutRuns && Object.keys(patch.metadata ?? {}).length === 0) return patch;
+    const changesRuns = Object.keys(changed).length > 0;
+    if (!changesRuns && Object.keys(patch.metadata ?? {}).length === 0) return patch;
     const { assistant_id, thread_id, ...cron } = await this.#crons.get(cron_id, filter);
-    if (isAboutRuns && cron.user_id !== null && cron.user_id !== access.user?.identity) throw notTheirs();
+    if (changesRuns && cron.user_id !== null && cron.user_id !== authorizer.user?.identity) throw notOwner();
     const { [ownerKey]: owner, ...metadata } = { ...cron.metadata, ...patch.metadata };
     const run = { ...runOf(assistant_id, { ...cron.payload, ...changed }), metadata };
-    const { body, grant } = await this.#runs.grant(access, thread_id, run);
+    const { body, grant } = await this.#runs.grant(authorizer, thread_id, run);
     const may = { assistant: grant.assistantAccess, thread: grant.access };
     await this.#crons.assertUsable({ assistant_id, thread_id }, may);
     if (thread_id === null) assertInside(grant.access, { ...metadata, [ownerKey]: owner, cron_id });
@@ -69,14 +73,17 @@ export class CronGranter {
   }
 }
 
-/** The runs of a cron act for who made it, with whatever that user may reach. */
-const notTheirs = (): Problem =>
-  new Problem('forbidden', 'Only who made a cron may change what its runs do: they act for that user.');
+/** The runs of a cron execute as the user who created it, with that user's permissions. */
+const notOwner = (): Problem =>
+  new Problem(
+    'forbidden',
+    'Only the user who created a cron may change what its runs do, because they execute as that user.',
+  );
 
-const assertInside = (filter: Filter, metadata: Record<string, unknown>): void => {
+const assertInside = (filter: AccessFilter, metadata: Record<string, unknown>): void => {
   if (filter.matches(metadata)) return;
   throw new Problem(
     'forbidden',
-    'The auth handler for threads:create_run returned a filter that the runs of this cron would not pass: it must set the metadata that it filters by.',
+    'The auth handler for threads:create_run returned a filter that the runs of this cron would not pass. The handler must set the metadata that it filters by.',
   );
 };

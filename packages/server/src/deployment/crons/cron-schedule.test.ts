@@ -35,10 +35,10 @@ describe('a cron', () => {
     ['0 * * * *', null, '2020-01-01T00:00:00Z', 'end_time is before'],
     ['* * * * * *', null, null, 'five fields'],
     ['@daily', null, null, 'five fields'],
-    ['61 * * * *', null, null, 'no cron expression'],
-    ['a b c d e', null, null, 'no cron expression'],
-    ['0 * * * *', 'Mars/Olympus', null, 'no IANA time zone'],
-  ])('%s in %s until %s is rejected with a message', (schedule, timezone, end_time, sentence) => {
+    ['61 * * * *', null, null, 'not a cron expression'],
+    ['a b c d e', null, null, 'not a cron expression'],
+    ['0 * * * *', 'Mars/Olympus', null, 'not an IANA time zone'],
+  ])('%s in %s until %s is rejected with an explanation', (schedule, timezone, end_time, sentence) => {
     expect(() => firstTick(at(schedule, timezone, end_time), '2026-11-20T00:00:00Z')).toThrow(sentence);
   });
 

@@ -1,11 +1,11 @@
-// When a cron fires: five fields, read in an IANA time zone. A local time that a change of the clock skips fires at
-// the moment of the change or after it, one that it repeats fires once.
+// The times at which a cron fires: five fields, in an IANA time zone. When a clock change skips a local time, the cron fires at the
+// change or after it; when a clock change repeats a local time, it fires once.
 import { invalid } from '@svc/contract/problem';
 import { Cron } from 'croner';
 
 export interface Schedule {
   schedule: string;
-  /** Null: UTC. */
+  /** UTC when null. */
   timezone: string | null;
   /** ISO 8601. */
   end_time: string | null;
@@ -13,14 +13,14 @@ export interface Schedule {
 
 const fieldNames = 'minute, hour, day of month, month, day of week';
 
-/** The first tick after a time, in ISO 8601; null when there is none before the end. Throws invalid. */
+/** The first tick after a time, in ISO 8601; null when there is none before `end_time`. Throws `invalid`. */
 export const nextTick = ({ schedule, timezone, end_time }: Schedule, after: string): string | null => {
   const next = parse(schedule, timezone).nextRun(new Date(after));
   if (!next) return null;
   return end_time !== null && next > new Date(end_time) ? null : next.toISOString();
 };
 
-/** Throws invalid also for a schedule that never fires. */
+/** Throws `invalid` also for a schedule that never fires. */
 export const firstTick = (schedule: Schedule, now: string): string => {
   const next = nextTick(schedule, now);
   if (next !== null) return next;
@@ -35,12 +35,16 @@ const parse = (schedule: string, timezone: string | null): Cron => {
     throw invalid(['body', 'schedule'], `must have five fields: ${fieldNames}`);
   const zone = timezone ?? 'UTC';
   if (!isTimeZone(zone))
-    throw invalid(['body', 'timezone'], `${JSON.stringify(zone)} is no IANA time zone such as Europe/Berlin`);
+    throw invalid(
+      ['body', 'timezone'],
+      `${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin`,
+    );
   try {
     return new Cron(schedule.trim(), { timezone: zone, paused: true });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : 'it cannot be read';
-    throw invalid(['body', 'schedule'], `is no cron expression: ${reason}`);
+    const reason =
+      cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : 'it cannot be parsed';
+    throw invalid(['body', 'schedule'], `is not a cron expression: ${reason}`);
   }
 };
 
@@ -48,6 +52,6 @@ const isTimeZone = (zone: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
   } catch {
-    return false; // a RangeError is how it says so
+    return false; // it throws a RangeError for an unknown zone
   }
 };

@@ -1,4 +1,4 @@
-// Fires due crons. Every worker runs one: the worker that locks a cron first fires its tick.
+// Fires due crons. Every node may run a scheduler: the node that locks a cron first fires it.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';

@@ -1,4 +1,4 @@
-// Crons: schedules that make runs. What its runs are is checked when a cron is made, as a run's own request would be.
+// Crons: schedules that create runs. The options of the runs are validated when the cron is created, as in a request for a run.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, type Cron, type CronCreate, type CronPatch } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
@@ -14,7 +14,7 @@ import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { ownerKey } from '../../auth/authorization/authorizer.ts';
 import type { User } from '../../auth/principal/caller.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -24,7 +24,7 @@ import { toRunRequest } from '../runs/run-request.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { firstTick, nextTick } from './cron-schedule.ts';
 
-/** Of a cron's body, what is not about its runs. */
+/** Fields of a cron's body that are not options of its runs. */
 const own = new Set([
   'assistant_id',
   'schedule',
@@ -35,7 +35,7 @@ const own = new Set([
   'on_run_completed',
 ]);
 
-/** What the caller may do, as it was found out before: runs are made later, and nobody is asked then. */
+/** The result of the authorization. Runs are created later, without another authorization. */
 export interface CronGrant {
   cron_id: string;
   assistant: RowFilter;
@@ -88,18 +88,18 @@ export class CronService {
     const create = () => crons.create(cron, { ...grant, user_id: grant.user?.identity ?? null });
     let row = await create();
     if (!row) {
-      // Its thread or assistant may have gone since, or have been made anew.
+      // The thread or assistant may have been deleted meanwhile, or deleted and created again.
       await this.assertUsable({ thread_id, assistant_id: body.assistant_id }, grant);
       row = await create();
     }
     if (row) return toCron(row);
     throw new Problem(
       'conflict',
-      `There may be ${cronLimits.perThread} crons on a thread, ${cronLimits.perUser} of a user and ${cronLimits.total} in all: delete some first`,
+      `The limit of crons is reached: ${cronLimits.perThread} per thread, ${cronLimits.perUser} per user and ${cronLimits.total} in total. Delete some first`,
     );
   }
 
-  /** Throws not_found for a thread or an assistant that its runs may not be made of. */
+  /** Throws `not_found` when the cron's runs may not use the thread or the assistant. */
   async assertUsable(
     of: Pick<CronRow, 'thread_id' | 'assistant_id'>,
     grant: Pick<CronGrant, 'assistant' | 'thread'>,
@@ -119,8 +119,8 @@ export class CronService {
     return toCron(row);
   }
 
-  /** Metadata is merged; of the runs' options, those given replace what was. */
-  async update(cron_id: string, body: CronPatch, access: Filter): Promise<Cron> {
+  /** Merges metadata; given options of the runs replace the current ones. */
+  async update(cron_id: string, body: CronPatch, access: AccessFilter): Promise<Cron> {
     const now = await this.#storage.crons.now();
     const row = await this.#storage.crons.update(cron_id, access, (cron) => {
       const payload = { ...(JSON.parse(cron.payload) as object), ...payloadOf(body) };
@@ -137,7 +137,7 @@ export class CronService {
     if (!(await this.#storage.crons.delete(cron_id, access))) throw notFound('Cron', cron_id);
   }
 
-  /** JSON texts. `select`: the fields that are wanted. */
+  /** JSON texts. `select`: the requested fields. */
   async search(
     filter: CronFilter,
     page: CronPage,
@@ -156,14 +156,14 @@ export class CronService {
     return this.#storage.crons.count(withAssistantId(filter), access);
   }
 
-  /** Throws invalid for options that no run could have. */
+  /** Throws `invalid` for options that a run cannot have. */
   #check(assistant_id: string, payload: object): void {
     const { webhook } = requestOf(assistant_id, payload);
     if (webhook !== null) this.#webhooks.accept(webhook);
   }
 }
 
-/** When a cron fires after a change: a tick that stands is kept when nothing about times has changed. */
+/** The times of a changed cron. When no time has changed, the next tick stays. */
 const timesOf = (cron: CronRow, body: CronPatch, now: string) => {
   const times = {
     schedule: body.schedule ?? cron.schedule,
@@ -184,7 +184,7 @@ const timesOf = (cron: CronRow, body: CronPatch, now: string) => {
   };
 };
 
-/** The run of a tick that is due, and when the next one is: the first after now, so that ticks which were missed are not made up for. */
+/** The run of a due tick, and the next tick: the first one after now, so that missed ticks are not repeated. */
 export const planTick = (cron: CronRow, now: string): TickPlan => {
   const { kwargs, multitask_strategy, webhook } = requestOf(
     cron.assistant_id,
@@ -205,13 +205,13 @@ export const planTick = (cron: CronRow, now: string): TickPlan => {
   };
 };
 
-/** What a client would send for such a run. Throws for what is none. */
+/** The request body of such a run. Throws for invalid options. */
 export const runOf = (assistant_id: string, payload: object): RunCreate =>
   RunCreate.parse({ ...payload, assistant_id });
 
 const requestOf = (assistant_id: string, payload: object) => toRunRequest(runOf(assistant_id, payload));
 
-/** The options of the runs. */
+/** The options of the runs in a cron's body. */
 export const payloadOf = (body: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([key, value]) => !own.has(key) && value !== undefined));
 

@@ -1,14 +1,14 @@
-// What requests about runs say in headers.
+// Headers of requests about runs.
 import { invalid } from '@svc/contract/problem';
 import type { Call } from '../../api/handlers.ts';
 
-/** Garbage is no position, and a position that is none reads like no header: live events only. */
+/** Undefined when the header is missing or invalid: then only new events are sent. */
 export const lastEventId = (call: Call): number | undefined => {
   const header = call.header('last-event-id');
   return header !== undefined && /^-?\d{1,9}$/.test(header) ? Number(header) : undefined;
 };
 
-/** A place in a thread's stream: all that is kept, or what came after an event of a run. */
+/** A position in a thread's stream: the first stored event, or after an event of a run. */
 export type ThreadPosition = 'beginning' | { run_id: string; after: number } | undefined;
 
 export const threadPosition = (call: Call): ThreadPosition => {
@@ -20,7 +20,7 @@ export const threadPosition = (call: Call): ThreadPosition => {
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
-/** Throws invalid for a key that is none. */
+/** Throws `invalid` for an invalid key. */
 export const idempotencyKey = (call: Call): string | undefined => {
   const key = call.header('idempotency-key');
   if (key !== undefined && !keyPattern.test(key))

@@ -1,4 +1,4 @@
-// Cancelling runs. A pending run ends at once; one that executes is told to stop wherever it does.
+// Cancels runs. A pending run ends at once; for a running one, its executor is notified, on whichever node it is.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { onAbort } from '../../abort.ts';
@@ -7,9 +7,9 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { CancelAction, Cancelled, RunStorage } from '../../storage/deployment/runs.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 
-/** Runs that one request cancels. */
+/** Maximum number of runs that one request cancels. */
 const manyMax = 1_000;
-const byRequest = 'cancelled by request';
+const requested = 'cancelled by request';
 
 export interface CancelOutcome {
   run_id: string;
@@ -24,70 +24,70 @@ const outcomeOf = (outcome: Cancelled['outcome'] | undefined): CancelOutcome['ou
 export class RunCanceller {
   readonly #runs: RunStorage;
   readonly #dispatcher: Pick<Dispatcher, 'cancel'>;
-  readonly #follower: RunOutcomeReader;
+  readonly #outcomes: RunOutcomeReader;
   readonly #logger: Logger;
 
   constructor(
     runs: RunStorage,
     dispatcher: Pick<Dispatcher, 'cancel'>,
-    follower: RunOutcomeReader,
+    outcomes: RunOutcomeReader,
     logger: Logger,
   ) {
     this.#runs = runs;
     this.#dispatcher = dispatcher;
-    this.#follower = follower;
+    this.#outcomes = outcomes;
     this.#logger = logger;
   }
 
-  /** With `wait`, resolves when the run is over: it writes nothing from then on. Throws not_found, also when it was over before. */
+  /** With `wait`, resolves when the run has ended and writes nothing any more. Throws `not_found` also when it had ended before. */
   async cancel(
     thread_id: string,
     run_id: string,
     { action, wait, access }: { action: CancelAction; wait: boolean; access: RowFilter },
   ): Promise<void> {
-    const [cancelled] = await this.#cancel(thread_id, [run_id], { action, reason: byRequest, access });
+    const [cancelled] = await this.#cancel(thread_id, [run_id], { action, reason: requested, access });
     if (!cancelled) throw notFound('Run', run_id);
-    if (cancelled.outcome === 'over') throw new Problem('not_found', `Run ${run_id} is over`);
-    if (wait) await this.#follower.untilOver(run_id);
+    if (cancelled.outcome === 'over') throw new Problem('not_found', `Run ${run_id} has ended`);
+    if (wait) await this.#outcomes.untilEnded(run_id);
   }
 
-  /** Cancels those of the runs that are in flight on the thread. Throws not_found when none is. */
+  /** Cancels the given runs that are in flight on the thread. Throws `not_found` when none is. */
   async cancelNamed(
     thread_id: string,
     run_ids: string[],
     { action, access }: { action: CancelAction; access: RowFilter },
   ): Promise<CancelOutcome[]> {
     const named = [...new Set(run_ids)];
-    const cancelled = await this.#cancel(thread_id, named, { action, reason: byRequest, access });
+    const cancelled = await this.#cancel(thread_id, named, { action, reason: requested, access });
     const byId = new Map(cancelled.map(({ run_id, outcome }) => [run_id, outcome]));
     const outcomes = named.map((run_id) => ({ run_id, outcome: outcomeOf(byId.get(run_id)) }));
     if (outcomes.some(({ outcome }) => outcome === 'cancelled' || outcome === 'stopping')) return outcomes;
     throw new Problem('not_found', 'None of these runs is in flight on this thread', {
       faults: outcomes.slice(0, faultsMax).map(({ run_id, outcome }, at) => ({
         loc: ['body', 'run_ids', at],
-        msg: `Run ${run_id} ${outcome === 'over' ? 'is over' : 'was not found on this thread'}`,
+        msg: `Run ${run_id} ${outcome === 'over' ? 'has ended' : 'was not found on this thread'}`,
         type: outcome,
       })),
     });
   }
 
-  /** Every run with one of these statuses. Throws not_found when there is none. */
+  /** Cancels every run with one of these statuses. Throws `not_found` when there is none. */
   async cancelAll(
     statuses: ('pending' | 'running')[],
     { action, access }: { action: CancelAction; access: RowFilter },
   ): Promise<void> {
     const found = await this.#runs.listAllInFlight(statuses, manyMax, access);
-    if (found.length === 0) throw new Problem('not_found', 'There are no such runs');
+    if (found.length === 0) throw new Problem('not_found', 'No run has one of these statuses');
     const byThread = new Map<string, string[]>();
     for (const { thread_id, run_id } of found) {
       byThread.set(thread_id, [...(byThread.get(thread_id) ?? []), run_id]);
     }
-    const how = { action, reason: byRequest, access };
+    const how = { action, reason: requested, access };
     for (const [thread_id, run_ids] of byThread) await this.#cancel(thread_id, run_ids, how);
   }
 
-  /** Cancels the run when its client disconnects, which may have happened before the run was stored. */
-  tie(
+  /** Cancels the run when its client disconnects, even if that happened before the run was stored. */
+  cancelOnDisconnect(
     signal: AbortSignal,
     { thread_id, run_id }: { thread_id: string; run_id: string },
     access: RowFilter,
@@ -95,11 +95,11 @@ export class RunCanceller {
     onAbort(signal, () => this.#abandon(thread_id, run_id, access));
   }
 
-  /** Nobody is there to be told of an error. */
+  /** Errors are logged, since the client is gone. */
   #abandon(thread_id: string, run_id: string, access: RowFilter): void {
     const how = { action: 'interrupt', reason: 'the client disconnected', access } as const;
     this.#cancel(thread_id, [run_id], how).catch((error: unknown) =>
-      this.#logger.error({ err: error, run_id }, 'a run whose client has gone could not be cancelled'),
+      this.#logger.error({ err: error, run_id }, 'failed to cancel the run of a disconnected client'),
     );
   }
 

@@ -1,11 +1,11 @@
-// Handlers that make runs, in the background, streamed or awaited, on a thread or without one.
+// Handlers that create runs: in the background, with a stream, or with a wait for the result; on a thread or stateless.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
-import { runFeed } from './run-feed.ts';
+import { runEventResponse } from './run-event-response.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import { runText } from './run-record.ts';
@@ -14,7 +14,7 @@ import type { RunService } from './run-service.ts';
 interface CreationParts {
   runs: RunService;
   granter: RunGranter;
-  follower: RunOutcomeReader;
+  outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   log: RunLogStorage;
 }
@@ -36,12 +36,12 @@ const path = (run: { thread_id: string; run_id: string }): string =>
 export const creationHandlers = ({
   runs,
   granter,
-  follower,
+  outcomes,
   canceller,
   log,
 }: CreationParts): Handlers<CreationRoutes> => {
   const grant = (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) =>
-    granter.grant(call.access, thread_id, body, idempotencyKey(call));
+    granter.grant(call.authorizer, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
@@ -53,8 +53,8 @@ export const creationHandlers = ({
     const { run, isNew, stream: source, release } = created;
     const reading = { run_id: run.run_id, live: source.subscribe(), log, after: isNew ? undefined : -1 };
     release();
-    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run, everyRow);
-    return new Reply(runFeed(reading), {
+    if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
+    return new Reply(runEventResponse(reading), {
       'content-location': path(run),
       location: `${path(run)}/stream`,
     });
@@ -62,8 +62,8 @@ export const creationHandlers = ({
   const wait = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const granted = await grant(thread_id, body, call);
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
-    if (granted.request.cancelOnDisconnect) canceller.tie(call.signal, run, everyRow);
-    return new Reply(new DeferredResponse(follower.result(run, source.outcome)), {
+    if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
+    return new Reply(new DeferredResponse(outcomes.result(run, source.outcome)), {
       'content-location': path(run),
       location: `${path(run)}/join`,
     });
@@ -79,7 +79,7 @@ export const creationHandlers = ({
       const key = idempotencyKey(call);
       const granted = await Promise.all(
         body.map((one, at) =>
-          granter.grant(call.access, null, one, key === undefined ? key : `${key} ${at}`),
+          granter.grant(call.authorizer, null, one, key === undefined ? key : `${key} ${at}`),
         ),
       );
       const created = await runs.createAll(granted);

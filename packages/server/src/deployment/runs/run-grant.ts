@@ -1,7 +1,7 @@
-// Asking whether a run may be made: of the thread, with the run as the payload, and of its assistant.
+// Authorization of runs: for the thread, with the run as the payload, and for the assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
@@ -12,7 +12,7 @@ import type { GrantedRun } from './run-service.ts';
 type Body = RunCreate | StatelessRunCreate;
 type Payload = AuthValue<'threads:create_run'>;
 
-/** Of a run's body, what a payload names apart; the rest are its `kwargs`. */
+/** Fields of a run's body that are separate fields of the payload; the others are its `kwargs`. */
 const apart = new Set([
   'assistant_id',
   'metadata',
@@ -31,27 +31,30 @@ export class RunGranter {
     this.#defaultIds = defaultIds;
   }
 
-  /** `key`: the client's name for the run. Returns the body too, as a handler left it. Throws what the handlers say. */
+  /** `key`: the Idempotency-Key. Also returns the body with the changes of a handler. Throws the error of a handler that refuses. */
   async grant(
-    access: Access,
+    authorizer: Authorizer,
     thread_id: string | null,
     sent: Body,
     key?: string,
   ): Promise<GrantedRun & { body: Body }> {
-    const { user } = access;
-    // Handlers look into the input.
+    const { user } = authorizer;
+    // Handlers can read the input, so its JSON texts are parsed.
     const asked = user === undefined ? sent : withValues(sent);
     const run_id = key === undefined ? randomUUID() : runIdOf(key, thread_id, user?.identity);
-    const { value, filter } = await access.ask('threads:create_run', payloadOf(thread_id, run_id, asked));
+    const { value, filter } = await authorizer.authorize(
+      'threads:create_run',
+      payloadOf(thread_id, run_id, asked),
+    );
     const body = user === undefined ? asked : asChanged(thread_id, asked, value);
     const request = toRunRequest(body, key);
-    const assistantAccess = await this.mayUse(access, request.assistant_id);
+    const assistantAccess = await this.assistantFilter(authorizer, request.assistant_id);
     return { body, request, grant: { run_id, access: filter, assistantAccess, user } };
   }
 
-  /** What the assistant must pass. */
-  mayUse(access: Access, idOrGraphId: string) {
-    return access.mayUse(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
+  /** The filter that the assistant must pass. */
+  assistantFilter(authorizer: Authorizer, idOrGraphId: string) {
+    return authorizer.authorizeAssistant(idOrGraphId, this.#defaultIds.has(assistantIdOf(idOrGraphId)));
   }
 }
 
@@ -73,7 +76,7 @@ const payloadOf = (thread_id: string | null, run_id: string, body: Body): Payloa
   };
 };
 
-/** The body as a handler left it, checked as if it had come so. */
+/** The body with the changes of a handler, validated like a request. */
 const asChanged = (thread_id: string | null, body: Body, value: Payload): Body => {
   const { assistant_id, metadata, after_seconds, multitask_strategy, if_not_exists, kwargs } = value;
   const kept = Object.fromEntries(Object.entries(body).filter(([key]) => apart.has(key)));

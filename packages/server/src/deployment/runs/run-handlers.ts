@@ -1,15 +1,15 @@
 import type { runRoutes } from '@svc/contract';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
-import { EventFeed, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
+import { EventStreamResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import { mayRead } from '../threads/may-read.ts';
-import type { ThreadWatch } from '../threads/thread-watch.ts';
+import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
-import { runFeed } from './run-feed.ts';
+import { runEventResponse } from './run-event-response.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import type { RunService } from './run-service.ts';
@@ -17,9 +17,9 @@ import type { RunService } from './run-service.ts';
 export interface RunParts {
   runs: RunService;
   granter: RunGranter;
-  follower: RunOutcomeReader;
+  outcomes: RunOutcomeReader;
   canceller: RunCanceller;
-  watch: ThreadWatch;
+  threadEvents: ThreadEventStream;
   log: RunLogStorage;
 }
 
@@ -29,44 +29,44 @@ interface RunPath {
 }
 
 export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
-  const { runs, follower, canceller, watch } = parts;
+  const { runs, outcomes, canceller, threadEvents } = parts;
   const joinStream = async (
     thread_id: string | null,
     run_id: string,
     query: { stream_mode?: string[] | undefined; cancel_on_disconnect?: boolean | undefined },
     call: Call,
   ) => {
-    const access = await mayRead(call.access, { thread_id: thread_id ?? undefined, run_id });
-    // Asked before anything is opened that would have to be closed again.
+    const access = await mayRead(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
+    // Authorized before a stream is opened, which an error would have to close.
     const cancelling =
       query.cancel_on_disconnect && thread_id !== null
-        ? { run: { thread_id, run_id }, access: await mayCancel(call.access, { thread_id }) }
+        ? { run: { thread_id, run_id }, access: await mayCancel(call.authorizer, { thread_id }) }
         : undefined;
-    const reading = await follower.reading(thread_id, run_id, access, lastEventId(call));
-    if (cancelling) canceller.tie(call.signal, cancelling.run, cancelling.access);
-    return runFeed(reading, query.stream_mode);
+    const reading = await outcomes.openReplay(thread_id, run_id, access, lastEventId(call));
+    if (cancelling) canceller.cancelOnDisconnect(call.signal, cancelling.run, cancelling.access);
+    return runEventResponse(reading, query.stream_mode);
   };
   return {
     ...creationHandlers(parts),
-    listRuns: async ({ params, query }, { access }) =>
-      textPage(await runs.list(params.thread_id, query, await mayRead(access, params)), query.offset),
-    getRun: async ({ params }, { access }) =>
-      new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(access, params))),
-    deleteRun: async ({ params }, { access }) => {
-      const { filter } = await access.ask('threads:delete', params);
+    listRuns: async ({ params, query }, { authorizer }) =>
+      textPage(await runs.list(params.thread_id, query, await mayRead(authorizer, params)), query.offset),
+    getRun: async ({ params }, { authorizer }) =>
+      new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(authorizer, params))),
+    deleteRun: async ({ params }, { authorizer }) => {
+      const { filter } = await authorizer.authorize('threads:delete', params);
       await runs.delete(params.thread_id, params.run_id, filter);
     },
-    cancelRun: async ({ params, query }, { access: asked }) => {
+    cancelRun: async ({ params, query }, { authorizer }) => {
       const { action = 'interrupt', wait = false } = query;
       const { thread_id, run_id } = params;
-      const access = await mayCancel(asked, params, action);
+      const access = await mayCancel(authorizer, params, action);
       await canceller.cancel(thread_id, run_id, { action, wait, access });
       return wait ? new Reply({}, {}, 204) : {};
     },
-    cancelRuns: async ({ query, body }, { access: asked }) => {
+    cancelRuns: async ({ query, body }, { authorizer }) => {
       const action = query.action ?? 'interrupt';
       const { thread_id, run_ids, status } = body;
-      const access = await mayCancel(asked, { thread_id }, action);
+      const access = await mayCancel(authorizer, { thread_id }, action);
       const statuses: ('pending' | 'running')[] =
         status === 'pending' || status === 'running' ? [status] : ['pending', 'running'];
       if (thread_id && run_ids)
@@ -76,26 +76,26 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;
-      const access = await mayRead(call.access, params);
-      const cancelling = query.cancel_on_disconnect ? await mayCancel(call.access, params) : undefined;
-      const late = await follower.join(thread_id, run_id, access);
-      if (cancelling) canceller.tie(call.signal, params, cancelling);
-      return late;
+      const access = await mayRead(call.authorizer, params);
+      const cancelling = query.cancel_on_disconnect ? await mayCancel(call.authorizer, params) : undefined;
+      const response = await outcomes.join(thread_id, run_id, access);
+      if (cancelling) canceller.cancelOnDisconnect(call.signal, params, cancelling);
+      return response;
     },
     joinRunStream: ({ params, query }, call) => joinStream(params.thread_id, params.run_id, query, call),
     joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
-      const access = await mayRead(call.access, params);
-      const watching = await watch.open(params.thread_id, access, threadPosition(call), modes);
-      return new EventFeed((sink) => watching.start(sink));
+      const access = await mayRead(call.authorizer, params);
+      const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
+      return new EventStreamResponse((sink) => subscription.start(sink));
     },
   };
 };
 
 const mayCancel = async (
-  access: Access,
+  authorizer: Authorizer,
   { thread_id }: RunPath,
   action: 'interrupt' | 'rollback' = 'interrupt',
 ): Promise<RowFilter> =>
-  (await access.ask('threads:update', { thread_id, metadata: undefined, action })).filter;
+  (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).filter;

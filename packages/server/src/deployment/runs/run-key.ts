@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The id of the run that a client's Idempotency-Key stands for: the same key of the same user, the same run. A UUID of
- * version 8.
+ * The run id for a client's Idempotency-Key, a UUID of version 8. The same key of the same user on the same thread gives the same id.
  */
 export const runIdOf = (key: string, thread_id: string | null, identity = ''): string => {
   const hash = createHash('sha256')

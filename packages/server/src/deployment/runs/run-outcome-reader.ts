@@ -1,4 +1,4 @@
-// Joining runs that somebody made: their events, or how they end, wherever they execute.
+// Reads the events and the outcome of existing runs, on whichever node they execute.
 import { notFound } from '@svc/contract/problem';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import { textOf } from '../../parsing/json-bytes.ts';
@@ -37,16 +37,16 @@ export class RunOutcomeReader {
   }
 
   /**
-   * The final values as JSON text: at once when the run is over, else when it ends. A failure is told inside, as
-   * `__error__`: the head of the response may long be on its way. Throws not_found.
+   * The final values as JSON text, when the run has ended. An error is reported in the body as `__error__`, because the response headers
+   * may be sent long before. Throws `not_found`.
    */
   async join(thread_id: string, run_id: string, access: RowFilter): Promise<DeferredResponse> {
-    // The stream first: a run that ends between the two is then seen by one of them.
+    // The stream is opened before the row is read, so that an end between the two is not missed.
     const stream = this.#streams.open(run_id);
     const release = stream.retain();
     try {
       let row = await this.#find(run_id, thread_id, access);
-      if (!isOver(row) && (await this.#follow(stream, 'outcome'))) {
+      if (!isOver(row) && (await this.#connect(stream, 'outcome'))) {
         return new DeferredResponse(this.result(row, stream.outcome).finally(release));
       }
       if (!isOver(row)) row = await this.#find(run_id, thread_id, access);
@@ -58,26 +58,26 @@ export class RunOutcomeReader {
     }
   }
 
-  /** What `wait` answers: values that were not sent along are those of the checkpoint that the run left. */
+  /** The response of `wait`. Values that the executor did not send are read from the checkpoint that the run left. */
   async result(run: Pick<RunRow, 'run_id' | 'thread_id'>, ending: Promise<RunOutcome>): Promise<string> {
     const { values, error } = await ending;
     if (error) return JSON.stringify({ __error__: error });
     return values === undefined ? this.#values(run) : (values ?? 'null');
   }
 
-  /** Resolves when the run is over; at once when it is, or is not there. */
-  async untilOver(run_id: string): Promise<void> {
+  /** Resolves when the run has ended; at once when it does not exist. */
+  async untilEnded(run_id: string): Promise<void> {
     const stream = this.#streams.open(run_id);
     const release = stream.retain();
     try {
-      if (await this.#follow(stream, 'outcome')) await stream.outcome;
+      if (await this.#connect(stream, 'outcome')) await stream.outcome;
     } finally {
       release();
     }
   }
 
-  /** How to read the run's events. Without a thread id it is a stateless run. Throws not_found. */
-  async reading(
+  /** Opens a replay of the run's events. Without a thread id, the run is stateless. Throws `not_found`. */
+  async openReplay(
     thread_id: string | null,
     run_id: string,
     access: RowFilter,
@@ -88,8 +88,8 @@ export class RunOutcomeReader {
     try {
       const row = await this.#find(run_id, thread_id ?? undefined, access);
       const log = this.#storage.runLog;
-      const goesOn = !isOver(row) && (await this.#follow(stream, 'events'));
-      if (goesOn) return { run_id, live, log, after };
+      const isLive = !isOver(row) && (await this.#connect(stream, 'events'));
+      if (isLive) return { run_id, live, log, after };
       live.close();
       return { run_id, live: undefined, log, after };
     } catch (error) {
@@ -98,8 +98,8 @@ export class RunOutcomeReader {
     }
   }
 
-  /** Has the stream fed, from here or from the log; false when the run is over, or is not there. */
-  async #follow(stream: RunEventStream, log: RunAudience): Promise<boolean> {
+  /** Connects the stream to its source: the executor here, or the run log. False when the run has ended or does not exist. */
+  async #connect(stream: RunEventStream, log: RunAudience): Promise<boolean> {
     const { run_id } = stream;
     if (log === 'events') stream.streamed = true;
     if (this.#dispatcher.has(run_id)) {
@@ -108,7 +108,7 @@ export class RunOutcomeReader {
     }
     const status = await this.#storage.runs.follow(run_id, log);
     if (status !== 'pending' && status !== 'running') return stream.isEnded;
-    // It may have come here meanwhile.
+    // This node may have claimed the run meanwhile.
     if (!this.#dispatcher.has(run_id)) this.#tail.follow(stream);
     else if (log === 'events') this.#dispatcher.listen(run_id);
     return true;
@@ -125,7 +125,7 @@ export class RunOutcomeReader {
     return temporary ? 'null' : this.#values({ run_id, thread_id });
   }
 
-  /** The thread's newest checkpoint may be of a later run by now: it stands in where what the run left is gone, or it never began. */
+  /** Values of the checkpoint that the run left; if it was deleted or the run never began, of the thread's newest checkpoint. */
   async #values({ run_id, thread_id }: Pick<RunRow, 'run_id' | 'thread_id'>): Promise<string> {
     const { threads, checkpoints } = this.#storage;
     const [thread, left] = await Promise.all([

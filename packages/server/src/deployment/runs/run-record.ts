@@ -1,11 +1,11 @@
-// A run as clients see it, as JSON text: its input may be large, and is text already.
+// A run as clients see it, as JSON text: large parts, such as the input, are stored as text.
 import type { Run } from '@svc/contract';
 import { JsonText, objectText } from '../../api/json-text.ts';
 import type { ListedRun, LostAttempt, RunRow, Waiting } from '../../storage/deployment/runs.ts';
 
 export type RunFields = Omit<RunRow, 'lease_token' | 'worker_id' | 'log'>;
 
-/** `row`: of a list with a selection it has what was selected, and its JSON is text. */
+/** `row`: a row of a list has only the selected fields, and its JSON is text. */
 export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting): string =>
   objectText({
     run_id: row.run_id,
@@ -23,7 +23,7 @@ export const runText = (row: Partial<RunFields> | ListedRun, waiting?: Waiting):
     waiting_for: waiting && waitingFor(waiting),
   } satisfies Record<keyof Run, unknown>);
 
-/** Shown only when there are any. */
+/** Omitted when there are none. */
 const attemptsOf = (lost: string | LostAttempt[] | undefined): unknown =>
   lost === '[]' || lost?.length === 0 ? undefined : jsonOf(lost);
 
@@ -38,8 +38,8 @@ const waitingFor = (waiting: Waiting): NonNullable<Run['waiting_for']> => {
   if (not_before !== null)
     return { reason: 'time', until: not_before, message: `The run may start at ${not_before}` };
   if (behind !== null)
-    return { reason: 'thread', run_id: behind, message: `Run ${behind} is before it on the thread` };
-  if (workers === 0) return { reason: 'worker', message: 'There is no worker that takes runs at the moment' };
+    return { reason: 'thread', run_id: behind, message: `Waits for run ${behind} on the same thread` };
+  if (workers === 0) return { reason: 'worker', message: 'No live worker accepts runs at the moment' };
   return workers_of_graph === 0
     ? { reason: 'worker', graph_id, message: `No live worker executes graph ${JSON.stringify(graph_id)}` }
     : { reason: 'slot', message: 'Every slot of the workers is taken' };

@@ -1,4 +1,4 @@
-// From the body of a run, as the contract parsed it, to what the service takes.
+// Converts the validated body of a run into a RunRequest.
 import type { RunCreate, StatelessRunCreate } from '@svc/contract';
 import type { RunRequest } from './run-service.ts';
 
@@ -9,7 +9,7 @@ const durability = (body: Body): 'sync' | 'async' | 'exit' => {
   return body.checkpoint_during === false ? 'exit' : 'async';
 };
 
-/** Where the run starts from; a thread id inside a checkpoint is the path's business, not the body's. */
+/** The checkpoint where the run starts. A thread id in it is ignored, since the path names the thread. */
 const startingPoint = (body: Partial<Pick<RunCreate, 'checkpoint' | 'checkpoint_id'>>) => {
   const { checkpoint_id, checkpoint_ns, checkpoint_map } = body.checkpoint ?? {};
   const id = checkpoint_id ?? body.checkpoint_id;
@@ -28,7 +28,7 @@ const present = <T extends object>(fields: T): Present<T> =>
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   ) as Present<T>;
 
-/** `key`: the client's name for the run. */
+/** `key`: the Idempotency-Key. */
 export const toRunRequest = (body: Body, key?: string): RunRequest => {
   const strategy = 'multitask_strategy' in body ? body.multitask_strategy : 'enqueue';
   return {

@@ -1,12 +1,11 @@
-// Runs: one assistant applied to one thread, or to none. Created, read, deleted; followed in run-outcome-reader.ts, and
-// cancelled in run-canceller.ts.
+// Creates, reads and deletes runs. Events and outcomes are read in run-outcome-reader.ts, cancels are in run-canceller.ts.
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { User } from '../../auth/principal/caller.ts';
 import { objectText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { RunLogTail } from '../../engine/streams/run-log-tail.ts';
 import type { RunEventStream } from '../../engine/streams/run-event-stream.ts';
@@ -24,41 +23,41 @@ import { assistantIdOf } from '../assistants/default-assistant.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
 import { type RunFields, runText } from './run-record.ts';
 
-/** The validated request for a run. */
+/** A validated request for a run. */
 export interface RunRequest {
   assistant_id: string;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
   multitask_strategy: 'enqueue' | 'reject' | 'interrupt' | 'rollback';
   if_not_exists: 'create' | 'reject';
-  /** Whether the run is cancelled when the connection of the request closes. */
+  /** Whether the run is cancelled when its client disconnects. */
   cancelOnDisconnect: boolean;
   /** Milliseconds before the run may start. */
   delayMs: number;
-  /** Stateless runs only: whether the thread of the run is kept. */
+  /** For stateless runs: whether the thread that is created for the run is kept. */
   keep: boolean;
-  /** The URL that receives the outcome. */
+  /** URL of the webhook. */
   webhook: string | null;
-  /** The idempotency key of the client: requests with the same key create one run. */
+  /** The Idempotency-Key: repeated requests create the run once. */
   key?: string | undefined;
 }
 
-/** What the caller may do: the result of the authorization step. */
+/** The result of the authorization. */
 export interface RunGrant {
   run_id: string;
-  /** The filter that the thread must match, whether it exists or is created. */
-  access: Filter;
+  /** Filter that the thread (existing or new) must pass. */
+  access: AccessFilter;
   assistantAccess: RowFilter;
   user: User | undefined;
 }
 
-/** The request for a run, with its authorization. */
+/** An authorized request for a run. */
 export interface GrantedRun {
   request: RunRequest;
   grant: RunGrant;
 }
 
-/** A created run and its stream on this node, which is kept until it is released or the run ends. */
+/** A created run, and its stream on this node, which is kept until it is released or the run ends. */
 export interface Created {
   run: RunFields;
   /** False when an earlier request with the same key created it. */
@@ -100,8 +99,8 @@ export class RunService {
   }
 
   /**
-   * Stores the run and starts it when a slot and its thread are free. Without a thread id it is stateless. The
-   * audience says who listens here: nothing is made for nobody.
+   * Stores the run, and starts it when a slot and its thread are free. Without a thread id it is stateless. Results are produced only for
+   * the receivers in `audience`.
    */
   async create(
     thread_id: string | null,
@@ -150,7 +149,7 @@ export class RunService {
     }
   }
 
-  /** JSON text: with what it waits for, while it is pending. Throws not_found. */
+  /** JSON text; for a pending run with what it waits for. Throws `not_found`. */
   async get(thread_id: string, run_id: string, access: RowFilter): Promise<string> {
     const row = await this.#storage.runs.find(run_id, thread_id, access);
     if (!row) throw notFound('Run', run_id);
@@ -158,7 +157,7 @@ export class RunService {
     return runText(row, await this.#storage.runs.waiting(run_id, nodeTtlMs(this.#dispatcher.leaseMs)));
   }
 
-  /** JSON texts, newest first. `select`: the fields that are wanted. */
+  /** JSON texts, newest first. `select`: the requested fields. */
   async list(
     thread_id: string,
     page: {
@@ -178,13 +177,13 @@ export class RunService {
     const outcome = await this.#storage.runs.delete(run_id, thread_id, access);
     if (outcome === 'missing') throw notFound('Run', run_id);
     if (outcome === 'in_flight')
-      throw new Problem('conflict', `Run ${run_id} has not ended; cancel it, or wait for it`);
+      throw new Problem('conflict', `Run ${run_id} has not ended. Cancel it, or wait for it`);
   }
 
   #newRun(thread_id: string | null, request: RunRequest, grant: RunGrant, audience: Audience): NewRun {
     const isTemporary = thread_id === null && !request.keep;
     const { key } = request;
-    // Before a slot is reserved: it throws.
+    // Validated before a slot is reserved, since it may throw.
     const webhook = request.webhook === null ? null : this.#webhooks.accept(request.webhook);
     const sealed_user = this.#users.seal(grant.user);
     return {
@@ -211,7 +210,7 @@ export class RunService {
     };
   }
 
-  /** The run is stored: it runs here, or whoever listens here is told by its log. */
+  /** Starts a stored run here if it was claimed; otherwise connects the stream to its log. */
   #begin(
     run: NewRun,
     setting: RunSetting & { stopping: string[] },
@@ -229,7 +228,7 @@ export class RunService {
     return { ...row, error: null, lost_attempts: [], updated_at: setting.created_at };
   }
 
-  /** The same run, asked for again. Throws conflict when the key was used for another one. */
+  /** Handles a repeated request for the same run. Throws `conflict` when the key was used for another run. */
   async #existing(
     run: NewRun,
     thread_id: string,
@@ -241,10 +240,10 @@ export class RunService {
     const isSame =
       row.kwargs === run.kwargs &&
       row.assistant_id === run.assistant_id &&
-      // The database keeps the keys of metadata in an order of its own.
+      // jsonb does not keep the order of keys.
       isDeepStrictEqual(row.metadata, run.metadata);
     if (!isSame) throw new Problem('conflict', 'This Idempotency-Key was used for another run');
-    const isStarted = !run.keyed && (await this.#startLate(row, stream, sinceMs));
+    const isStarted = !run.keyed && (await this.#startClaimed(row, stream, sinceMs));
     if (!isStarted && (stream.awaited || stream.streamed)) {
       await this.#storage.runs.follow(run.run_id, run.log);
       if (!this.#dispatcher.has(run.run_id)) this.#tail.follow(stream);
@@ -254,10 +253,10 @@ export class RunService {
   }
 
   /**
-   * The database had stored a run as claimed by this process, and could not say so at the time. Says whether it was
-   * started: another claim may have come before, or its lease be over, so that there will be one.
+   * Starts a run that was stored as claimed by this process, when the response of the insert was lost. Returns false when another claim
+   * came first, or its lease has ended: then the run is claimed again.
    */
-  async #startLate(row: RunRow, stream: RunEventStream, sinceMs: number): Promise<boolean> {
+  async #startClaimed(row: RunRow, stream: RunEventStream, sinceMs: number): Promise<boolean> {
     const { run_id, worker_id, lease_token } = row;
     if (row.status !== 'running' || worker_id !== this.#dispatcher.worker_id) return false;
     const [setting] = await this.#storage.runLeases.settings([run_id]);
@@ -270,7 +269,7 @@ export class RunService {
   }
 
   async #insert(run: NewRun, request: RunRequest) {
-    const created = await retried(run.keyed, async (keyed) => {
+    const created = await withRetries(run.keyed, async (keyed) => {
       const tried = await this.#storage.runs.create({ ...run, keyed });
       return { ...tried, isOld: tried.outcome === 'exists' };
     });
@@ -280,7 +279,7 @@ export class RunService {
 
   async #insertAll(runs: NewRun[], granted: GrantedRun[]) {
     const isKeyed = runs.some(({ keyed }) => keyed);
-    const stored = await retried(isKeyed, async (keyed) => {
+    const stored = await withRetries(isKeyed, async (keyed) => {
       const tried = await this.#storage.runs.createAll(runs.map((run) => ({ ...run, keyed })));
       return { ...tried, isOld: tried.outcomes.some(({ outcome }) => outcome === 'exists') };
     });
@@ -307,7 +306,7 @@ export class RunService {
           ? notFound('Assistant', request.assistant_id)
           : new Problem(
               'not_found',
-              `There is no assistant and no graph ${JSON.stringify(request.assistant_id)}; graphs here: ${[...this.#graphs].join(', ')}`,
+              `No assistant found for ${JSON.stringify(request.assistant_id)}. Available graphs: ${[...this.#graphs].join(', ')}`,
             );
       case 'no_graph':
         return this.#graphMissing(refused.graph_id);
@@ -316,7 +315,7 @@ export class RunService {
       case 'outside':
         return new Problem(
           'forbidden',
-          'The auth handler for threads:create_run returned a filter that what the run would make does not pass: it must set the metadata that it filters by.',
+          'The auth handler for threads:create_run returned a filter that the new thread or run does not pass. The handler must set the metadata that it filters by.',
         );
       case 'busy':
         return new Problem(
@@ -326,12 +325,15 @@ export class RunService {
     }
   }
 
-  /** A worker that was there a moment ago may come back: its clients should try again. */
+  /** `unavailable` when a worker executed the graph recently, since it may come back; otherwise `not_found`. */
   async #graphMissing(graph_id: string): Promise<Problem> {
     const name = JSON.stringify(graph_id);
     return (await this.#storage.workers.hasServed(graph_id, servedWithinMs))
       ? new Problem('unavailable', `No live worker executes graph ${name} at the moment`)
-      : new Problem('not_found', `No server has graph ${name}; graphs here: ${[...this.#graphs].join(', ')}`);
+      : new Problem(
+          'not_found',
+          `No worker executes graph ${name}. Available graphs: ${[...this.#graphs].join(', ')}`,
+        );
   }
 }
 
@@ -339,7 +341,7 @@ export class RunService {
  * Stores runs, and repeats that when the connection breaks. After a lost answer it is unknown whether they are stored, so later
  * tries look for their ids (`keyed`): each run is stored once.
  */
-const retried = <T extends { isOld: boolean; sinceMs: number }>(
+const withRetries = <T extends { isOld: boolean; sinceMs: number }>(
   isKeyed: boolean,
   store: (keyed: boolean) => Promise<T>,
 ): Promise<T> => {

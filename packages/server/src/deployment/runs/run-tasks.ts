@@ -1,4 +1,4 @@
-// What is swept away after runs, and after the crons that made them.
+// Periodic tasks that remove what runs, crons and webhooks leave, and that repair the queue.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { CronStorage } from '../../storage/deployment/crons.ts';
 import type { RunQueueStorage, RepairStep } from '../../storage/deployment/run-queue.ts';
@@ -13,7 +13,7 @@ const minuteMs = 60_000;
 const deliveriesMax = 1_000;
 const deliveriesKeptMs = 7 * 24 * 60 * minuteMs;
 
-/** `streamTtlMs`: how long the log of a run stays after its end. */
+/** `streamTtlMs`: how long the log of a run is kept after its end. */
 export const runTasks = (
   {
     runs,
@@ -83,7 +83,7 @@ export const runTasks = (
   },
 ];
 
-/** Repairs step by step, to the end. Returns how many were repaired. */
+/** Executes a repair step by step, to the end of the queue. Returns how many were repaired. */
 const walk = async (
   repair: (after: string | null) => Promise<RepairStep>,
   signal: AbortSignal,

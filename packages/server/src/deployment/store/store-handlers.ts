@@ -5,7 +5,7 @@ import { pageHeaders } from '../../api/pagination.ts';
 import { assertStorableSize } from '../../storage/postgres/storable.ts';
 import type { StoreService } from './store-service.ts';
 
-/** A large value is measured before anything looks into it. */
+/** Checks the size of a large value before it is parsed. */
 const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
   if (!(value instanceof JsonText)) return value;
   assertStorableSize(Buffer.byteLength(value.text));
@@ -13,8 +13,8 @@ const itemValue = (value: Record<string, unknown>): Record<string, unknown> => {
 };
 
 export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes> => ({
-  putItem: async ({ body }, { access }) => {
-    const { value: asked, filter } = await access.ask('store:put', {
+  putItem: async ({ body }, { authorizer }) => {
+    const { value: asked, filter } = await authorizer.authorize('store:put', {
       namespace: body.namespace,
       key: body.key,
       value: itemValue(body.value),
@@ -22,19 +22,22 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     const { namespace, key, value } = asked;
     await store.put({ namespace, key }, value, filter, body.ttl);
   },
-  getItem: async ({ query }, { access }) => {
+  getItem: async ({ query }, { authorizer }) => {
     const asked = { namespace: query.namespace ?? [], key: query.key };
-    const { value, filter } = await access.ask('store:get', asked);
+    const { value, filter } = await authorizer.authorize('store:get', asked);
     return store.find(value, filter, query.refresh_ttl);
   },
-  deleteItem: async ({ body }, { access }) => {
+  deleteItem: async ({ body }, { authorizer }) => {
     const asked = { namespace: body.namespace ?? [], key: body.key };
-    const { value, filter } = await access.ask('store:delete', asked);
+    const { value, filter } = await authorizer.authorize('store:delete', asked);
     await store.delete(value, filter);
   },
-  searchItems: async ({ body }, { access }) => {
+  searchItems: async ({ body }, { authorizer }) => {
     const { namespace_prefix: namespace = [], refresh_ttl: refresh, ...asked } = body;
-    const { value, filter: access_filter } = await access.ask('store:search', { ...asked, namespace });
+    const { value, filter: access_filter } = await authorizer.authorize('store:search', {
+      ...asked,
+      namespace,
+    });
     const { namespace: prefix, filter, limit, offset } = value;
     const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
     return new Reply(
@@ -42,9 +45,12 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
       pageHeaders(page, offset + page.rows.length),
     );
   },
-  listNamespaces: async ({ body }, { access }) => {
+  listNamespaces: async ({ body }, { authorizer }) => {
     const { prefix, ...asked } = body;
-    const { value, filter } = await access.ask('store:list_namespaces', { ...asked, namespace: prefix });
+    const { value, filter } = await authorizer.authorize('store:list_namespaces', {
+      ...asked,
+      namespace: prefix,
+    });
     const { namespace, ...rest } = value;
     return { namespaces: await store.listNamespaces({ ...rest, prefix: namespace }, filter) };
   },

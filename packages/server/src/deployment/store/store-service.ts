@@ -1,8 +1,8 @@
-// The long-term store, as clients see it.
+// The long-term store.
 import { notFound, Problem } from '@svc/contract/problem';
 import { rowText } from '../../api/json-text.ts';
 import type { PageOf } from '../../api/pagination.ts';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type {
   ItemKey,
@@ -25,11 +25,11 @@ export class StoreService {
     this.#items = items;
   }
 
-  /** `ttl` in minutes; null for ever; when absent, as the deployment says. */
+  /** `ttl` in minutes; null for none; when absent, the deployment's default applies. */
   async put(
     key: ItemKey,
     value: Record<string, unknown>,
-    access: Filter,
+    access: AccessFilter,
     ttl?: number | null,
   ): Promise<void> {
     if (!access.matches({ ...value, ...key }))
@@ -45,13 +45,13 @@ export class StoreService {
     return this.#items.delete(key, access);
   }
 
-  /** JSON texts. */
+  /** Items as JSON texts. */
   async search(search: ItemSearch, access: RowFilter): Promise<PageOf<string>> {
-    const { rows, ...more } = await this.#items.search(search, access);
+    const { rows, ...more } = await this.#items.search(search, access).catch(inBody);
     return { rows: rows.map((row) => rowText(row, ['value'])), ...more };
   }
 
-  /** `*` in prefix and suffix stands for any one label. */
+  /** `*` in prefix and suffix matches any label. */
   listNamespaces({ prefix, suffix, ...page }: NamespaceRequest, access: RowFilter): Promise<string[][]> {
     const matches: NamespaceMatch[] = [];
     if (prefix) matches.push({ at: 'front', labels: prefix });
@@ -59,3 +59,10 @@ export class StoreService {
     return this.#items.listNamespaces({ ...page, matches }, access);
   }
 }
+
+/** Storage locates a fault in the search; the request has the search in its body. */
+const inBody = (error: unknown): never => {
+  if (!(error instanceof Problem) || error.faults === undefined) throw error;
+  const faults = error.faults.map((fault) => ({ ...fault, loc: ['body', ...fault.loc] }));
+  throw new Problem(error.code, error.message, { faults });
+};

@@ -1,4 +1,4 @@
-// The API as a page to read: one file, no scripts, nothing fetched from anywhere.
+// The API reference as a single HTML page, without scripts and external resources.
 
 type Node = Record<string, unknown>;
 
@@ -42,7 +42,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const refName = (schema: Node): string | undefined =>
   (schema['$ref'] as string | undefined)?.split('/').pop();
 
-/** A type in a few words. */
+/** A short description of a type. */
 const typeOf = (schema: Node): string => {
   const name = refName(schema);
   if (name) return name;
@@ -84,7 +84,7 @@ const section = (
 ): string => {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content['application/json']?.schema;
-  const answers = Object.entries(responses).map(([status, response]) => {
+  const rows = Object.entries(responses).map(([status, response]) => {
     const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
     const shape =
       content && Number(status) < 300
@@ -98,7 +98,7 @@ const section = (
 ${parameters.length > 0 ? `<table>${parameters.map((one) => row(one.name, one.schema, one.required, one.in)).join('')}</table>` : ''}
 ${body ? `<h4>Body</h4>${fields(body, components)}` : ''}
 <pre>${escape(example(method, path, operation))}</pre>
-<details><summary>Responses</summary><table>${answers.join('')}</table></details>
+<details><summary>Responses</summary><table>${rows.join('')}</table></details>
 </section>`;
 };
 

@@ -1,12 +1,12 @@
-// Whether requests should be sent here.
+// Decides whether a load balancer should send requests to this server.
 import { Problem } from '@svc/contract/problem';
 import type { QueueState } from '../../storage/deployment/workers.ts';
 
 export interface ReadinessParts {
   isDraining: () => boolean;
-  /** Rejects with `unavailable` when the database cannot be reached or written to. */
+  /** Rejects with `unavailable` when the database is unreachable or not writable. */
   checkDatabase: () => Promise<void>;
-  /** Rejects when the schema is not the one that this server works with. */
+  /** Rejects when the schema does not fit this release. */
   checkSchema: () => Promise<void>;
   /** Throws `unavailable` while no executor of this process can run a graph. */
   checkExecutors: () => void;
@@ -15,7 +15,7 @@ export interface ReadinessParts {
 
 type Ready = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
 
-/** How old an answer may be: anybody may ask, and each look costs a write. */
+/** How long a result is reused: the endpoint is public, and each check writes to the database. */
 const freshMs = 1_000;
 
 export class Readiness {
@@ -26,7 +26,7 @@ export class Readiness {
     this.#parts = parts;
   }
 
-  /** Throws `unavailable` with what is wrong. */
+  /** Throws `unavailable` with the reason. */
   async check(): Promise<Ready> {
     const { isDraining, checkExecutors } = this.#parts;
     if (isDraining()) throw new Problem('unavailable', 'The server is stopping');
@@ -46,7 +46,7 @@ export class Readiness {
     await checkSchema();
     const { workers, pending, running, oldest_pending_ms } = await queue();
     if (workers === 0)
-      throw new Problem('unavailable', 'There is no live worker: runs would be accepted, and wait');
+      throw new Problem('unavailable', 'There is no live worker: runs would be accepted, but not executed');
     return { ready: true, workers, pending, running, oldest_pending_ms };
   }
 }

@@ -1,4 +1,4 @@
-// What the server says of itself, put together once at start.
+// Facts about this server: versions and the API document.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { deploymentRoutes, openapiDocument } from '@svc/contract';
@@ -13,7 +13,7 @@ export const serverFacts = async (): Promise<ServerFacts> => {
     versionIn(new URL('../../../package.json', import.meta.url)),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
-  // Made when somebody first asks: it takes longer than all the rest of the start.
+  // Built on the first request, because it takes longer than the rest of the start.
   let document: object | undefined;
   const openapi = (): object => (document ??= openapiDocument(deploymentRoutes, svc_version));
   return {

@@ -3,7 +3,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { RawJson, type Handlers } from '../../api/handlers.ts';
 import type { Readiness } from './readiness.ts';
 
-/** What the server says of itself. */
+/** Facts about this server. */
 export interface ServerFacts {
   svc_version: string;
   langgraph_js_version: string;

@@ -1,6 +1,6 @@
 /**
- * Whether a JSON value contains another, as PostgreSQL's `jsonb @>` has it: an object contains the keys of
- * the other with values that contain theirs; a list contains every element of the other somewhere; scalars are equal.
+ * True when a JSON value contains another, as PostgreSQL's `jsonb @>` defines it: an object contains the keys of the other, with values
+ * that contain its values; a list contains every element of the other; scalars are equal.
  */
 export const contains = (value: unknown, part: unknown): boolean => {
   if (Array.isArray(part)) {

@@ -1,16 +1,16 @@
-// The events of one run in the stream of its thread.
-import type { EventSink } from '../../api/handlers.ts';
+// Forwards the events of one run to the stream of its thread.
+import type { EventWriter } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 
 export interface RunReceiver {
-  /** Which events the client asked for; empty for all of them. */
+  /** The requested stream modes; empty for all events. */
   modes: ReadonlySet<string>;
-  sink: EventSink;
+  sink: EventWriter;
   stop: AbortSignal;
 }
 
-/** Sends the run's events until it ends or the receiver is stopped. Resolves with whether it was read to its end. */
+/** Sends the run's events until it ends or the receiver is stopped. Resolves with true when the run was read to its end. */
 export const forwardRun = async (
   reading: RunReplay,
   { modes, sink, stop }: RunReceiver,
@@ -22,7 +22,7 @@ export const forwardRun = async (
   let stopWaiting = (): void => undefined;
   try {
     return await new Promise<boolean>((resolve, reject) => {
-      // The receiver may have left while the subscription was made.
+      // The receiver may have been stopped before the subscription was made.
       stopWaiting = onAbort(stop, () => resolve(false));
       if (stop.aborted) return;
       close = readRun(reading, {

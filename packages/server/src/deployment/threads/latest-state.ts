@@ -1,5 +1,5 @@
-// Which checkpoints a thread needs to go on from where it stands: the head of the root, what subgraphs that have not
-// ended stand at, and what values that are kept as changes (delta channels) are rebuilt from.
+// Selects the checkpoints that a thread needs to continue from its newest state: the head of the root namespace, heads of unfinished
+// subgraphs, and the checkpoints from which values that are stored as changes (delta channels) are rebuilt.
 import { isInternalChannel, type CheckpointSummary } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
 import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
@@ -10,17 +10,17 @@ interface Metadata {
   counters_since_delta_snapshot?: Record<string, unknown>;
 }
 
-/** Longer than the engine lets a chain of changes grow before it stores the whole value. */
+/** Exceeds the number of changes after which the engine stores the whole value. */
 const chainMax = 6_000;
 
 const metadataOf = ({ metadata }: { metadata: string }): Metadata => JSON.parse(metadata) as Metadata;
 const channelsOf = ({ channels }: { channels: string }): object => JSON.parse(channels) as object;
 
-/** The tasks that are left to run there; undefined when nobody has recorded them. */
+/** The remaining tasks of a checkpoint; undefined when they were not recorded. */
 const tasksOf = ({ checkpoint: { shape } }: StoredCheckpoint): Set<string> | undefined =>
   shape === null ? undefined : new Set((JSON.parse(shape) as CheckpointSummary).tasks.map(({ id }) => id));
 
-/** The task in a segment `node:task` of a namespace; a stateful subgraph, or the count of a call, has none. */
+/** The task in a segment `node:task` of a namespace. The segments of stateful subgraphs and of call counts have none. */
 const taskIn = (segment: string): string | undefined => {
   const colon = segment.indexOf(':');
   return colon === -1 ? undefined : segment.slice(colon + 1);
@@ -57,20 +57,20 @@ export class LatestState {
     return head;
   }
 
-  /** Whether every task on the way to the namespace is one that its graph has still to run. In doubt, yes. */
+  /** True when every task in the namespace still has to run. Also true when that is unknown. */
   async #isNeeded({ checkpoint_ns }: KeptCheckpoint): Promise<boolean> {
     const segments = checkpoint_ns.split('|');
     for (const [depth, segment] of segments.entries()) {
       const task = taskIn(segment);
       if (task === undefined) continue;
-      // A task that a node has started by itself, rather than its graph, has a namespace below the node's.
+      // A task that a node started itself, instead of its graph, has a namespace below that of the node.
       const outer = await this.#head(segments.slice(0, depth).join('|'));
       if (outer && tasksOf(outer)?.has(task) === false) return false;
     }
     return true;
   }
 
-  /** The line up to where each value that the head holds as changes only was last stored whole. */
+  /** The ancestors down to those that contain the last complete value of each channel that the head stores as changes. */
   async #ancestors(checkpoint_ns: string): Promise<KeptCheckpoint[]> {
     const head = await this.#head(checkpoint_ns);
     if (!head) return [];
@@ -89,7 +89,7 @@ export class LatestState {
   }
 }
 
-/** Channels that have been written at some time and that the checkpoint has no value of. */
+/** Channels that were written at some time and have no value in the checkpoint. */
 const missingChannels = ({ checkpoint }: StoredCheckpoint): Set<string> => {
   const { channel_versions = {} } = JSON.parse(checkpoint.body) as { channel_versions?: object };
   const values = channelsOf(checkpoint);
@@ -99,7 +99,7 @@ const missingChannels = ({ checkpoint }: StoredCheckpoint): Set<string> => {
 
 type Link = Pick<Ancestor, 'metadata' | 'channels'>;
 
-/** How many links, from the newest on, are needed for all of the channels that are kept as changes. */
+/** How many links, from the newest on, are needed for all channels that are stored as changes. */
 const lengthNeeded = (line: Link[], missing: Set<string>): number => {
   let length = 0;
   for (const channel of missing) {
@@ -111,9 +111,9 @@ const lengthNeeded = (line: Link[], missing: Set<string>): number => {
 };
 
 /**
- * At every superstep the engine counts the changes of each such channel since it was stored whole. A channel that is
- * not counted there is one whose value may be absent. Updates from outside do not count; if there is nothing else, in
- * doubt, yes.
+ * At every superstep the engine counts the changes of each delta channel since its last complete value. A channel without a count may
+ * simply have no value. State updates are not counted; when there is no other information, assumes that the channel is stored as
+ * changes.
  */
 const isKeptAsChanges = (line: Link[], channel: string): boolean => {
   for (const link of line) {

@@ -1,8 +1,8 @@
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 
-/** Which threads may be read, and so their runs. */
+/** The filter of the threads that the caller may read, and so of their runs. */
 export const mayRead = async (
-  access: Access,
+  authorizer: Authorizer,
   { thread_id, run_id }: { thread_id?: string | undefined; run_id?: string | undefined },
-): Promise<RowFilter> => (await access.ask('threads:read', { thread_id, run_id })).filter;
+): Promise<RowFilter> => (await authorizer.authorize('threads:read', { thread_id, run_id })).filter;

@@ -1,4 +1,4 @@
-// Pruning: what clients ask for, what times to live ask for, and what is swept up behind both.
+// Pruning of threads on request, expiry of threads, and collection of unreferenced blobs.
 import { Problem } from '@svc/contract/problem';
 import type { ExpiredThread } from '../../storage/deployment/expiry.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -8,10 +8,10 @@ import { LatestState } from './latest-state.ts';
 import { sweepMs } from './thread-deletion.ts';
 import type { ThreadService } from './thread-service.ts';
 
-/** Checkpoints, and blobs, that one transaction removes. */
+/** Checkpoints and blobs that one transaction deletes. */
 const checkpointsMax = 1_000;
 const blobsMax = 10_000;
-/** A thread whose heads move again and again while it is looked at is in use. */
+/** A thread whose heads change this often while it is read is in use. */
 const tries = 5;
 
 type Stores = Pick<Storage, 'checkpoints' | 'expiry' | 'pruning'>;
@@ -25,7 +25,7 @@ export class PruneService {
     this.#threads = threads;
   }
 
-  /** Deletes the threads, by id and what each must pass, or all of them but their current states. Returns how many there were. */
+  /** Deletes the threads (ids with the filter that each must pass), or all of their checkpoints except the current state. Returns how many. */
   async prune(threads: ReadonlyMap<string, RowFilter>, strategy: TtlStrategy): Promise<number> {
     let count = 0;
     const untilMs = performance.now() + sweepMs;
@@ -38,7 +38,7 @@ export class PruneService {
     return count;
   }
 
-  /** Does to at most `limit` threads what is due when their time is over. Returns how many there were. */
+  /** Deletes or prunes at most `limit` expired threads. Returns how many were due. */
   async expireThreads(limit: number, signal: AbortSignal): Promise<number> {
     const expired = await this.#storage.expiry.listThreads(limit);
     const failures: unknown[] = [];
@@ -48,41 +48,40 @@ export class PruneService {
       try {
         if (await this.#expire(thread)) done += 1;
       } catch (error) {
-        failures.push(error); // the others are due all the same
+        failures.push(error); // the other threads are still due
       }
     }
     if (failures.length > 0)
-      throw new AggregateError(failures, `${failures.length} threads could not expire`);
-    // Not `done` alone: a thread that was taken into use meanwhile is no reason to leave the rest for later.
+      throw new AggregateError(failures, `Failed to expire ${failures.length} threads`);
+    // Not `done`: a thread that was used meanwhile must not end the batch early.
     return done === 0 ? 0 : expired.length;
   }
 
   /**
-   * Removes values that nothing refers to any more, in at most `limit` families of copies; those at work are left for
-   * later. Returns how many families there were.
+   * Deletes unreferenced blobs in at most `limit` blob spaces; spaces in use are postponed. Returns how many spaces were due.
    */
-  async collectValues(limit: number, signal: AbortSignal): Promise<number> {
-    const families = await this.#storage.pruning.listGarbage(limit);
+  async collectBlobs(limit: number, signal: AbortSignal): Promise<number> {
+    const spaces = await this.#storage.pruning.listGarbage(limit);
     const failures: unknown[] = [];
-    for (const family of families) {
+    for (const space of spaces) {
       if (signal.aborted) break;
       try {
-        if (!(await this.#collect(family, signal))) await this.#storage.pruning.postpone(family);
+        if (!(await this.#collect(space, signal))) await this.#storage.pruning.postpone(space);
       } catch (error) {
         failures.push(error);
-        await this.#storage.pruning.postpone(family);
+        await this.#storage.pruning.postpone(space);
       }
     }
     if (failures.length > 0)
-      throw new AggregateError(failures, `The values of ${failures.length} families could not be collected`);
-    return families.length;
+      throw new AggregateError(failures, `Failed to collect the blobs of ${failures.length} blob spaces`);
+    return spaces.length;
   }
 
   /** False when it cannot be done now. */
-  async #collect(family: string, signal: AbortSignal): Promise<boolean> {
+  async #collect(space: string, signal: AbortSignal): Promise<boolean> {
     let removed: number | null = blobsMax;
     while (removed === blobsMax && !signal.aborted) {
-      removed = await this.#storage.pruning.collect(family, blobsMax);
+      removed = await this.#storage.pruning.collect(space, blobsMax);
     }
     return removed !== null;
   }
@@ -97,7 +96,7 @@ export class PruneService {
     }
   }
 
-  /** False when there is no such thread, or it is in use. */
+  /** False when the thread does not exist or is in use. */
   async #keepLatest(thread_id: string, access: RowFilter): Promise<boolean> {
     const { pruning, checkpoints } = this.#storage;
     for (let tried = 0; tried < tries;) {

@@ -1,5 +1,5 @@
 import type { threadRoutes } from '@svc/contract';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { pageHeaders } from '../../api/pagination.ts';
@@ -11,7 +11,7 @@ interface Holder {
   configurable?: { checkpoint_id?: string | undefined } | undefined;
 }
 
-/** The checkpoint that a client names, by its id or by a config that holds it. */
+/** The checkpoint id in a request: as a string, or in a config. */
 const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
 
@@ -30,20 +30,20 @@ type StateRoutes = Pick<
 
 export const stateHandlers = (
   states: StateService,
-  updaterOf: (access: Access) => Updater,
+  updaterOf: (authorizer: Authorizer) => Updater,
 ): Handlers<StateRoutes> => ({
-  getThreadState: async ({ params, query }, { access }) =>
-    new RawJson(await states.get(params.thread_id, {}, await mayRead(access, params), query)),
-  getThreadStateAt: async ({ params, query }, { access }) => {
+  getThreadState: async ({ params, query }, { authorizer }) =>
+    new RawJson(await states.get(params.thread_id, {}, await mayRead(authorizer, params), query)),
+  getThreadStateAt: async ({ params, query }, { authorizer }) => {
     const { thread_id, checkpoint_id } = params;
     return new RawJson(
-      await states.get(thread_id, { checkpoint_id }, await mayRead(access, { thread_id }), query),
+      await states.get(thread_id, { checkpoint_id }, await mayRead(authorizer, { thread_id }), query),
     );
   },
-  getThreadStateAtCheckpoint: async ({ params, body }, { access }) =>
-    new RawJson(await states.get(params.thread_id, body.checkpoint, await mayRead(access, params), body)),
-  updateThreadState: async ({ params, body }, { access }) => {
-    const { filter } = await access.ask('threads:update', {
+  getThreadStateAtCheckpoint: async ({ params, body }, { authorizer }) =>
+    new RawJson(await states.get(params.thread_id, body.checkpoint, await mayRead(authorizer, params), body)),
+  updateThreadState: async ({ params, body }, { authorizer }) => {
+    const { filter } = await authorizer.authorize('threads:update', {
       ...params,
       metadata: undefined,
       action: undefined,
@@ -55,13 +55,13 @@ export const stateHandlers = (
       checkpoint_id: checkpoint?.checkpoint_id ?? checkpoint_id ?? undefined,
       checkpoint_ns: checkpoint?.checkpoint_ns,
     };
-    return states.update(params.thread_id, update, at, { ...updaterOf(access), access: filter });
+    return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access: filter });
   },
-  getThreadHistory: async ({ params, query }, { access }) =>
-    toPage(await states.history(params.thread_id, query, await mayRead(access, params))),
-  searchThreadHistory: async ({ params, body }, { access }) => {
+  getThreadHistory: async ({ params, query }, { authorizer }) =>
+    toPage(await states.history(params.thread_id, query, await mayRead(authorizer, params))),
+  searchThreadHistory: async ({ params, body }, { authorizer }) => {
     const { before, checkpoint, ...rest } = body;
     const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
-    return toPage(await states.history(params.thread_id, history, await mayRead(access, params)));
+    return toPage(await states.history(params.thread_id, history, await mayRead(authorizer, params)));
   },
 });

@@ -1,5 +1,5 @@
-// Reads threads' states from storage alone, as JSON text. A page costs one query for its checkpoints and one for their blobs, both
-// bounded in bytes; what is large is put together in a parser thread.
+// Reads states of threads from storage, as JSON text. A page needs one query for its checkpoints and one for their blobs, both bounded in
+// bytes; large states are rendered in a parser thread.
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ThreadState } from '@svc/contract';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
@@ -22,25 +22,25 @@ import {
   match,
   render,
   type RenderInput,
-  shapeOf,
+  summaryOf,
   type StateTasks,
   type StateTree,
   type StoredValues,
 } from './state-rendering.ts';
 import { type StateSelection, valuesOnly, wholeState } from './state-selection.ts';
 
-/** A thread as it was found. Its id may come to stand for another: when it was made tells them apart. */
+/** A thread that was read. The creation time distinguishes it from a later thread with the same id. */
 type FoundThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'>;
 
-/** Bytes of blobs up to which a state is put together on the main thread. */
+/** Up to this size of blobs, a state is rendered on the main thread. */
 const inlineBytesMax = 131_072;
-/** States that are read with one query at most. */
+/** Maximum number of states per query. */
 const batchMax = 100;
-/** Bytes of blobs that one search by values looks into. */
+/** Bytes of blobs that one search by values may read. */
 const scannedBytesMax = 268_435_456;
-/** Bytes of blobs that are read at once, unless one state has more. */
+/** Bytes of blobs per query, unless a single state has more. */
 const batchBytesMax = 8_388_608;
-/** Subgraphs whose states one answer holds; others stay references. */
+/** Subgraphs whose states one response includes; the states of others are omitted. */
 const subgraphsMax = 200;
 
 export class StateReader {
@@ -58,7 +58,7 @@ export class StateReader {
     this.limits = limits;
   }
 
-  /** The snapshots of checkpoints of a thread, until they are too much for one page. Throws not_found when it has gone since it was found. */
+  /** States at checkpoints of a thread, bounded by the bytes of a page. Throws `not_found` when the thread was deleted meanwhile. */
   states(
     thread: FoundThread,
     trees: StateTree[],
@@ -74,7 +74,7 @@ export class StateReader {
     );
   }
 
-  /** The values alone, as a thread shows them. Throws not_found when it has gone since it was found. */
+  /** The values of a checkpoint. Throws `not_found` when the thread was deleted meanwhile. */
   async values(thread: FoundThread, stored: StoredCheckpoint): Promise<JsonPart> {
     const { rows } = await this.#whole(thread, () =>
       this.valuesOf([{ ...stored.checkpoint, space: thread.blob_space }]),
@@ -82,7 +82,7 @@ export class StateReader {
     return rows[0] ?? 'null';
   }
 
-  /** The values of several threads, until they are too much for one page. */
+  /** The values of several threads, bounded by the bytes of a page. */
   valuesOf(heads: (StoredValues & { space: string })[]): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const selection = valuesOnly();
     return this.#rendered(
@@ -94,8 +94,8 @@ export class StateReader {
   }
 
   /**
-   * Says which threads have values that contain those that are wanted. Throws when a state is too large to look into, or when all
-   * that it was asked about is.
+   * Returns a function that tells which threads have values that contain `wanted`. It throws when a single state, or all states that it has
+   * read so far, are too large.
    */
   matcher(wanted: Record<string, unknown>): (heads: HeadValues[]) => Promise<boolean[]> {
     const selection = valuesOnly(Object.keys(wanted));
@@ -120,10 +120,10 @@ export class StateReader {
     };
   }
 
-  /** The checkpoints of the subgraphs that the tasks of a checkpoint wait for, and of those below them. */
+  /** A checkpoint with the checkpoints of its pending subgraphs, recursively. */
   async tree(stored: StoredCheckpoint, left = { subgraphs: subgraphsMax }): Promise<StateTree> {
     const inner: Record<string, StateTree> = {};
-    for (const { ns } of shapeOf(stored.checkpoint)?.tasks ?? []) {
+    for (const { ns } of summaryOf(stored.checkpoint)?.tasks ?? []) {
       if (ns === undefined || left.subgraphs-- <= 0) continue;
       const { thread_id } = stored.checkpoint;
       const found = await this.#storage.checkpoints.find({ thread_id, checkpoint_ns: ns });
@@ -132,13 +132,13 @@ export class StateReader {
     return { stored, inner };
   }
 
-  /** For who has found nothing of a thread's state. Throws not_found when the thread has gone since it was found. */
+  /** Throws `not_found` when the thread was deleted meanwhile. Called when no state was found. */
   async assertThere({ thread_id, created_at }: FoundThread): Promise<void> {
     const there = await this.#storage.threads.find(thread_id, everyRow);
     if (there?.created_at !== created_at) throw notFound('Thread', thread_id);
   }
 
-  /** What does not hold together is damaged, unless the thread took its values along between two statements. */
+  /** Replaces the error of an incomplete state by `not_found` when the thread was deleted between two statements. */
   async #whole<T>(thread: FoundThread, read: () => Promise<T>): Promise<T> {
     try {
       return await read();
@@ -175,7 +175,7 @@ export class StateReader {
     return { rows, isCut: false };
   }
 
-  /** Uses the blobs of as many items as fit into a page, or of one if it fits into an answer at all. */
+  /** Calls `use` with the blobs of as many items as fit into a page, at least of one. Throws `too_large` when one exceeds the limit. */
   async #withBatch<T, U>(
     items: T[],
     rootsOf: (item: T) => BlobRoot,
@@ -209,17 +209,17 @@ const tooLarge = (bytes: number, bytesMax: number, selection: StateSelection | u
       : 'Select parts of it (select=values.<name>)';
   return new Problem(
     'too_large',
-    `The state of a thread has ${bytes} bytes, and an answer may have ${bytesMax}. ${how}, or raise SVC_ANSWER_LIMIT.`,
+    `The state of a thread has ${bytes} bytes; the limit of a response is ${bytesMax}. ${how}, or raise SVC_ANSWER_LIMIT.`,
   );
 };
 
 const tooMuch = (): Problem =>
   new Problem(
     'too_large',
-    `The search by values has more than ${scannedBytesMax} bytes to look into. Narrow it by metadata, status or ids.`,
+    `The search by values would read more than ${scannedBytesMax} bytes. Narrow it by metadata, status or ids.`,
   );
 
-/** The snapshot of a thread that has no checkpoint yet. */
+/** The state of a thread without a checkpoint. */
 export const emptyState = (thread_id: string): ThreadState => ({
   values: {},
   next: [],

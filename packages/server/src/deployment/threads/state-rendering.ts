@@ -1,5 +1,5 @@
-// States as the JSON text that clients get, from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values
-// stay in wire form throughout. Large states are rendered in a parser thread, so this file imports no more than it needs.
+// Renders states as JSON text from checkpoints and their blobs. No graph is loaded and nothing is recomputed; values stay in wire form.
+// Large states are rendered in a parser thread, so this file has few imports.
 import type { CheckpointSummary, NodeWrite } from '../../engine/checkpoints/checkpoint-summary.ts';
 import { isInternalChannel, usualPath } from '../../engine/checkpoints/checkpoint-summary.ts';
 import type { StoredBlob } from '../../engine/codec/blob.ts';
@@ -13,25 +13,25 @@ import type { StateField, StateSelection } from './state-selection.ts';
 type Join = (ref: string) => unknown;
 type Values = Record<string, unknown>;
 
-/** A checkpoint with those of its pending subgraphs, by the namespaces of their tasks. */
+/** A checkpoint with the checkpoints of its pending subgraphs, by namespace. */
 export interface StateTree {
   stored: StoredCheckpoint;
   inner?: Record<string, StateTree>;
 }
 
-/** What of a checkpoint its values are made of. */
+/** The columns of a checkpoint from which its values are built. */
 export type StoredValues = Pick<StoredCheckpoint['checkpoint'], 'channels' | 'shape'>;
 
-/** JSON text, a list of [hash, refs, payload]; or rows, when they are large. */
+/** Blobs as JSON text, a list of [hash, refs, payload]; as rows when they are large. */
 export type BlobList = string | BlobRow[];
 
 export interface RenderInput {
   blobs: BlobList;
-  /** `states`: whole snapshots. `values`: the values alone. */
+  /** `states`: complete states. `values`: only the values. */
   states?: StateTree[];
   values?: StoredValues[];
   selection: StateSelection;
-  /** Of all texts together: nothing is rendered after the first that exceeds it. */
+  /** Limit for all texts together: rendering stops after the text that exceeds it. */
   bytesMax: number;
 }
 
@@ -39,24 +39,25 @@ const channelsOf = ({ channels }: Pick<StoredValues, 'channels'>): Record<string
   JSON.parse(channels) as Record<string, string>;
 const wroteOf = (stored: StoredCheckpoint): NodeWrite[] =>
   JSON.parse(stored.checkpoint.wrote ?? '[]') as NodeWrite[];
-export const shapeOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
+export const summaryOf = ({ shape }: Pick<StoredValues, 'shape'>): CheckpointSummary | undefined =>
   shape === null ? undefined : (JSON.parse(shape) as CheckpointSummary);
 
-/** A single name when the state is that channel's value, not an object of them. */
+/** The names of the state's channels; a single string when the state is the value of one channel. */
 const keysOf = (stored: StoredValues, { keys: wanted }: StateSelection): string[] | string => {
   const keys =
-    shapeOf(stored)?.keys ?? Object.keys(channelsOf(stored)).filter((channel) => !isInternalChannel(channel));
+    summaryOf(stored)?.keys ??
+    Object.keys(channelsOf(stored)).filter((channel) => !isInternalChannel(channel));
   if (typeof keys === 'string' || wanted === undefined) return keys;
   return keys.filter((key) => wanted.includes(key));
 };
 
-/** The blobs that the values are made of. */
+/** Hashes of the blobs of the values. */
 export const hashesOfValues = (stored: StoredValues, selection: StateSelection): string[] => {
   const channels = channelsOf(stored);
   return [keysOf(stored, selection)].flat().flatMap((key) => hashesOf(channels[key] ?? ''));
 };
 
-/** The blobs that the selected parts of a state are made of. */
+/** Hashes of the blobs of the selected parts of a state. */
 export const hashesOfState = (tree: StateTree, selection: StateSelection): string[] => {
   const { stored, inner = {} } = tree;
   const has = (...fields: StateField[]): boolean => fields.some((field) => selection.fields.includes(field));
@@ -81,7 +82,7 @@ const joiner = (blobs: BlobList): Join => {
   return (ref) => joinWire(ref, (hash) => byHash.get(hash));
 };
 
-/** One text each, as `write` returns it, in order; fewer when their bytes are over the bound. */
+/** One text per item, as `write` returns it, in order; fewer when they exceed `bytesMax`. */
 export const render = <T extends { length: number }>(
   { blobs, states, values, selection, bytesMax }: RenderInput,
   write: (value: unknown) => T,
@@ -101,11 +102,11 @@ export const render = <T extends { length: number }>(
   return texts;
 };
 
-/** Done in parser threads. */
+/** Tasks of parser threads. */
 export interface StateTasks {
   /** States as JSON. */
   states: { input: RenderInput; question: never; output: JsonBytes[] };
-  /** Which values contain what is wanted. */
+  /** Tells for each item whether its values contain `wanted`. */
   match: { input: MatchInput; question: never; output: boolean[] };
 }
 
@@ -135,11 +136,11 @@ const toState = (tree: StateTree, selection: StateSelection, join: Join): Values
   const { stored } = tree;
   const { thread_id, checkpoint_ns, checkpoint_id, parent_id, run_id, metadata, body } = stored.checkpoint;
   const at = (id: string) => ({ checkpoint_id: id, thread_id, checkpoint_ns });
-  const shaped = shapeOf(stored.checkpoint)?.tasks ?? [];
-  const tasks = (): Values[] => shaped.map((task) => toTask(task, tree, selection, join));
+  const taskLayout = summaryOf(stored.checkpoint)?.tasks ?? [];
+  const tasks = (): Values[] => taskLayout.map((task) => toTask(task, tree, selection, join));
   const makers: Record<StateField, () => unknown> = {
     values: () => valuesOf(stored.checkpoint, selection, join),
-    next: () => shaped.map(({ name }) => name),
+    next: () => taskLayout.map(({ name }) => name),
     tasks,
     interrupts: () => tasks().flatMap(({ interrupts }) => interrupts),
     metadata: () => ({
@@ -159,7 +160,7 @@ const toState = (tree: StateTree, selection: StateSelection, join: Join): Values
   return Object.fromEntries(selection.fields.map((field) => [field, makers[field]()]));
 };
 
-/** Node to what it wrote to get here; for an input, `__start__` to the input. */
+/** The writes of each node that led to this checkpoint; for an input, `__start__` with the input. */
 const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
   const writes: Values = {};
   for (const [node, channel, ref] of wroteOf(stored)) {
@@ -171,7 +172,7 @@ const writesOf = (stored: StoredCheckpoint, join: Join): Values | null => {
   return Object.keys(writes).length === 0 ? null : writes;
 };
 
-/** A task with what came of it so far: an error, interrupts, or a result. */
+/** A task with its error, interrupts or result so far. */
 const toTask = (
   task: CheckpointSummary['tasks'][number],
   { stored, inner = {} }: StateTree,

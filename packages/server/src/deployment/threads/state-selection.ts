@@ -1,9 +1,9 @@
-// Which parts of a state are wanted. What is not wanted is not read.
+// The requested parts of a state. Other parts are not read.
 import { stateFields } from '@svc/contract';
 
 export type StateField = (typeof stateFields)[number];
 
-/** Plain data: it is sent to threads. */
+/** Plain data, since it is sent to parser threads. */
 export interface StateSelection {
   fields: readonly StateField[];
   /** Names of values; all of them when undefined. */
@@ -27,5 +27,5 @@ export const toSelection = (select: readonly string[] | undefined): StateSelecti
   return { fields, keys: hasAll || keys.length === 0 ? undefined : keys };
 };
 
-/** Whether nothing but the values is wanted of a checkpoint. */
+/** Selects only the values. */
 export const valuesOnly = (keys?: readonly string[]): StateSelection => ({ fields: ['values'], keys });

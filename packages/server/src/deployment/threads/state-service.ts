@@ -1,4 +1,4 @@
-// States of a thread: reading snapshots, and updating the state from outside a run.
+// Reads the states of a thread, and updates its state outside of runs.
 import { randomUUID } from 'node:crypto';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
@@ -33,15 +33,15 @@ export interface History {
 }
 
 export interface StateView {
-  /** Whether states of pending subgraphs stand in the places of their references. */
+  /** Whether states of pending subgraphs are included instead of references to them. */
   subgraphs?: boolean | undefined;
-  /** Names of fields, and `values.<name>`; all of them when absent. */
+  /** Names of fields, or `values.<name>`; everything when absent. */
   select?: string[] | undefined;
 }
 
-/** Who updates a state. */
+/** The caller of a state update. */
 export interface Updater {
-  /** What the graph sees of them. */
+  /** The keys of the user that the graph gets in `configurable`. */
   keys: Record<string, unknown>;
   /** Whose assistants may lend their configuration: a client may write any id into its thread's metadata. */
   assistantAccess: RowFilter;
@@ -51,9 +51,9 @@ export interface UpdatedState {
   checkpoint: { thread_id: string; checkpoint_ns: string; checkpoint_id: string };
 }
 
-/** Two updates at once are put in order: the later one starts again from the new head, this often. */
+/** Attempts of an update that conflicts with another one: it starts again from the new head. */
 const updateTries = 5;
-/** A history filtered by metadata is read in pages of this size, so many at most. */
+/** Page size, and maximum number of pages, of a history that is filtered by metadata. */
 const historyPage = 100;
 const historyPagesMax = 100;
 
@@ -70,7 +70,7 @@ export class StateService {
     this.#dispatcher = dispatcher;
   }
 
-  /** JSON text of the state at a checkpoint, by default the newest one of the root namespace. */
+  /** The state at a checkpoint (by default the head of the root namespace) as JSON text. */
   async get(
     thread_id: string,
     at: CheckpointSelector,
@@ -98,7 +98,7 @@ export class StateService {
     return rows[0];
   }
 
-  /** JSON texts, newest first. `next`: what to pass as `before` to go on, when there is more. */
+  /** States as JSON texts, newest first. `next`: the value of `before` for the next page, when there is one. */
   async history(
     thread_id: string,
     { limit, before, metadata, checkpoint, select }: History,
@@ -122,7 +122,7 @@ export class StateService {
     };
   }
 
-  /** The checkpoints of a page. Those with certain metadata are looked for in pages of their own. */
+  /** The checkpoints of a page. A filter by metadata reads pages of its own until enough checkpoints match. */
   async #find(
     of: { thread_id: string; checkpoint_ns: string; before: string | undefined },
     limit: number,
@@ -145,7 +145,7 @@ export class StateService {
     return { rows, hasMore: false, isCut: false };
   }
 
-  /** Writes values as a node would have. From an earlier checkpoint this makes a fork. */
+  /** Writes values as a node would have. On an earlier checkpoint this creates a fork. */
   async update(
     thread_id: string,
     update: StateUpdate,
@@ -155,7 +155,7 @@ export class StateService {
     return this.apply(await this.#thread(thread_id, by.access), [{ updates: [update] }], at, by);
   }
 
-  /** Applies supersteps in order. Throws conflict while a run works on the thread or waits for it. */
+  /** Applies supersteps in order. Throws `conflict` while runs of the thread are in flight. */
   async apply(
     thread: ThreadRow,
     supersteps: Superstep[],
@@ -168,10 +168,10 @@ export class StateService {
     if (typeof graph_id !== 'string') {
       throw new Problem(
         'bad_request',
-        `Thread ${thread_id} has no graph yet: run it once, or set metadata.graph_id`,
+        `Thread ${thread_id} has no graph yet: create a run on it, or set metadata.graph_id`,
       );
     }
-    // What a client wrote there need not be an id.
+    // A client may have written any value there.
     const named = metadata['assistant_id'];
     const defaultId = defaultAssistantId(graph_id);
     const assistant_id = typeof named === 'string' && isUuid(named) ? named.toLowerCase() : defaultId;
@@ -202,7 +202,7 @@ export class StateService {
       } catch (error) {
         const retry = error instanceof Problem && error.code === 'conflict' && tries < updateTries;
         if (!retry || (await this.#storage.runs.listInFlight(thread_id)).length > 0) {
-          // What the executor read may have been half of a thread that went.
+          // The error may be due to a deletion of the thread while the executor read it.
           await this.#reader.assertThere(thread);
           throw error;
         }

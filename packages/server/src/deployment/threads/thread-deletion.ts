@@ -1,17 +1,17 @@
-// Deleting threads, however large: a short statement makes a thread disappear, and what it has left is removed in batches,
-// each a transaction of its own; at first in the request, then by a periodic task, which finishes after a crash too.
+// Deletes threads of any size. A short statement deletes the thread's row; its other rows are deleted in batches, each in a transaction
+// of its own: first in the request, then by a periodic task, which also continues after a crash.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-/** How long a request goes on removing what the threads that it deletes have left. */
+/** How long a request deletes the remaining rows of its threads. */
 export const sweepMs = 10_000;
-/** Rows that one transaction removes. */
+/** Rows that one transaction deletes. */
 const batchRows = 5_000;
 const sweepEveryMs = 10_000;
-/** Deleted threads that one round of the periodic task lists. */
+/** Deleted threads that one round of the periodic task handles. */
 const threadsMax = 100;
-/** Threads of an assistant: read at once, and deleted at once. */
+/** Threads of an assistant that are listed at once, and that are deleted in parallel. */
 const listedMax = 1_000;
 const atOnce = 4;
 
@@ -22,14 +22,14 @@ export class ThreadDeletion {
     this.#storage = storage;
   }
 
-  /** False when there is no such thread. Removes rows until `untilMs` (monotonic); the periodic task removes the rest. */
+  /** False when there is no such thread. Deletes rows until `untilMs` (monotonic); the periodic task deletes the rest. */
   async delete(thread_id: string, access: RowFilter, untilMs: number): Promise<boolean> {
     if (!(await this.#storage.threads.delete(thread_id, access))) return false;
     await this.#sweep(thread_id, () => performance.now() < untilMs);
     return true;
   }
 
-  /** Deletes the threads whose last run was of this assistant. What large ones leave is for the periodic task. */
+  /** Deletes the threads whose last run used this assistant. The periodic task deletes the remaining rows of large ones. */
   async deleteOfAssistant(assistant_id: string, access: RowFilter): Promise<void> {
     const { threads } = this.#storage;
     for (;;) {

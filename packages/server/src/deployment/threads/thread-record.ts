@@ -1,4 +1,4 @@
-// A thread as clients see it, as JSON text: what its graph has made may be large, and is text already.
+// A thread as clients see it, as JSON text: values may be large, and are text already.
 import type { Thread } from '@svc/contract';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import { JsonText, objectText } from '../../api/json-text.ts';
@@ -7,7 +7,7 @@ import type { ListedThread, ThreadRow } from '../../storage/deployment/threads.t
 
 export type ThreadField = keyof Thread;
 
-/** `values` is undefined when they are not shown. `fields`: those that are wanted. */
+/** `values` is undefined when they are not included. `fields`: the requested fields. */
 export const threadText = (
   row: ThreadRow | ListedThread,
   values: JsonPart | undefined,
@@ -38,7 +38,7 @@ const textOr = (value: unknown): unknown => (typeof value === 'string' ? new Jso
 
 const ttlColumns = new Set(['ttl_strategy', 'ttl_minutes', 'expires_at']);
 
-/** Whether a column of the row is needed for the fields. */
+/** True for the columns that the fields need. */
 export const isColumnOf =
   (fields: ReadonlySet<string>) =>
   (column: string): boolean =>

@@ -1,7 +1,7 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
-import type { Filter } from '../../auth/authorization/access-filter.ts';
+import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
 import type { PageOf } from '../../api/pagination.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
@@ -27,23 +27,23 @@ export interface NewThread {
   metadata?: Record<string, unknown> | undefined;
   if_exists: 'raise' | 'do_nothing';
   supersteps?: Superstep[] | undefined;
-  /** The deployment's default when absent; null for none. */
+  /** When absent, the deployment's default applies; null for none. */
   ttl?: GivenTtl | undefined;
 }
 
 export interface ThreadSearch extends ThreadFilter {
-  /** Containment on the values of the newest checkpoint. */
+  /** Containment, on the values of the newest checkpoint. */
   values?: Record<string, unknown> | undefined;
 }
 
-/** A search by values reads the states of this many threads at most. */
+/** Maximum number of threads whose states a search by values reads. */
 const scannedMax = 10_000;
 const scanPage = 500;
 
-/** Checkpoints and writes of a thread that is copied: one statement copies them. */
+/** Maximum number of checkpoints and writes of a thread that is copied, since one statement copies them. */
 export const copiedRowsMax = 200_000;
 
-/** How often a thread that is in the way of a new one is looked for. */
+/** Attempts to find a thread whose id is taken. */
 const findTries = 2;
 
 type Stores = Pick<Storage, 'checkpoints' | 'runs' | 'threads'>;
@@ -68,10 +68,10 @@ export class ThreadService {
     this.#deletion = new ThreadDeletion(storage);
   }
 
-  /** A thread that is there already is shown to who may create it and may read it. */
+  /** With `do_nothing`, an existing thread is returned if the caller may create it and may read it. */
   async create(
     { thread_id, metadata = {}, if_exists, supersteps, ttl }: NewThread,
-    { creatable, readable }: { creatable: Filter; readable: RowFilter },
+    { creatable, readable }: { creatable: AccessFilter; readable: RowFilter },
     updater: Updater,
   ): Promise<JsonPart> {
     const id = thread_id ?? randomUUID();
@@ -83,40 +83,40 @@ export class ThreadService {
     }
     const create = () => this.#storage.threads.create({ thread_id: id, metadata, config: {} }, ttl);
     let row = await create();
-    // Again: what was in the way may have gone before it was looked for, and another may have made it anew.
+    // Repeated, because the existing thread may be deleted, and created again, between the two statements.
     for (let tries = 1; !row && if_exists === 'do_nothing' && tries <= findTries; tries++) {
-      const there = await this.#storage.threads.find(id, readable);
-      const isShown = there && creatable.matches(there.metadata);
-      const thread = isShown ? await this.#whole(there).catch(unlessGone) : undefined;
+      const existing = await this.#storage.threads.find(id, readable);
+      const isVisible = existing && creatable.matches(existing.metadata);
+      const thread = isVisible ? await this.#withAllValues(existing).catch(unlessGone) : undefined;
       if (thread) return thread;
       row = await create();
     }
-    // Somebody else's is as taken as one's own, and no more is said.
+    // The message does not reveal whether the thread belongs to another user.
     if (!row) throw new Problem('conflict', `Thread ${id} already exists, or is still being deleted`);
     if (!supersteps || supersteps.length === 0) return threadText(row, '{}');
     try {
       await this.#states.apply(row, supersteps, {}, updater);
     } catch (error) {
-      // Others have known the id since the thread was made, and may have used it.
+      // Other requests may have used the thread since it was created.
       await this.#storage.threads.deleteUnused(id, creatable);
       throw error;
     }
     return this.get(id, creatable);
   }
 
-  /** JSON text, as all that shows a thread. */
+  /** The thread with its values, as JSON text. */
   async get(thread_id: string, access: RowFilter): Promise<JsonPart> {
-    return this.#whole(await this.row(thread_id, access));
+    return this.#withAllValues(await this.row(thread_id, access));
   }
 
-  /** The stored row. Throws not_found. */
+  /** The stored row. Throws `not_found`. */
   async row(thread_id: string, access: RowFilter): Promise<ThreadRow> {
     const row = await this.#storage.threads.find(thread_id, access);
     if (!row) throw notFound('Thread', thread_id);
     return row;
   }
 
-  /** A ttl counts from now on; null takes it away. */
+  /** A ttl starts now; null removes it. */
   async patch(
     thread_id: string,
     metadata: Record<string, unknown>,
@@ -127,22 +127,22 @@ export class ThreadService {
     let row = await patch();
     if (!row) {
       await this.row(thread_id, access);
-      // It may have been made only since the first time.
+      // The thread may have been created after the first attempt.
       row = await patch();
     }
     if (!row) throw outOfReach('thread');
-    return this.#whole(row);
+    return this.#withAllValues(row);
   }
 
-  /** The thread is gone when this resolves; rows that it has left may still be there after `untilMs` (monotonic). */
+  /** When this resolves, the thread counts as deleted; some of its rows may remain after `untilMs` (monotonic). */
   async delete(thread_id: string, access: RowFilter, untilMs = performance.now() + sweepMs): Promise<void> {
     const inFlight = await this.#storage.runs.listInFlight(thread_id);
     if (!(await this.#deletion.delete(thread_id, access, untilMs))) throw notFound('Thread', thread_id);
-    // Their rows are gone, so nothing they still write is accepted; this ends them.
+    // Their rows are deleted, so their flushes are rejected; this stops the executors.
     for (const run_id of inFlight) this.#dispatcher.cancel(run_id);
   }
 
-  /** A new thread with the same history, and this metadata on top. */
+  /** Creates a thread with the same history and additional metadata. */
   async copy(
     source: { thread_id: string; access: RowFilter },
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },
@@ -161,7 +161,7 @@ export class ThreadService {
     return this.get(thread_id, everyRow);
   }
 
-  /** A page of threads and the number of all that match. Only the fields that are wanted are read. */
+  /** A page of threads, and the total number that match. Only the requested fields are read. */
   async search(
     filter: ThreadSearch,
     page: ThreadPage,
@@ -202,14 +202,14 @@ export class ThreadService {
     return { rows, hasMore: found.hasMore || isCut, isCut: found.isCut || isCut };
   }
 
-  /** Those that have gone since they were found are left out. */
+  /** Adds the values. Leaves out threads that were deleted meanwhile. */
   async #withValues(
     found: ListedThread[],
     fields: ReadonlySet<string>,
   ): Promise<Pick<PageOf<JsonPart>, 'rows' | 'isCut'>> {
     const byId = new Map(found.map((row) => [row.thread_id, row]));
-    const { heads, result: texts } = await this.#ofThoseThere([...byId.keys()], (those) =>
-      this.#reader.valuesOf(those),
+    const { heads, result: texts } = await this.#ofExisting([...byId.keys()], (remaining) =>
+      this.#reader.valuesOf(remaining),
     );
     const rows = texts.rows.flatMap((values, at) => {
       const row = byId.get(heads[at]?.thread_id ?? '');
@@ -218,8 +218,8 @@ export class ThreadService {
     return { rows, isCut: texts.isCut };
   }
 
-  /** Reads something of the threads; again without those that have gone meanwhile, when that was why it could not be read. */
-  async #ofThoseThere<T>(
+  /** Reads data of the threads. When it fails because some were deleted meanwhile, repeats the read without them. */
+  async #ofExisting<T>(
     thread_ids: string[],
     read: (heads: HeadValues[]) => Promise<T>,
   ): Promise<{ heads: HeadValues[]; result: T }> {
@@ -235,7 +235,7 @@ export class ThreadService {
     }
   }
 
-  /** Ids in order. Values are not indexed: the candidates that the other filters leave are read in pages, up to a bound. */
+  /** Matching ids in order. Values have no index: the states of all candidates of the other filters are read in pages, up to a limit. */
   async #matching(
     filter: ThreadSearch,
     order: Pick<ThreadPage, 'sort_by' | 'sort_order'>,
@@ -254,14 +254,14 @@ export class ThreadService {
     for (let offset = 0; offset < candidates; offset += scanPage) {
       const page = { ...order, limit: scanPage, offset };
       const ids = await this.#storage.threads.searchIds(filter, page, access);
-      const { heads, result } = await this.#ofThoseThere(ids, scan);
+      const { heads, result } = await this.#ofExisting(ids, scan);
       matching.push(...heads.flatMap(({ thread_id }, at) => (result[at] === true ? [thread_id] : [])));
     }
     return matching;
   }
 
-  /** With its values. Throws not_found when it has gone since it was found. */
-  async #whole(row: ThreadRow): Promise<JsonPart> {
+  /** The thread with its values. Throws `not_found` when it was deleted meanwhile. */
+  async #withAllValues(row: ThreadRow): Promise<JsonPart> {
     const head = await this.#storage.checkpoints.find({ thread_id: row.thread_id, checkpoint_ns: '' });
     if (!head) await this.#reader.assertThere(row);
     return threadText(row, head ? await this.#reader.values(row, head) : '{}');

@@ -4,6 +4,6 @@ import { mayRead } from '../threads/may-read.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 export const webhookHandlers = (webhooks: WebhookService): Handlers<typeof webhookRoutes> => ({
-  listRunWebhooks: async ({ params }, { access }) =>
-    webhooks.list(params.thread_id, params.run_id, await mayRead(access, params)),
+  listRunWebhooks: async ({ params }, { authorizer }) =>
+    webhooks.list(params.thread_id, params.run_id, await mayRead(authorizer, params)),
 });

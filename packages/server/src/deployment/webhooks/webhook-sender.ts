@@ -56,7 +56,7 @@ export interface WebhookSenderOptions {
   times?: Partial<WebhookTimes>;
 }
 
-/** Deliveries under way at once. */
+/** Maximum number of concurrent deliveries. */
 const sendingMax = 128;
 /** Deliveries to one origin at once. */
 const perOrigin = 4;
@@ -64,7 +64,7 @@ const perOrigin = 4;
 const silentMax = sendingMax / 2;
 /** Origins that are remembered as silent. */
 const silentOriginsMax = 1_000;
-/** Deliveries of one claim. */
+/** Deliveries per claim. */
 const claimMax = 8;
 /** Characters of the bodies under way; a single body may be larger. */
 const bodyCharsMax = 64_000_000;
@@ -169,7 +169,7 @@ export class WebhookSender implements AsyncDisposable {
     const facts = { delivery_id, run_id, origin, attempt, ...answer };
     if (!(await deliveries.record(delivery, result)))
       logger.warn(facts, 'a webhook was delivered after its lease had ended');
-    else if (result.status === 'failed') logger.warn(facts, 'a webhook failed for good');
+    else if (result.status === 'failed') logger.warn(facts, 'webhook failed permanently');
     else if (result.status === 'pending') logger.info(facts, 'a webhook failed, retrying');
   }
 

@@ -1,4 +1,4 @@
-// Webhooks as clients see them: what a run may name, and what became of it.
+// Webhooks: validation of URLs, and reads of deliveries.
 import type { WebhookDelivery } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
@@ -22,7 +22,7 @@ export class WebhookService {
     this.#rules = parts.rules;
   }
 
-  /** The URL as it is to be stored with the run. Throws invalid for one that may not be called. */
+  /** The normalized URL to store with the run. Throws `invalid` for a URL that is not allowed. */
   accept(webhook: string): string {
     try {
       return this.#guard.check(webhook, this.#rules.url).url.href;
@@ -32,7 +32,7 @@ export class WebhookService {
     }
   }
 
-  /** A run without a thread goes when it ends, as its delivery comes: whoever looks for the run first sees one of them. */
+  /** The run is looked up first: the row of a stateless run is deleted in the transaction that creates its delivery. */
   async list(thread_id: string, run_id: string, access: RowFilter): Promise<WebhookDelivery[]> {
     const run = await this.#storage.runs.find(run_id, thread_id, access);
     const rows = await this.#storage.deliveries.list(run_id, thread_id, access);
@@ -55,7 +55,7 @@ const toDelivery = ({ url, attempt, log, not_before, ...row }: DeliveryRow): Web
   ended_at: row.ended_at,
 });
 
-/** A query is where keys are put. */
+/** Removes the query, which may contain secrets. */
 const withoutQuery = (text: string): string => {
   const { origin, pathname } = new URL(text);
   return origin + pathname;

@@ -1,6 +1,6 @@
 // What a reader of a checkpoint would otherwise need the graph for, recorded when the checkpoint is made.
 
-export interface ShapeTask {
+export interface SummaryTask {
   id: string;
   name: string;
   /** Absent for the usual one, that of a node which its edges triggered. */
@@ -16,7 +16,7 @@ export interface CheckpointSummary {
    */
   keys?: string[] | string | undefined;
   /** What runs next. */
-  tasks: ShapeTask[];
+  tasks: SummaryTask[];
 }
 
 /** A node wrote the referenced value to a channel; a null channel means the value is the whole update. */
@@ -26,7 +26,7 @@ export type NodeWrite = [node: string, channel: string | null, ref: string];
 export const usualPath = (name: string): unknown[] => ['__pregel_pull', name];
 
 /** Leaves out what readers take for granted: half the bytes of a small checkpoint. */
-export const compactShape = (
+export const compactSummary = (
   { keys, tasks }: CheckpointSummary,
   channels: Iterable<string>,
 ): CheckpointSummary => {

@@ -37,8 +37,9 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const [tuple] = await this.#tuples([found]);
     const { channels, body, metadata, shape, run_id } = found.checkpoint;
     session.recordRefs(ns, wanted, (JSON.parse(body) as Bodyless).channel_versions, JSON.parse(channels));
-    session.seeWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
-    if (shape === null) session.seeUndescribed(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
+    session.recordWrites(ns, found.writes, run_id !== null && run_id === session.run_id);
+    if (shape === null)
+      session.recordMissingSummary(ns, wanted, (JSON.parse(metadata) as CheckpointMetadata).step);
     return tuple;
   }
 

@@ -23,7 +23,7 @@ export const noItems = (): BatchItems => ({
   blobs: [],
   checkpoints: [],
   writes: [],
-  shapes: [],
+  summaries: [],
   events: [],
   endings: [],
 });

@@ -1,5 +1,5 @@
 // One run's (or one state update's) writing on one thread. Items gather here until a flush takes them, so a
-// checkpoint's shape, known only after its put, usually travels in the same row, and a head moves once per flush.
+// checkpoint's summary, known only after its put, usually travels in the same row, and a head moves once per flush.
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { START } from '@langchain/langgraph';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
@@ -16,11 +16,11 @@ import type { ValueCodec } from '../codec/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
 import { noItems, type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import {
-  compactShape,
+  compactSummary,
   isInternalChannel,
   type CheckpointSummary,
   type NodeWrite,
-  type ShapeTask,
+  type SummaryTask,
 } from './checkpoint-summary.ts';
 
 export interface SessionOptions {
@@ -72,7 +72,7 @@ export class ThreadSession implements Writer {
   readonly #stored = new Set<string>();
   /** Engine's id to stored id, where they differ. */
   readonly #aliases = new Map<string, string>();
-  readonly #shapes = new Map<string, { step: number; shape: CheckpointSummary }>();
+  readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
   /** Writes since the last put, by namespace: they become the next checkpoint's `writes`. */
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
@@ -136,7 +136,11 @@ export class ThreadSession implements Writer {
    * Tells which writes a loaded checkpoint already has: tasks that need not run again. `isOwn`: an earlier attempt of
    * this run put the checkpoint, and so made the writes.
    */
-  seeWrites(ns: string, writes: { task_id: string; channel: string; ref: string }[], isOwn: boolean): void {
+  recordWrites(
+    ns: string,
+    writes: { task_id: string; channel: string; ref: string }[],
+    isOwn: boolean,
+  ): void {
     if (isOwn) this.#finished.set(ns, new Set(writes.map(({ task_id }) => task_id)));
     this.#writes.set(
       ns,
@@ -144,8 +148,8 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** Tells that a loaded checkpoint has no shape: its attempt was lost before it stored one. */
-  seeUndescribed(ns: string, checkpoint_id: string, step: number): void {
+  /** Tells that a loaded checkpoint has no summary: its attempt was lost before it stored one. */
+  recordMissingSummary(ns: string, checkpoint_id: string, step: number): void {
     this.#ids.set(ns, { step, checkpoint_id });
   }
 
@@ -157,8 +161,8 @@ export class ThreadSession implements Writer {
     return this.#aliases.get(checkpoint_id) ?? checkpoint_id;
   }
 
-  #shapeText(ns: string, shape: CheckpointSummary): string {
-    return JSON.stringify(compactShape(shape, this.#lineage.get(ns)?.refs.keys() ?? []));
+  #summaryText(ns: string, summary: CheckpointSummary): string {
+    return JSON.stringify(compactSummary(summary, this.#lineage.get(ns)?.refs.keys() ?? []));
   }
 
   /** Encodes now, since the graph may change its objects afterwards; stores with the next flush. */
@@ -186,7 +190,7 @@ export class ThreadSession implements Writer {
     }
     this.#lineage.set(ns, { checkpoint_id, refs });
 
-    const described = this.#shapes.get(ns);
+    const described = this.#summaries.get(ns);
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
     this.#items.checkpoints.push({
       thread_id: this.thread_id,
@@ -198,7 +202,7 @@ export class ThreadSession implements Writer {
       body: JSON.stringify(body),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: this.#wrote(ns),
-      shape: described?.step === metadata.step ? this.#shapeText(ns, described.shape) : null,
+      shape: described?.step === metadata.step ? this.#summaryText(ns, described.summary) : null,
       ...(found ? { found_head: found } : {}),
     });
     this.#ids.set(ns, { step: metadata.step, checkpoint_id });
@@ -260,18 +264,23 @@ export class ThreadSession implements Writer {
    * Records what a reader needs of the graph for the checkpoint of this step. It may come after the put
    * (the usual order) or before it (durability `exit`, which puts once at the end).
    */
-  describe(ns: string, step: number, shape: CheckpointSummary): void {
-    this.#shapes.set(ns, { step, shape });
+  describe(ns: string, step: number, summary: CheckpointSummary): void {
+    this.#summaries.set(ns, { step, summary });
     const put = this.#ids.get(ns);
     if (put?.step !== step) return;
-    const text = this.#shapeText(ns, shape);
+    const text = this.#summaryText(ns, summary);
     const { checkpoint_id } = put;
     const waiting = this.#items.checkpoints.findLast(
       (row) => row.checkpoint_id === checkpoint_id && row.checkpoint_ns === ns,
     );
     if (waiting) waiting.shape = text;
     else
-      this.#items.shapes.push({ thread_id: this.thread_id, checkpoint_ns: ns, checkpoint_id, shape: text });
+      this.#items.summaries.push({
+        thread_id: this.thread_id,
+        checkpoint_ns: ns,
+        checkpoint_id,
+        shape: text,
+      });
   }
 
   /** Whether an earlier attempt of this run has finished the tasks of this name that the next step has. */
@@ -285,12 +294,12 @@ export class ThreadSession implements Writer {
   /** The checkpoint that this session put last in the namespace and that nobody has described. */
   undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
     const put = this.#ids.get(ns);
-    return put && this.#shapes.get(ns)?.step !== put.step ? put : undefined;
+    return put && this.#summaries.get(ns)?.step !== put.step ? put : undefined;
   }
 
   /** What the newest described checkpoint of the namespace has left to run. */
-  nextTasks(ns: string): ShapeTask[] {
-    return this.#shapes.get(ns)?.shape.tasks ?? [];
+  nextTasks(ns: string): SummaryTask[] {
+    return this.#summaries.get(ns)?.summary.tasks ?? [];
   }
 
   /** Task id to what the task waits for, as wire JSON. */
@@ -321,8 +330,8 @@ export class ThreadSession implements Writer {
   /** Waits until nothing of this session is on its way to storage any more. */
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
-    const { checkpoints, writes, shapes, endings } = this.#items;
-    const isPending = checkpoints.length + writes.length + shapes.length + endings.length > 0;
+    const { checkpoints, writes, summaries, endings } = this.#items;
+    const isPending = checkpoints.length + writes.length + summaries.length + endings.length > 0;
     if (isPending) this.#inFlight = this.#options.queue.commit(this);
     await this.#inFlight;
   }
@@ -373,7 +382,7 @@ export class ThreadSession implements Writer {
   #isWork(writes: PendingWrite[], task_id: string): boolean {
     if (task_id === inputTask || writes.every(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) < 0))
       return false;
-    const task = this.#shapes.get('')?.shape.tasks.find(({ id }) => id === task_id);
+    const task = this.#summaries.get('')?.summary.tasks.find(({ id }) => id === task_id);
     return task?.name !== START;
   }
 
@@ -394,7 +403,7 @@ export class ThreadSession implements Writer {
   #wrote(ns: string): string | null {
     const attributed = ns === '' ? this.#attributed : undefined;
     this.#attributed = undefined;
-    const names = new Map(this.#shapes.get(ns)?.shape.tasks.map((task) => [task.id, task.name]));
+    const names = new Map(this.#summaries.get(ns)?.summary.tasks.map((task) => [task.id, task.name]));
     const wrote: NodeWrite[] = attributed ?? [];
     for (const [task_id, channel, ref] of this.#writes.get(ns) ?? []) {
       const name = names.get(task_id);

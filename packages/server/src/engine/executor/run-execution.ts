@@ -3,7 +3,7 @@ import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
 import { onAbort } from '../../abort.ts';
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
-import { isAway, isUnavailable } from '../../storage/postgres/sql-state.ts';
+import { isOutage, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
@@ -31,7 +31,7 @@ import { RunEvents } from './run-events.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
-import { describeByState } from './state-shape.ts';
+import { describeByState } from './state-summary.ts';
 import { engineModes } from './stream-modes.ts';
 
 export interface RunTools {
@@ -380,7 +380,7 @@ export class RunExecution {
       run_id,
       lease_token,
       message: messageOf(error),
-      isOutage: isAway(error),
+      isOutage: isOutage(error),
     });
     this.#tracer?.abandon();
   }

@@ -7,7 +7,7 @@ import type { StateUpdate, UpdateStateCommand } from '../dispatch/protocol.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { Graph } from './graph-registry.ts';
 import type { RunTools } from './run-execution.ts';
-import { describeByState } from './state-shape.ts';
+import { describeByState } from './state-summary.ts';
 import { toInput } from './run-execution.ts';
 
 export interface UpdatedCheckpoint {

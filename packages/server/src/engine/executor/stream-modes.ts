@@ -2,7 +2,7 @@
 
 type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug';
 
-/** `checkpoints` and `values` are always needed: for the checkpoints' shapes and for the result of the run. */
+/** `checkpoints` and `values` are always needed: for the summaries of checkpoints and for the result of the run. */
 export const engineModes = (asked: readonly string[]): EngineMode[] => {
   const modes = new Set<EngineMode>(['values', 'checkpoints']);
   for (const mode of asked) {

@@ -1,7 +1,7 @@
 // From what a client asks for to what is exported: the window, its partitions, the filter.
 import type { ExportCreate } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
-import type { RunCondition } from '../../storage/tracing/trace-condition.ts';
+import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { Window } from '../../storage/exports/export-creation.ts';
 import { FilterError, filterProblem } from '../../tracing/filter/filter-error.ts';
 import { readFilter } from '../../tracing/filter/read-filter.ts';
@@ -19,7 +19,7 @@ export interface ExportRequest {
   window: Window;
   isSchedule: boolean;
   partitions: Window[];
-  condition: RunCondition | null;
+  condition: TraceRunCondition | null;
 }
 
 /** Throws `invalid` with where the mistake is. */
@@ -56,7 +56,7 @@ const timeOf = (text: string, name: string): bigint => {
   return micros;
 };
 
-const conditionOf = (filter: string | undefined): RunCondition | null => {
+const conditionOf = (filter: string | undefined): TraceRunCondition | null => {
   if (filter === undefined) return null;
   try {
     return readFilter(filter);

@@ -12,7 +12,7 @@ import type {
 } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Refusal } from '../../storage/exports/exports.ts';
-import type { RunsOf } from '../../storage/exports/export-runs.ts';
+import type { PartitionRunScope } from '../../storage/exports/partition-runs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { toTime } from '../../tracing/ingest/time.ts';
 import { readExportRequest } from './export-request.ts';
@@ -44,7 +44,7 @@ export interface Listed<T> {
   total: number;
 }
 
-type ExportStores = Pick<Storage, 'exports' | 'exportRuns' | 'exportEstimates'>;
+type ExportStores = Pick<Storage, 'exports' | 'partitionRuns' | 'exportEstimates'>;
 
 /** Of one workspace, that are not finished. */
 const activeMax = 10_000;
@@ -144,12 +144,12 @@ export class ExportService {
   /** In the order of time. */
   async listRuns(
     tenant_id: string,
-    of: RunsOf,
+    of: PartitionRunScope,
     statuses: ExportRunStatus[] | undefined,
     page: Page,
   ): Promise<Listed<ExportRun>> {
     const asked = { limit: page.limit ?? null, offset: page.offset };
-    const found = await this.#stores.exportRuns.list(tenant_id, of, statuses ?? null, asked, unpagedMax);
+    const found = await this.#stores.partitionRuns.list(tenant_id, of, statuses ?? null, asked, unpagedMax);
     if (found === undefined)
       throw notFound('Bulk export', 'export_id' in of ? of.export_id : of.source_export_id);
     assertListable(found.total, page);
@@ -157,13 +157,13 @@ export class ExportService {
   }
 
   async getRun(tenant_id: string, export_id: string, id: string): Promise<ExportRun> {
-    const row = await this.#stores.exportRuns.find(tenant_id, export_id, id);
+    const row = await this.#stores.partitionRuns.find(tenant_id, export_id, id);
     if (row === undefined) throw notFound('Export run', id);
     return toWireRun(row, this.#rules);
   }
 
   async events(tenant_id: string, id: string, after: number, limit: number): Promise<ExportEvent[]> {
-    const events = await this.#stores.exportRuns.events(tenant_id, id, after, limit);
+    const events = await this.#stores.partitionRuns.events(tenant_id, id, after, limit);
     if (events === undefined) throw notFound('Bulk export', id);
     return events;
   }

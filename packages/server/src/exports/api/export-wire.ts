@@ -1,6 +1,6 @@
 // The only place where exports become what clients see: their fields, and the spelling of statuses.
 import { type BulkExport, type ExportRun, type ExportRunStatus, type ExportStatus } from '@svc/contract';
-import type { ExportRunRow } from '../../storage/exports/export-row.ts';
+import type { PartitionRunRow } from '../../storage/exports/export-row.ts';
 import type { FoundExport } from '../../storage/exports/exports.ts';
 import { microsOf, timeOfMicros } from '../../tracing/ingest/time.ts';
 import { partitionFolder, prefixOf, rootOf } from '../exporter/layout.ts';
@@ -79,7 +79,7 @@ const nextExportAt = (row: FoundExport, { scheduleLagMs }: WireRules): string | 
   return timeOfMicros(microsOf(row.next_window) + ms * 1_000n);
 };
 
-export const toWireRun = (row: ExportRunRow, { compat, fileRoot }: WireRules): ExportRun => {
+export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules): ExportRun => {
   const { id, export_id, tenant_id, session_id, format_version, layout_version, window_start } = row;
   const place = {
     destination_type: row.destination_type,

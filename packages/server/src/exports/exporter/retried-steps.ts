@@ -15,7 +15,7 @@ export const retried =
     retryWhileUnavailable(() => step(...args), { ...retry, signal });
 
 export const retriedSteps = (steps: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
-  startRun: retried((lease) => steps.startRun(lease), signal),
+  startPartitionRun: retried((lease) => steps.startPartitionRun(lease), signal),
   beginFile: retried((...args) => steps.beginFile(...args), signal),
   commitFile: retried((...args) => steps.commitFile(...args), signal),
   skipFile: retried((...args) => steps.skipFile(...args), signal),

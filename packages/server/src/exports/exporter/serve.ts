@@ -63,7 +63,7 @@ const carryOut = async (
   const { signal, stopAfterFile } = work;
   const leases = retriedSteps(exportStepStorage(database), signal);
   try {
-    if (command.kind === 'run' && !(await leases.startRun(command.lease))) return { kind: 'fenced' };
+    if (command.kind === 'run' && !(await leases.startPartitionRun(command.lease))) return { kind: 'fenced' };
     const { allow, ...parts } = setup.surroundings;
     await using store = openStore(command.target, { guard: new EgressGuard(allow), ...parts });
     if (command.kind === 'manifest') {

@@ -1,19 +1,19 @@
 // Commands to exporters, made of what was claimed.
 import { type ExportField, exportFields, usualExportFields } from '@svc/contract';
-import type { ClaimedManifest, ClaimedRun } from '../../storage/exports/export-leases.ts';
+import type { ClaimedManifest, ClaimedPartitionRun } from '../../storage/exports/export-leases.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
 import { readFilter } from '../../tracing/filter/read-filter.ts';
 import type { ManifestCommand, PartitionRunCommand } from '../exporter/exporter-protocol.ts';
 import { fileLimits } from '../parquet/export-file.ts';
 
-const fieldsOf = ({ export_fields }: ClaimedRun['export']): readonly ExportField[] => {
+const fieldsOf = ({ export_fields }: ClaimedPartitionRun['export']): readonly ExportField[] => {
   if (export_fields === null) return usualExportFields;
   const wanted = new Set(export_fields);
   return exportFields.filter((field) => wanted.has(field));
 };
 
 export const toPartitionRunCommand = (
-  claimed: ClaimedRun,
+  claimed: ClaimedPartitionRun,
   target: StoreTarget,
   { tempDir, fileBytes, freeBytes }: { tempDir: string; fileBytes: number; freeBytes: number },
 ): PartitionRunCommand => {

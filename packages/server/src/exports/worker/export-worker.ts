@@ -15,7 +15,7 @@ import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import type {
   ClaimLimits,
   ClaimedManifest,
-  ClaimedRun,
+  ClaimedPartitionRun,
   ExportLeaseStorage,
   ExportTimes,
   RetryRules,
@@ -136,12 +136,12 @@ export class ExportWorker implements AsyncDisposable {
     for (const claimed of manifests.claimed)
       await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
     const left = free - manifests.claimed.length;
-    const runs = left > 0 ? await leases.claimRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
-    for (const claimed of runs.claimed) await this.#startRun(claimed, runs.sinceMs);
+    const runs = left > 0 ? await leases.claimPartitionRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
+    for (const claimed of runs.claimed) await this.#startPartitionRun(claimed, runs.sinceMs);
     return manifests.claimed.length + runs.claimed.length > 0;
   }
 
-  #startRun(claimed: ClaimedRun, sinceMs: number): Promise<void> {
+  #startPartitionRun(claimed: ClaimedPartitionRun, sinceMs: number): Promise<void> {
     const { temp, fileBytes, freeBytes } = this.#options;
     return this.#start(claimed, sinceMs, async (target) => {
       const tempDir = await temp.make(folderOf(claimed.lease));
@@ -150,7 +150,7 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   async #start(
-    { lease, export: of }: ClaimedRun | ClaimedManifest,
+    { lease, export: of }: ClaimedPartitionRun | ClaimedManifest,
     sinceMs: number,
     commandFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
   ): Promise<void> {
@@ -213,7 +213,7 @@ export class ExportWorker implements AsyncDisposable {
     const { lease, export_id, id, task } = attempt;
     if (outcome.kind === 'done') {
       // A manifest is complete with its last step.
-      if (task === 'run') this.#write(attempt, () => leases.completeRun(lease));
+      if (task === 'run') this.#write(attempt, () => leases.completePartitionRun(lease));
     } else if (outcome.kind === 'fenced' || attempt.stopped === 'ours no longer') {
       logger.info({ export_id, id, task }, 'an attempt of an export is ours no longer');
     } else if (outcome.kind === 'failed') {

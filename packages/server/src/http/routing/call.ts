@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { openAccess, type Access } from '../../auth/authorization/authorizer.ts';
+import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { anybody, type Caller, type Credentials } from '../../auth/principal/caller.ts';
 import type { Call } from '../../api/handlers.ts';
 
@@ -23,7 +23,7 @@ export class RequestCall implements Call, Credentials {
   readonly requestId: string;
   /** Whom limits count. */
   caller: Caller = anybody;
-  access: Access = openAccess;
+  authorizer: Authorizer = unrestrictedAuthorizer;
   readonly #context: HttpContext;
   readonly #onFinish: (() => void)[] = [];
 

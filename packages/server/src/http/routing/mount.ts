@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
-import type { Access } from '../../auth/authorization/authorizer.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { Authenticate, Caller } from '../../auth/principal/caller.ts';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
@@ -23,7 +23,7 @@ export interface MountOptions extends ResponseOptions {
   body: BodyLimits & Parsing;
   /** Asked before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
-  accessOf: (caller: Caller) => Access;
+  authorizerFor: (caller: Caller) => Authorizer;
   /** Asked before a stream begins; what it returns is called when the stream is over. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
@@ -74,13 +74,13 @@ const answer = async (
     assertMethod(route, context);
     if (route.access !== 'public') {
       call.caller = await options.authenticate(call, route.access);
-      call.access = options.accessOf(call.caller);
+      call.authorizer = options.authorizerFor(call.caller);
     }
     const input = await readInput(route, context, call, options.body);
     if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
     const reply = await handler(input, call);
-    assertAsked(name, route, call.access);
+    assertAuthorized(name, route, call.authorizer);
     response = await respond(route, reply, context, call, options);
   } catch (error) {
     response = problemResponse(error, call.requestId, options.logger);
@@ -107,10 +107,15 @@ const answer = async (
   return response;
 };
 
-/** A handler that asked nobody has a fault, and its answer is not to be seen. */
-const assertAsked = (name: string, { access }: RouteShape, asked: Access): void => {
-  if (access === 'public' || 'permission' in access || asked.hasAsked(access.resource, access.action)) return;
-  throw new Error(`Route ${name} has answered without asking whether it may`);
+/** A handler that responds without an authorization check is a bug; its response is discarded. */
+const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Authorizer): void => {
+  if (
+    access === 'public' ||
+    'permission' in access ||
+    authorizer.hasAuthorized(access.resource, access.action)
+  )
+    return;
+  throw new Error(`Route ${name} has responded without an authorization check`);
 };
 
 /** Hono answers HEAD by GET; a stream must not start for it. */

@@ -1,7 +1,7 @@
 import type { Routes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
-import { openAccess, type Access } from '../../auth/authorization/authorizer.ts';
+import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
 import { anybody, type Authenticate, type Caller } from '../../auth/principal/caller.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
@@ -30,7 +30,7 @@ export interface AppOptions<T extends Routes> {
   /** Nobody is asked who they are when it is absent. */
   authenticate?: Authenticate | undefined;
   /** Everybody may do everything when it is absent. */
-  accessOf?: ((caller: Caller) => Access) | undefined;
+  authorizerFor?: ((caller: Caller) => Authorizer) | undefined;
   /** Refuses a stream, or counts it until what it returns is called. */
   openStream?: MountOptions['openStream'];
   /** Which pages may send what; every page when it is absent. */
@@ -77,14 +77,14 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
   mount(app, routes, handlers, {
     ...mounting,
     authenticate: options.authenticate ?? (() => anybody),
-    accessOf: options.accessOf ?? (() => openAccess),
+    authorizerFor: options.authorizerFor ?? (() => unrestrictedAuthorizer),
   });
   const { platform } = options;
   if (platform)
     mount(app, platform.routes, platform.handlers, {
       ...mounting,
       authenticate: platform.authenticate,
-      accessOf: () => openAccess, // its keys say what they may do
+      authorizerFor: () => unrestrictedAuthorizer, // its keys say what they may do
     });
   const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '@svc/contract/problem';
-import { EventFeed, Reply, type StreamEvent } from '../../api/handlers.ts';
+import { EventStreamResponse, Reply, type StreamEvent } from '../../api/handlers.ts';
 import { createParsing } from '../../parsing/parsing.ts';
 import { createApp } from '../server/app.ts';
 import { toFrame } from './sse.ts';
@@ -225,7 +225,7 @@ describe('a stream of events', () => {
   });
 
   it('works without a socket', async () => {
-    const feed = new EventFeed((sink) => {
+    const feed = new EventStreamResponse((sink) => {
       sink.send(event(1));
       sink.end();
       return () => undefined;

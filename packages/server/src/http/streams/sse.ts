@@ -3,7 +3,7 @@
 // its connection.
 import { PassThrough, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { EventFeed, type EventSink, type SseBody, type StreamEvent } from '../../api/handlers.ts';
+import { EventStreamResponse, type EventWriter, type SseBody, type StreamEvent } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
 export interface SseOptions {
@@ -35,7 +35,7 @@ export const toFrame = ({ id, event, data }: StreamEvent): string => {
 /** Node's response, or a plain stream in its place. */
 type SseTarget = Writable & { flushHeaders?: () => void };
 
-class SseStream implements EventSink {
+class SseStream implements EventWriter {
   readonly #out: SseTarget;
   readonly #options: SseOptions;
   readonly #request: SseRequest;
@@ -69,7 +69,7 @@ class SseStream implements EventSink {
   /** Takes over the source: it is stopped when the stream closes, for whatever reason. */
   run(body: SseBody): void {
     try {
-      this.#stop = body instanceof EventFeed ? body.start(this) : pump(body, this);
+      this.#stop = body instanceof EventStreamResponse ? body.start(this) : pump(body, this);
     } catch (error) {
       this.fail(error);
     }
@@ -169,7 +169,7 @@ class SseStream implements EventSink {
 }
 
 /** Reads an iterable into the sink no faster than the client reads; returns what stops it. */
-const pump = (events: AsyncIterable<StreamEvent>, sink: EventSink): (() => void) => {
+const pump = (events: AsyncIterable<StreamEvent>, sink: EventWriter): (() => void) => {
   const iterator = events[Symbol.asyncIterator]();
   let stopped = false;
   const read = async (): Promise<void> => {

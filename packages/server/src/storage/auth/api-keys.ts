@@ -1,18 +1,19 @@
-// API keys. Only their hashes are known here.
+// API keys. Only hashes of keys are stored.
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 
 export type KeyRole = 'admin' | 'editor' | 'viewer' | 'ingest';
 
 export interface ApiKeyRow {
   id: string;
-  /** Identifies the key; no part of the secret. */
+  /** Identifies the key; not part of the secret. */
   short_key: string;
   description: string;
   role: KeyRole;
   created_at: string;
   expires_at: string | null;
   last_used_at: string | null;
-  /** The workspaces that it reaches. */
+  /** The workspaces that the key has access to. */
   workspaces: string[];
 }
 
@@ -26,7 +27,7 @@ export interface NewKey {
   workspaces: string[];
 }
 
-/** A key that holds at the moment. `ms_left`: until it expires. */
+/** A key that is valid now. `ms_left`: time until it expires; null when it does not. */
 export type LiveKey = Pick<ApiKeyRow, 'id' | 'role' | 'workspaces'> & { ms_left: number | null };
 
 export interface EnsuredKey {
@@ -35,28 +36,39 @@ export interface EnsuredKey {
   is_revoked: boolean;
 }
 
-/** Whoever sets up the first key holds this; the number only has to be the same everywhere, and of nothing else. */
+/** Advisory lock of processes that create the first key. Every process uses this number, for this purpose only. */
 const bootstrapLock = 7_301_955_205;
 
-/** Earlier versions stored parts of the key in short_key: what has no prefix is shown by its id. */
+/** Earlier releases stored parts of the key in short_key: a key without a prefix is displayed by its id. */
 const shownKey = `coalesce(k.prefix, 'key-' || left(k.id::text, 8)) as short_key`;
 
 const columns = `k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
 
 const statements = {
-  create: {
+  create: namedStatement({
     name: 'api_keys_create',
+    parameters: [
+      'id',
+      'key_hash',
+      'short_key',
+      'description',
+      'role',
+      'expires_at',
+      'workspaces',
+      'bootstrap',
+    ],
     text: `with made as (
         insert into api_keys (id, key_hash, short_key, prefix, description, role, expires_at, bootstrap)
-        values ($1, $2, $3, $3, $4, $5, $6, $8)
+        values (:id, :key_hash, :short_key, :short_key, :description, :role, :expires_at, :bootstrap)
         on conflict (key_hash) do nothing returning *
       ), bound as (
-        insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest($7::uuid[]) t
+        insert into api_key_workspaces (key_id, tenant_id) select made.id, t from made, unnest(:workspaces::uuid[]) t
       )
-      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at, $7::text[] as workspaces
+      select k.id, ${shownKey}, k.description, k.role, k.created_at, k.expires_at, k.last_used_at,
+        :workspaces::text[] as workspaces
       from made k`,
-  },
+  }),
   use: {
     name: 'api_keys_use',
     text: `with used as (
@@ -93,7 +105,7 @@ const statements = {
     text: `insert into api_key_workspaces (key_id, tenant_id) select id, $2 from api_keys where key_hash = $1
       on conflict do nothing`,
   },
-  // A key that was revoked by hand keeps `current`, so that a restart does not bring it back.
+  // A key that was revoked manually keeps `current`, so that a restart does not restore it.
   replace: {
     name: 'api_keys_replace',
     text: `with gone as (
@@ -108,7 +120,7 @@ const statements = {
         update api_keys
         set bootstrap = 'current', revoked_at = case when bootstrap = 'replaced' then null else revoked_at end
         where key_hash = $1 and (bootstrap = 'replaced'
-          -- Made meanwhile by a server of an earlier version, which has no column for it.
+          -- Created meanwhile by a server of an earlier release, which does not set the column.
           or (bootstrap is null and prefix is null and description = 'SVC_BOOTSTRAP_API_KEY'))
         returning id
       )
@@ -137,41 +149,31 @@ const create = async (
   key: NewKey,
   bootstrap: 'current' | null = null,
 ): Promise<ApiKeyRow | undefined> => {
-  const rows = await db.query<ApiKeyRow>(statements.create, [
-    key.id,
-    key.key_hash,
-    key.short_key,
-    key.description,
-    key.role,
-    key.expires_at,
-    key.workspaces,
-    bootstrap,
-  ]);
-  return rows[0];
+  const values = statements.create.values({ ...key, bootstrap });
+  return (await db.query<ApiKeyRow>(statements.create.statement, values))[0];
 };
 
 export const apiKeyStorage = (db: Database) => ({
-  /** Undefined when this very key is there. Throws for a workspace that is not. */
+  /** Undefined when this key exists already. Throws when a workspace does not exist. */
   create: (key: NewKey): Promise<ApiKeyRow | undefined> => create(db, key),
 
-  /** The key with the hash, when it holds; it counts as used. */
+  /** The valid key with this hash; records that it was used. */
   async use(key_hash: Buffer): Promise<LiveKey | undefined> {
     return (await db.query<LiveKey>(statements.use, [key_hash]))[0];
   },
 
-  /** The first thousand that are not revoked: of a workspace and reaching none but those in `within`, or all. */
+  /** Up to 1,000 keys that are not revoked: those of a workspace that have access only to workspaces in `within`, or all keys. */
   list: (of: { tenant_id: string; within: string[] } | null): Promise<ApiKeyRow[]> =>
     db.query<ApiKeyRow>(statements.list, [of?.tenant_id ?? null, of?.within ?? null]),
 
-  /** Every node is told. Undefined when there is none that reaches these workspaces only (all, when null). */
+  /** Revokes a key and notifies every node. Undefined when no such key exists whose workspaces are all in `within` (any, when null). */
   async revoke(id: string, within: string[] | null): Promise<ApiKeyRow | undefined> {
     return (await db.query<ApiKeyRow>(statements.revoke, [id, within]))[0];
   },
 
   /**
-   * Makes the workspace and the key of the setting where they are missing, however often it is asked, and revokes the keys that
-   * the setting had before. Returns what there is now under this key: one that was made by hand keeps its role, and
-   * one that was revoked by hand stays revoked.
+   * Creates the workspace and the key of the setting where they are missing, and revokes the setting's earlier keys. Idempotent. Returns
+   * the stored key: a key that was created manually keeps its role, and a key that was revoked manually stays revoked.
    */
   ensure: (key: NewKey, workspace: { id: string; display_name: string }): Promise<EnsuredKey> =>
     db.transact(async (tx) => {
@@ -182,18 +184,18 @@ export const apiKeyStorage = (db: Database) => ({
       await tx.query(statements.restore, [key.key_hash]);
       await tx.query(statements.rebind, [key.key_hash, workspace.id]);
       const [ensured] = await tx.query<EnsuredKey>(statements.bootstrapState, [key.key_hash]);
-      if (ensured === undefined) throw new Error('the key was not stored');
+      if (ensured === undefined) throw new Error('The API key was not stored');
       return ensured;
     }),
 
-  /** Ids of keys that came from the setting and hold. */
+  /** Ids of valid keys that the setting created. */
   async liveOfSetting(): Promise<string[]> {
     return (await db.query<{ id: string }>(statements.bootstrapLive, [])).map(({ id }) => id);
   },
 
   /**
-   * Makes the first workspace and the first key, if no key was ever made, in one transaction with what `keep` does, which is
-   * called before the commit. Whether it did.
+   * Creates the first workspace and the first key, if no key has ever existed. `keep` runs in the same transaction, before the commit.
+   * Returns whether the key was created.
    */
   createFirst: (
     key: NewKey,

@@ -1,4 +1,4 @@
-// Which key the secrets in this database are sealed with: its id, never the key.
+// Records the id of the encryption key of the secrets in this database; never the key itself.
 import type { Database } from '../postgres/database.ts';
 
 const statements = {
@@ -14,10 +14,10 @@ const statements = {
 export type EncryptionKeyStorage = ReturnType<typeof encryptionKeyStorage>;
 
 export const encryptionKeyStorage = (db: Database) => ({
-  /** The id of the database's key: this one, if it has none yet. */
+  /** Returns the id of the database's key; records this id when there is none yet. */
   async register(key_id: string): Promise<string> {
     const [row] = await db.query<{ key_id: string }>(statements.register, [key_id]);
-    // Somebody else registered theirs just now, which a statement that began before does not see.
+    // Another process has just registered its key, which this statement's snapshot does not contain.
     return row?.key_id ?? this.register(key_id);
   },
 });

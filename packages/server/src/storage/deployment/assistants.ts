@@ -1,7 +1,8 @@
-// Assistants and their versions. The row of an assistant is a copy of its current version.
+// Assistants and their versions. The row of an assistant holds a copy of its current version.
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, everyRow, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
@@ -28,20 +29,20 @@ export type AssistantPatch = Partial<
 export interface AssistantFilter {
   metadata?: Record<string, unknown> | undefined;
   graph_id?: string | undefined;
-  /** A part of the name, in any case. */
+  /** A substring of the name, case-insensitive. */
   name?: string | undefined;
-  /** Leaves out default assistants of graphs that are not among these and that no worker executed within this time. */
+  /** Leaves out default assistants of graphs that are not in `graphs` and that no worker has executed within this time. */
   served?: { graphs: readonly string[]; withinMs: number } | undefined;
 }
 
-/** A default assistant of a graph that no worker executes, and what would be deleted with it. */
+/** A default assistant whose graph no worker executes, and what would be deleted with it. */
 export interface UnservedDefault {
   assistant_id: string;
   graph_id: string;
   crons: number;
-  /** Ended runs; above 10,000 not counted exactly. */
+  /** Ended runs; exact up to 10,000. */
   runs: number;
-  /** Runs that are pending or running. */
+  /** Pending and running runs. */
   in_flight: number;
 }
 
@@ -64,7 +65,7 @@ const columnList = [
 const columns = columnList.join(', ');
 const versioned = 'assistant_id, version, graph_id, name, description, config, context, metadata';
 
-/** A default assistant is deleted by a command; one with runs in flight, when they are over. */
+/** `default`: only `svc assistants prune` deletes a default assistant. `in_flight`: it has runs that have not ended. */
 export type DeletionObstacle = 'default' | 'in_flight';
 
 const statements = {
@@ -87,20 +88,33 @@ const statements = {
     name: 'assistants_lock',
     text: 'select description, is_default from assistants where assistant_id = $1 and metadata @@ $2::jsonpath for update',
   },
-  // Null keeps what is there; metadata is merged.
-  update: {
+  // Null keeps the current value; metadata is merged.
+  update: namedStatement({
     name: 'assistants_update',
+    parameters: [
+      'assistant_id',
+      'graph_id',
+      'name',
+      'has_description',
+      'description',
+      'config',
+      'context',
+      'metadata',
+      'access',
+    ],
     text: `with updated as (
-        update assistants a set graph_id = coalesce($2, a.graph_id), name = coalesce($3, a.name),
-          description = case when $4 then $5 else a.description end, config = coalesce($6::jsonb, a.config),
-          context = coalesce($7::jsonb, a.context), metadata = a.metadata || coalesce($8::jsonb, '{}'),
-          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = $1), updated_at = now()
-        where a.assistant_id = $1 and (a.metadata || coalesce($8::jsonb, '{}')) @@ $9::jsonpath returning a.*
+        update assistants a set graph_id = coalesce(:graph_id, a.graph_id), name = coalesce(:name, a.name),
+          description = case when :has_description then :description else a.description end,
+          config = coalesce(:config::jsonb, a.config), context = coalesce(:context::jsonb, a.context),
+          metadata = a.metadata || coalesce(:metadata::jsonb, '{}'),
+          version = (select max(v.version) + 1 from assistant_versions v where v.assistant_id = :assistant_id), updated_at = now()
+        where a.assistant_id = :assistant_id
+          and (a.metadata || coalesce(:metadata::jsonb, '{}')) @@ :access::jsonpath returning a.*
       ), version as (
         insert into assistant_versions (${versioned}) select ${versioned} from updated
       )
       select ${columns} from updated`,
-  },
+  }),
   reset: {
     name: 'assistants_reset',
     text: `with reset as (
@@ -165,7 +179,7 @@ const statements = {
 
 export type AssistantStorage = ReturnType<typeof assistantStorage>;
 
-/** So that `%` and `_` in what a client sends stand for themselves. */
+/** Escapes `%` and `_` in a LIKE pattern. */
 const literal = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 const conditions = ({ metadata, graph_id, name, served }: AssistantFilter, access: RowFilter): Sql[] => [
@@ -193,50 +207,50 @@ const fieldsOf = ({ assistant_id, graph_id, name, description, ...rest }: NewAss
   json(rest.metadata),
 ];
 
-/** Locks first: a statement that waits still counts the versions as they were when it began. */
+/** Locks the row in a statement of its own: a statement that waits for the lock would compute the version from an old snapshot. */
 const update = (
   db: Database,
   assistant_id: string,
   patch: AssistantPatch,
   access: RowFilter,
-  wants: (locked: Pick<AssistantRow, 'description'>) => boolean,
+  shouldUpdate: (locked: Pick<AssistantRow, 'description'>) => boolean,
 ): Promise<AssistantRow | undefined> =>
   db.transact(async (tx) => {
     const [locked] = await tx.query<Pick<AssistantRow, 'description'>>(statements.lock, [
       assistant_id,
       access.jsonpath,
     ]);
-    if (!locked || !wants(locked)) return undefined;
+    if (!locked || !shouldUpdate(locked)) return undefined;
     const { graph_id, name, description, config, context, metadata } = patch;
-    const rows = await tx.query<AssistantRow>(statements.update, [
+    const values = statements.update.values({
       assistant_id,
-      graph_id ?? null,
-      name ?? null,
-      description !== undefined,
-      description ?? null,
-      json(config),
-      json(context),
-      json(metadata),
-      access.jsonpath,
-    ]);
-    return rows[0];
+      graph_id: graph_id ?? null,
+      name: name ?? null,
+      has_description: description !== undefined,
+      description: description ?? null,
+      config: json(config),
+      context: json(context),
+      metadata: json(metadata),
+      access: access.jsonpath,
+    });
+    return (await tx.query<AssistantRow>(statements.update.statement, values))[0];
   });
 
 const defaults = (db: Database) => ({
-  /** Marks assistants as the default ones of their graphs. */
+  /** Marks assistants as default assistants of their graphs. */
   async markDefaults(assistant_ids: readonly string[]): Promise<void> {
     await db.query(statements.mark, [assistant_ids]);
   },
 
-  /** Assistants whose metadata says that the system made them, and that are not marked as default; oldest first. */
+  /** Assistants with `created_by: system` in their metadata that are not marked as default; oldest first. */
   unmarked: (limit: number): Promise<Pick<AssistantRow, 'assistant_id' | 'graph_id'>[]> =>
     db.query(statements.unmarked, [limit]),
 
-  /** Default assistants of graphs that no worker has executed within this time. */
+  /** Default assistants whose graphs no worker has executed within this time. */
   unserved: (withinMs: number, limit: number): Promise<UnservedDefault[]> =>
     db.query<UnservedDefault>(statements.unserved, [withinMs, limit]),
 
-  /** Deletes a default assistant with its crons and runs, unless it is in use. */
+  /** Deletes a default assistant with its crons and ended runs, unless it is in use. */
   async prune(
     assistant_id: string,
     withinMs: number,
@@ -258,7 +272,7 @@ const listColumns: Record<string, string> = {
 };
 export const assistantTexts = ['config', 'context', 'metadata'];
 
-/** What is selected of it, with its id. */
+/** The selected columns, and the id. */
 const listed = (select: readonly string[] | undefined) => {
   const chosen = Object.fromEntries(
     Object.entries(listColumns).filter(
@@ -271,7 +285,7 @@ const listed = (select: readonly string[] | undefined) => {
   };
 };
 
-/** An assistant in a list: what is not selected is absent, and JSON is text. */
+/** An assistant in a list: columns that were not selected are absent, and JSON is text. */
 export type ListedAssistant = Pick<AssistantRow, 'assistant_id'> &
   Partial<Record<keyof AssistantRow, unknown>>;
 
@@ -321,7 +335,7 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
   ...defaults(db),
   ...searches(db, answers),
 
-  /** The new row, or undefined when the id is taken. `isDefault`: the default assistant of its graph. */
+  /** Returns the new row, or undefined when the id is taken. `isDefault`: it is the default assistant of its graph. */
   async create(assistant: NewAssistant, isDefault = false): Promise<AssistantRow | undefined> {
     return (await db.query<AssistantRow>(statements.create, [...fieldsOf(assistant), isDefault]))[0];
   },
@@ -330,19 +344,19 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
     return (await db.query<AssistantRow>(statements.get, [assistant_id, access.jsonpath]))[0];
   },
 
-  /** Makes a new version and the row a copy of it; undefined when there is no such assistant, or it would be out of reach. */
+  /** Creates a new version. Undefined when there is no such assistant, or its new metadata would not pass the filter. */
   update: (
     assistant_id: string,
     patch: AssistantPatch,
     access: RowFilter,
   ): Promise<AssistantRow | undefined> => update(db, assistant_id, patch, access, () => true),
 
-  /** Makes a new version only if the description is another one: of several servers that start, one does. */
+  /** Creates a new version only when the description differs: of several servers that start at the same time, one creates it. */
   async describe(assistant_id: string, description: string | null): Promise<void> {
     await update(db, assistant_id, { description }, everyRow, (locked) => locked.description !== description);
   },
 
-  /** Makes it what is given, if its metadata has the key. */
+  /** Replaces all fields in a new version, if the metadata has the key `ifKey`. */
   async reset(assistant: NewAssistant, ifKey: string): Promise<void> {
     await db.query(statements.reset, [...fieldsOf(assistant), ifKey]);
   },
@@ -356,7 +370,7 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
     return (await db.query<AssistantRow>(statements.latest, values))[0];
   },
 
-  /** Locks first: a statement that waits for a run to be made still sees the runs as they were when it began. */
+  /** Locks the row in a statement of its own: a statement that waits for a run to be created would not see that run. */
   delete: (assistant_id: string, access: RowFilter): Promise<'deleted' | 'missing' | DeletionObstacle> =>
     db.transact(async (tx) => {
       const values = [assistant_id, access.jsonpath];
@@ -366,7 +380,7 @@ export const assistantStorage = (db: Database, answers = defaultAnswerLimits) =>
       return (await tx.query(statements.delete, values)).length > 0 ? 'deleted' : 'in_flight';
     }),
 
-  /** Why the assistant cannot be deleted now; undefined when it can. The caller has found it. */
+  /** Why an existing assistant cannot be deleted now; undefined when it can. */
   async deletionObstacle(assistant_id: string): Promise<DeletionObstacle | undefined> {
     const [row] = await db.query<{ obstacle: DeletionObstacle | null }>(statements.obstacle, [assistant_id]);
     return row?.obstacle ?? undefined;

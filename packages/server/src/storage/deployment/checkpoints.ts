@@ -3,7 +3,10 @@ import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limit
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
 
-/** A checkpoint as stored; `metadata`, `body`, `channels`, `wrote` and `shape` are JSON text. */
+/**
+ * A checkpoint as stored; `metadata`, `body`, `channels`, `wrote` and `shape` are JSON text. `shape` is the checkpoint's summary
+ * (`CheckpointSummary`).
+ */
 export interface CheckpointRow {
   thread_id: string;
   checkpoint_ns: string;
@@ -35,19 +38,19 @@ export interface BlobRow {
 }
 
 /**
- * Who writes: a run under the lease `lease_token`, or a state update of `thread_id`, which must be free and have the
- * `removals` that it had when the update began.
+ * The writer of a flush: a run with the lease `lease_token`; or a state update of `thread_id`, on which no run may be in flight and
+ * whose `removals` must not have changed since the update began.
  */
 export interface Owner {
   owner: string;
   lease_token?: number;
   thread_id?: string;
   removals?: number;
-  /** Of a run: the flush holds the work of a node, so the attempt is not charged if it is lost. */
+  /** The flush contains the work of a node of the run, so the attempt is not charged if it is lost. */
   progress?: boolean;
 }
 
-/** How a run (status set) or a state update (status null) leaves its thread. */
+/** How the end of a run (status set) or a state update (status null) changes its thread. */
 export interface Ending {
   thread_id: string;
   status: string | null;
@@ -55,31 +58,31 @@ export interface Ending {
   ending: string | null;
   interrupts: string | null;
   error: string | null;
-  /** Final values as wire JSON, for those who cannot read them from the thread. */
+  /** Final values as wire JSON, for receivers that cannot read them from the thread. */
   values: string | null;
-  /** Whether the run's log has the error already. */
+  /** True when the run's log contains the error already. On the wire of commit_batch() the field is named `told`. */
   told: boolean;
 }
 
-/** Events of a run that others follow, for its log. */
+/** Events for the log of a run. */
 export interface LoggedEvents {
   first_id: number;
   last_id: number;
   /** Alternating lines: the name of an event, its data as JSON. */
   events: string;
-  /** The log forgets what is before this id. */
+  /** Events before this id are deleted from the log. */
   keep_from: number | null;
 }
 
-/** `found_head`: in a namespace of a subgraph, on the first checkpoint of a run, the head that the run found. */
+/** `found_head`: set on the first checkpoint of a run in a subgraph's namespace: the head before the run. */
 export type NewCheckpoint = CheckpointRow & { found_head?: string };
 
-/** `own`: the run that makes the write made its checkpoint too. Where it is absent the checkpoint is looked up. */
+/** `own`: the run of this write also created the checkpoint. When absent, commit_batch() looks up the checkpoint. */
 export type NewWrite = WriteRow & { own?: true };
 
 type Owned<T> = T & { owner: string };
 
-/** One flush: all or nothing per owner, in one transaction. */
+/** One flush, stored in one transaction. For each owner, either everything or nothing is stored. */
 export interface CheckpointBatch {
   owners: Owner[];
   heads: Owned<{
@@ -91,7 +94,7 @@ export interface CheckpointBatch {
   blobs: Owned<{ space: string } & BlobRow>[];
   checkpoints: Owned<NewCheckpoint>[];
   writes: Owned<NewWrite>[];
-  shapes: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
+  summaries: Owned<{ thread_id: string; checkpoint_ns: string; checkpoint_id: string; shape: string }>[];
   events: Owned<LoggedEvents>[];
   endings: Owned<Ending>[];
 }
@@ -111,13 +114,13 @@ export interface HistoryQuery {
   limit?: number | undefined;
 }
 
-/** Where values begin: blobs of a space. */
+/** Root hashes of values, in a blob space. */
 export interface BlobRoot {
   space: string;
   hashes: string[];
 }
 
-/** What the values of a thread's newest checkpoint are made of; null for a thread without a checkpoint. */
+/** What the values of a thread's newest checkpoint are built from; empty for a thread without a checkpoint. */
 export interface HeadValues {
   thread_id: string;
   space: string;
@@ -125,7 +128,7 @@ export interface HeadValues {
   shape: string | null;
 }
 
-/** A stored checkpoint with the writes that were made on it. */
+/** A stored checkpoint and its pending writes. */
 export interface StoredCheckpoint {
   checkpoint: CheckpointRow;
   writes: Pick<WriteRow, 'checkpoint_id' | 'task_id' | 'channel' | 'ref' | 'idx'>[];
@@ -138,22 +141,22 @@ const writesList = `(select coalesce(json_agg(json_build_object('checkpoint_id',
   where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id)`;
 const writes = `${writesList} as writes`;
 
-/** The same for `bounded-page.ts`. */
+/** The same columns for `readPage`. */
 const pageColumns = {
   ...Object.fromEntries(columns.split(',').map((column) => [column.trim().slice(2), column.trim()])),
   writes_text: `${writesList}::text`,
 };
 
-/** Greater than any id that is made of a time. */
+/** Greater than any time-based id. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** Rows that one statement deletes. */
 const deletedMax = 5_000;
-/** Tasks of one superstep that wait for an answer. */
+/** Maximum number of interrupts that one read returns. */
 const interruptsMax = 10_000;
-/** The engine asks for whole histories; what clients ask for has limits of its own. */
+/** The engine reads whole histories; requests of clients have limits of their own. */
 const allRows = 1_000_000;
 
-/** `found`: the blobs that $2 in the spaces $1 stand for, and all that they refer to. `size`: their bytes. */
+/** CTEs: `found` has the blobs with the hashes $2 in the spaces $1, and all blobs that they reference. `size` is their size in bytes. */
 const reachedBlobs = `with recursive reached (space, hash) as (
         select * from unnest($1::uuid[], $2::uuid[])
         union
@@ -203,7 +206,7 @@ const statements = {
     reads: true,
     text: `select checkpoint_id from checkpoint_heads where thread_id = $1 and checkpoint_ns = $2`,
   },
-  // The primary key read backwards: a page costs what it returns, however long the history is.
+  // Reads the primary key backwards: the cost depends on the page, not on the length of the history.
   history: {
     name: 'checkpoints_history',
     reads: true,
@@ -217,7 +220,7 @@ const statements = {
     text: `select ${columns}, ${writes} from checkpoints c
       where c.thread_id = $1 and c.checkpoint_id < $2 order by c.checkpoint_id desc limit $3`,
   },
-  // Follows refs from the given hashes down to the leaves.
+  // Follows `refs` from the given hashes to the leaves.
   blobs: {
     name: 'checkpoints_blobs',
     reads: true,
@@ -230,7 +233,7 @@ const statements = {
       )
       select b.hash, b.refs, b.payload from reached join blobs b on b.space = $1 and b.hash = reached.hash`,
   },
-  // The same of several spaces as one JSON text, unless that would have more bytes than asked for.
+  // The same for several spaces, as one JSON text; null when it would have more than $3 bytes.
   blobsText: {
     name: 'checkpoints_blobs_text',
     reads: true,
@@ -239,14 +242,14 @@ const statements = {
         (select coalesce(json_agg(json_build_array(hash, refs, payload))::text, '[]') from found) end as blobs
       from size`,
   },
-  // A row each: as one value, a large state would be in memory several times before it is read.
+  // One row per blob: as a single value, a large state would be in memory several times while it is read.
   blobRows: {
     name: 'checkpoints_blob_rows',
     reads: true,
     text: `${reachedBlobs}
       select hash, refs, payload from found cross join size where bytes <= $3`,
   },
-  // From the newest root checkpoint back to the input of the run, or to the first checkpoint that is not the run's.
+  // Walks from the newest root checkpoint back to the run's input, or to the first checkpoint that another run created.
   progress: {
     name: 'checkpoints_progress',
     reads: true,
@@ -262,7 +265,7 @@ const statements = {
       select (l.metadata::json ->> 'step')::integer as step, (select max(o.depth) from line o) as checkpoints
       from line l where l.depth = 1`,
   },
-  // Of the root checkpoint and of the subgraphs that its tasks run; without those that the run has made.
+  // Interrupts at the root checkpoint and in the subgraphs of its tasks, without those that the run itself created.
   interrupts: {
     name: 'checkpoints_interrupts',
     reads: true,
@@ -301,21 +304,20 @@ const stored = ({ writes: list, ...checkpoint }: Row): StoredCheckpoint => ({ ch
 
 export type CheckpointStorage = ReturnType<typeof checkpointStorage>;
 
-/** What answers are made of, bounded in bytes. */
-/** The spaces and the hashes of the roots, one of each for every hash. */
+/** Two columns of equal length: the space and the hash of every root. */
 const rootColumns = (roots: BlobRoot[]): [spaces: string[], hashes: string[]] => [
   roots.flatMap(({ space, hashes }) => hashes.map(() => space)),
   roots.flatMap(({ hashes }) => hashes),
 ];
 
-const answerReads = (db: Database, answers: AnswerLimits) => ({
-  /** What the values of these threads are made of; none for one that is gone. */
+const boundedReads = (db: Database, answers: AnswerLimits) => ({
+  /** What the values of these threads are built from. Deleted threads have no entry. */
   async findHeadValues(thread_ids: string[]): Promise<Map<string, HeadValues>> {
     const rows = await db.query<HeadValues>(statements.headValues, [thread_ids]);
     return new Map(rows.map((row) => [row.thread_id, row]));
   },
 
-  /** Newest first, until their bytes are too much for a page. */
+  /** Newest first, bounded by the bytes of a page. */
   async historyPage({
     thread_id,
     checkpoint_ns,
@@ -347,7 +349,7 @@ const answerReads = (db: Database, answers: AnswerLimits) => ({
     return { rows: rows.map(toStored), ...more };
   },
 
-  /** The blobs of these values and all that they refer to, as JSON text; null when they have more bytes than that. */
+  /** The blobs of these roots and all blobs that they reference, as JSON text; null when they have more than `bytesMax` bytes. */
   async blobsText(roots: BlobRoot[], bytesMax: number): Promise<{ blobs: string | null; bytes: number }> {
     if (roots.every(({ hashes }) => hashes.length === 0)) return { blobs: '[]', bytes: 0 };
     const values = [...rootColumns(roots), bytesMax];
@@ -355,27 +357,27 @@ const answerReads = (db: Database, answers: AnswerLimits) => ({
     return row ?? { blobs: '[]', bytes: 0 };
   },
 
-  /** The same as rows, for many bytes; none when they have more bytes than that. */
+  /** The same as rows, for large states; empty when they have more than `bytesMax` bytes. */
   blobRows(roots: BlobRoot[], bytesMax: number): Promise<BlobRow[]> {
     return db.query(statements.blobRows, [...rootColumns(roots), bytesMax]);
   },
 });
 
 export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) => ({
-  ...answerReads(db, answers),
+  ...boundedReads(db, answers),
 
-  /** Stores a flush. Returns the owners that had lost their right to write; nothing of theirs is stored. */
+  /** Stores a flush. Returns the owners that may not write any more; nothing of them is stored. */
   async commit(batch: CheckpointBatch): Promise<string[]> {
-    // A list of each kind: PostgreSQL reads a json value anew for every part that is taken from it.
-    const { owners, heads, blobs, checkpoints, writes: made, shapes, events, endings } = batch;
-    const lists = [owners, heads, blobs, checkpoints, made, shapes, events, endings].map((list) =>
+    // One parameter per kind, because PostgreSQL parses a json value again for every member that is extracted from it.
+    const { owners, heads, blobs, checkpoints, writes: newWrites, summaries, events, endings } = batch;
+    const lists = [owners, heads, blobs, checkpoints, newWrites, summaries, events, endings].map((list) =>
       JSON.stringify(list),
     );
     const [row] = await db.query<{ lost: string[] }>(statements.commit, lists);
     return row?.lost ?? [];
   },
 
-  /** The checkpoint named by the key, or the head of its namespace. */
+  /** The checkpoint of the key; without an id, the head of its namespace. */
   async find({
     thread_id,
     checkpoint_ns,
@@ -388,7 +390,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return row && stored(row);
   },
 
-  /** What the thread's root stood at when the run ended; undefined when that is gone, or the run never began. */
+  /** The head of the root namespace when the run ended; undefined when that checkpoint is deleted, or the run never began. */
   async findLeft(run_id: string): Promise<StoredCheckpoint | undefined> {
     const [row] = await db.query<Row>(statements.left, [run_id]);
     return row && stored(row);
@@ -399,7 +401,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return row?.checkpoint_id ?? null;
   },
 
-  /** How far an earlier attempt of the run came: the step of the head, if the run made it, and its root checkpoints. */
+  /** Progress of earlier attempts: the step of the head, if the run created it, and how many root checkpoints the run created. */
   async findProgress(
     thread_id: string,
     run_id: string,
@@ -408,7 +410,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return (await db.query<{ step: number; checkpoints: number }>(statements.progress, values))[0];
   },
 
-  /** References of the interrupts that the run found at a root checkpoint, by default the head. */
+  /** References of the interrupts that existed before the run, at a root checkpoint (by default the head). */
   async foundInterrupts(
     thread_id: string,
     checkpoint_id: string | undefined,
@@ -432,7 +434,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     return rows.map(stored);
   },
 
-  /** The blobs with these hashes and all that they refer to. */
+  /** The blobs with these hashes, and all blobs that they reference. */
   async blobs(space: string, hashes: string[]): Promise<BlobRow[]> {
     return hashes.length === 0 ? [] : db.query<BlobRow>(statements.blobs, [space, hashes]);
   },
@@ -445,7 +447,7 @@ export const checkpointStorage = (db: Database, answers = defaultAnswerLimits) =
     }
   },
 
-  /** Which blob space a thread's values live in; undefined for a thread that does not exist. */
+  /** The blob space of a thread; undefined when the thread does not exist. */
   async findSpace(thread_id: string): Promise<string | undefined> {
     const [row] = await db.query<{ blob_space: string }>(statements.space, [thread_id]);
     return row?.blob_space;

@@ -1,9 +1,9 @@
-// Crons, and their ticks.
+// Crons, and the ticks at which they fire.
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import { withNames } from '../postgres/named-parameters.ts';
+import { functionCall, namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
@@ -23,7 +23,7 @@ export interface CronRow {
   metadata: Record<string, unknown>;
   next_run_date: string | null;
   last_error: string | null;
-  /** Whom its runs act for; null for nobody. */
+  /** The encrypted user of its runs; null for none. */
   sealed_user: string | null;
   created_at: string;
   updated_at: string;
@@ -49,7 +49,7 @@ export interface CronPage extends SortedPage {
     | 'updated_at';
 }
 
-/** What a tick shall do, decided when it is due. */
+/** The run that a due tick creates, and the next tick. */
 export interface TickPlan {
   run: Pick<
     NewRun,
@@ -72,35 +72,43 @@ const foreignKeyViolation = '23503';
 const columns = `cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled, payload, metadata,
   next_run_date, last_error, sealed_user, created_at, updated_at`;
 
-interface CreateCron extends Omit<NewCron, 'metadata'> {
-  metadata: string;
-  assistant_access: string;
-  thread_access: string;
-  user_id: string | null;
-  per_thread: number;
-  per_user: number;
-  total: number;
-}
-
-const createCron = withNames<CreateCron>(
-  'crons_create',
-  `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
-      payload, metadata, next_run_date, sealed_user)
-    select $cron_id, a.assistant_id, $thread_id, $on_run_completed, $schedule, $timezone, $end_time, $enabled,
-      $payload, $metadata, $next_run_date, $sealed_user
-    from assistants a
-    where a.assistant_id = $assistant_id and a.metadata @@ $assistant_access::jsonpath
-      and ($thread_id::uuid is null
-        or exists (select 1 from threads t where t.thread_id = $thread_id and t.metadata @@ $thread_access::jsonpath))
-      and ($thread_id::uuid is null or (select count(*) from crons where thread_id = $thread_id) < $per_thread)
-      and (select count(*) from crons) < $total
-      and ($user_id::text is null or
-        (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', $user_id::text)) < $per_user)
-    returning ${columns}`,
-);
-
 const statements = {
   now: { name: 'crons_now', reads: true, text: 'select now() as now' },
+  create: namedStatement({
+    name: 'crons_create',
+    parameters: [
+      'cron_id',
+      'assistant_id',
+      'thread_id',
+      'on_run_completed',
+      'schedule',
+      'timezone',
+      'end_time',
+      'enabled',
+      'payload',
+      'metadata',
+      'next_run_date',
+      'sealed_user',
+      'assistant_access',
+      'thread_access',
+      'user_id',
+      'max_per_thread',
+      'max_per_user',
+      'max_total',
+    ],
+    text: `insert into crons (cron_id, assistant_id, thread_id, on_run_completed, schedule, timezone, end_time, enabled,
+        payload, metadata, next_run_date, sealed_user)
+      select :cron_id, a.assistant_id, :thread_id, :on_run_completed, :schedule, :timezone, :end_time, :enabled,
+        :payload, :metadata, :next_run_date, :sealed_user from assistants a
+      where a.assistant_id = :assistant_id and a.metadata @@ :assistant_access::jsonpath
+        and (:thread_id::uuid is null
+          or exists (select 1 from threads t where t.thread_id = :thread_id and t.metadata @@ :thread_access::jsonpath))
+        and (:thread_id::uuid is null or (select count(*) from crons where thread_id = :thread_id) < :max_per_thread)
+        and (select count(*) from crons) < :max_total
+        and (:user_id::text is null or
+          (select count(*) from crons c where c.metadata @> jsonb_build_object('svc_auth_user_id', :user_id::text)) < :max_per_user)
+      returning ${columns}`,
+  }),
   get: {
     name: 'crons_get',
     reads: true,
@@ -110,12 +118,24 @@ const statements = {
     name: 'crons_lock',
     text: `select ${columns} from crons where cron_id = $1 and metadata @@ $2::jsonpath for update`,
   },
-  update: {
+  update: namedStatement({
     name: 'crons_update',
-    text: `update crons set schedule = $2, timezone = $3, end_time = $4, enabled = $5, payload = $6, metadata = $7,
-        on_run_completed = $8, next_run_date = $9, last_error = null, updated_at = now()
-      where cron_id = $1 returning ${columns}`,
-  },
+    parameters: [
+      'cron_id',
+      'schedule',
+      'timezone',
+      'end_time',
+      'enabled',
+      'payload',
+      'metadata',
+      'on_run_completed',
+      'next_run_date',
+    ],
+    text: `update crons set schedule = :schedule, timezone = :timezone, end_time = :end_time, enabled = :enabled,
+        payload = :payload, metadata = :metadata, on_run_completed = :on_run_completed, next_run_date = :next_run_date,
+        last_error = null, updated_at = now()
+      where cron_id = :cron_id returning ${columns}`,
+  }),
   delete: {
     name: 'crons_delete',
     text: 'delete from crons where cron_id = $1 and metadata @@ $2::jsonpath returning cron_id',
@@ -129,12 +149,26 @@ const statements = {
     name: 'crons_tick',
     text: 'insert into cron_ticks (cron_id, scheduled_for, run_id) values ($1, $2, $3) on conflict do nothing returning cron_id',
   },
-  run: {
+  run: functionCall({
     name: 'crons_run',
-    text: `select outcome, status, thread_id from create_run(p_run_id => $1, p_thread_id => $2, p_assistant_id => $3,
-      p_metadata => $4, p_kwargs => $5, p_strategy => $6, p_create_thread => $7, p_claim => false,
-      p_lease => interval '0', p_delay => interval '0', p_resumable => $8, p_webhook => $9, p_sealed_user => $10)`,
-  },
+    function: 'create_run',
+    parameters: [
+      'run_id',
+      'thread_id',
+      'assistant_id',
+      'metadata',
+      'kwargs',
+      'strategy',
+      'create_thread',
+      'claim',
+      'lease',
+      'delay',
+      'resumable',
+      'webhook',
+      'sealed_user',
+    ],
+    casts: { lease: `:lease * interval '1 ms'`, delay: `:delay * interval '1 ms'` },
+  }),
   name: {
     name: 'crons_name',
     text: `update threads set metadata = metadata || jsonb_build_object('cron_id', $2::text) where thread_id = $1`,
@@ -165,7 +199,7 @@ const conditions = ({ assistant_id, thread_id, enabled, metadata }: CronFilter, 
   ...containsMetadata(metadata),
 ];
 
-/** A tick that made no run, and would not the next time. */
+/** A tick that created no run, and would create none if it were repeated. */
 export class TickFailed extends Error {
   readonly cron_id: string;
 
@@ -176,33 +210,39 @@ export class TickFailed extends Error {
   }
 }
 
-/** What the statement still saw is gone once the foreign key has waited for who deletes it. */
-const noneIfGone = (error: unknown): [] => {
+/** The thread or assistant was deleted after the statement's snapshot was taken; the foreign key detects it. */
+const noneIfDeleted = (error: unknown): [] => {
   if (error instanceof pg.DatabaseError && error.code === foreignKeyViolation) return [];
   throw error;
 };
 
 const fireOne = async (tx: Database, cron: CronRow, { run, next }: TickPlan): Promise<void> => {
-  const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(statements.run, [
-    run.run_id,
-    run.thread_id,
-    cron.assistant_id,
-    JSON.stringify(run.metadata),
-    run.kwargs,
-    run.multitask_strategy,
-    cron.thread_id === null,
-    run.resumable,
-    run.webhook,
-    run.sealed_user,
-  ]);
+  const values = statements.run.values({
+    ...run,
+    assistant_id: cron.assistant_id,
+    metadata: JSON.stringify(run.metadata),
+    strategy: run.multitask_strategy,
+    create_thread: cron.thread_id === null,
+    claim: false,
+    lease: 0,
+    delay: 0,
+  });
+  const [made] = await tx.query<{ outcome: string; thread_id: string | null }>(
+    statements.run.statement,
+    values,
+  );
   const isMade = made?.outcome === 'created';
-  // The thread was free of this run's making: skipped, as its strategy says. What is gone will not come back.
-  const isLasting = isMade || made?.outcome === 'busy';
-  const gone = made?.outcome === 'no_thread' ? 'thread' : 'assistant';
-  const error = isMade ? null : isLasting ? 'The thread was busy with another run' : `Its ${gone} is gone`;
+  // With strategy `reject`, a busy thread skips the tick. A deleted thread or assistant disables the cron.
+  const staysEnabled = isMade || made?.outcome === 'busy';
+  const deleted = made?.outcome === 'no_thread' ? 'thread' : 'assistant';
+  const error = isMade
+    ? null
+    : staysEnabled
+      ? 'The thread was busy with another run'
+      : `The ${deleted} was deleted`;
   if (isMade && run.thread_id !== null) await tx.query(statements.name, [run.thread_id, cron.cron_id]);
   await tx.query(statements.tick, [cron.cron_id, cron.next_run_date, isMade ? run.run_id : null]);
-  await tx.query(statements.next, [cron.cron_id, next, isLasting, error]);
+  await tx.query(statements.next, [cron.cron_id, next, staysEnabled, error]);
 };
 
 /** Columns of a cron in a list; JSON is text. */
@@ -215,7 +255,7 @@ const listColumns = (select: readonly string[] | undefined) => {
 };
 const longColumns = ['payload', 'metadata', 'sealed_user', 'last_error'];
 
-/** A cron in a list: what is not selected is absent, and JSON is text. */
+/** A cron in a list: columns that were not selected are absent, and JSON is text. */
 export type ListedCron = Partial<Omit<CronRow, 'metadata'> & { metadata: string }>;
 
 const searches = (db: Database, answers: AnswerLimits) => ({
@@ -241,38 +281,37 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...searches(db, answers),
 
-  /** Forgets ticks of long ago; returns how many. */
+  /** Deletes old ticks; returns how many. */
   prune: async (limit: number): Promise<number> => (await db.query(statements.prune, [limit])).length,
 
-  /** The database's time. */
+  /** The database's clock. */
   async now(): Promise<string> {
     return (await db.query<{ now: string }>(statements.now, []))[0]?.now ?? '';
   },
 
-  /** Undefined when the assistant or the thread is not there, or there are as many crons as there may be. */
+  /** Undefined when the assistant or the thread does not exist for the caller, or a limit of crons is reached. */
   async create(
     cron: NewCron,
     access: { assistant: RowFilter; thread: RowFilter; user_id: string | null },
   ): Promise<CronRow | undefined> {
-    const values = createCron.values({
+    const values = statements.create.values({
       ...cron,
       metadata: JSON.stringify(cron.metadata),
       assistant_access: access.assistant.jsonpath,
       thread_access: access.thread.jsonpath,
       user_id: access.user_id,
-      per_thread: cronLimits.perThread,
-      per_user: cronLimits.perUser,
-      total: cronLimits.total,
+      max_per_thread: cronLimits.perThread,
+      max_per_user: cronLimits.perUser,
+      max_total: cronLimits.total,
     });
-    const insert = db.query<CronRow>(createCron.statement, values);
-    return (await insert.catch(noneIfGone))[0];
+    return (await db.query<CronRow>(statements.create.statement, values).catch(noneIfDeleted))[0];
   },
 
   async find(cron_id: string, access: RowFilter): Promise<CronRow | undefined> {
     return (await db.query<CronRow>(statements.get, [cron_id, access.jsonpath]))[0];
   },
 
-  /** Changes a cron as it is now: no tick comes between. Undefined when there is none. */
+  /** Changes a cron under its lock, so that no tick fires in between. Undefined when it does not exist. */
   update: (
     cron_id: string,
     access: RowFilter,
@@ -282,18 +321,8 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
       const [before] = await tx.query<CronRow>(statements.lock, [cron_id, access.jsonpath]);
       if (!before) return undefined;
       const cron = change(before);
-      const rows = await tx.query<CronRow>(statements.update, [
-        cron_id,
-        cron.schedule,
-        cron.timezone,
-        cron.end_time,
-        cron.enabled,
-        cron.payload,
-        JSON.stringify(cron.metadata),
-        cron.on_run_completed,
-        cron.next_run_date,
-      ]);
-      return rows[0];
+      const values = statements.update.values({ ...cron, cron_id, metadata: JSON.stringify(cron.metadata) });
+      return (await tx.query<CronRow>(statements.update.statement, values))[0];
     }),
 
   /** False when there was none. */
@@ -302,8 +331,8 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
   },
 
   /**
-   * Fires the cron that is due first: it makes its run and moves on in one transaction, so a tick is fired once, by
-   * whoever was first. `plan` gets the database's time. False when none is due.
+   * Fires the cron that is due first: creates its run and sets its next tick in one transaction. The row lock makes sure that one node
+   * fires each tick. `plan` gets the database's time. False when no cron is due.
    */
   fire: (plan: (cron: CronRow, now: string) => TickPlan): Promise<boolean> =>
     db.transact(async (tx) => {
@@ -318,7 +347,7 @@ export const cronStorage = (db: Database, answers = defaultAnswerLimits) => ({
       return true;
     }),
 
-  /** A cron that cannot fire must not stand in the way of others. */
+  /** Disables a cron that cannot fire, so that it does not block others. */
   async disable(cron_id: string, reason: string): Promise<void> {
     await db.query(statements.disable, [cron_id, reason]);
   },

@@ -1,13 +1,13 @@
-// Times to live: the defaults that new threads and items take, and what is over.
+// Times to live: defaults for new threads and items, and removal of what has expired.
 import type { Database } from '../postgres/database.ts';
 import type { ThreadTtl, TtlStrategy } from './threads.ts';
 
 export interface ExpiryDefaults {
-  /** Of threads made without one; null for none. */
+  /** For threads that are created without a ttl; null for none. */
   thread: ThreadTtl;
   /** Minutes; null for none. */
   item: number | null;
-  /** Whether reading an item gives it its whole time again. */
+  /** Whether reading an item restarts its time to live. */
   refreshOnRead: boolean;
 }
 
@@ -52,27 +52,27 @@ const statements = {
 export type ExpiryStorage = ReturnType<typeof expiryStorage>;
 
 export const expiryStorage = (db: Database) => ({
-  /** What threads and items made from now on get, wherever they are made. */
+  /** Sets the defaults for threads and items that any node creates from now on. */
   async configure({ thread, item, refreshOnRead }: ExpiryDefaults): Promise<void> {
     const values = [thread?.strategy ?? null, thread?.minutes ?? null, item, refreshOnRead];
     await db.query(statements.configure, values);
   },
 
-  /** Threads whose time is over, the longest first; without those that are in use. */
+  /** Expired threads without runs in flight, the longest expired first. */
   listThreads: (limit: number): Promise<ExpiredThread[]> =>
     db.query<ExpiredThread>(statements.threads, [limit]),
 
-  /** Deletes the thread as `threads.delete` does, if its time is still over and nothing uses it. */
+  /** Deletes the thread as `threads.delete` does, if it is still expired and has no runs in flight. */
   async deleteThread(thread_id: string): Promise<boolean> {
     return (await db.query<{ deleted: boolean }>(statements.delete, [thread_id]))[0]?.deleted ?? false;
   },
 
-  /** The strategy `keep_latest` has been applied: nothing is over until the state changes again. */
+  /** Records that the strategy `keep_latest` was applied: the thread expires again only after its state changes. */
   async markKept(thread_id: string): Promise<boolean> {
     return (await db.query(statements.done, [thread_id])).length > 0;
   },
 
-  /** Removes items whose time is over; returns how many. */
+  /** Deletes expired items; returns how many. */
   async deleteItems(limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.items, [limit]))[0]?.count ?? 0;
   },

@@ -1,8 +1,8 @@
-// Removing checkpoints that a thread no longer needs, and the blobs that nothing refers to afterwards.
+// Deletes checkpoints that a thread no longer needs, and blobs that nothing references any more.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 
-/** A checkpoint on the way to the root of its tree; `metadata` and `channels` are JSON text. */
+/** An ancestor of a checkpoint; `metadata` and `channels` are JSON text. */
 export interface Ancestor {
   checkpoint_id: string;
   metadata: string;
@@ -15,8 +15,8 @@ export interface KeptCheckpoint {
 }
 
 /**
- * `more`: call again. `busy`: a run works on the thread, or waits. `changed`: a head has moved since the mark was
- * taken.
+ * `more`: call again. `busy`: the thread has runs in flight. `changed`: a head has moved since the mark was read. `missing`: there is
+ * no such thread.
  */
 export type PruneOutcome = 'done' | 'more' | 'busy' | 'changed' | 'missing';
 
@@ -25,7 +25,7 @@ const statements = {
     name: 'pruning_mark',
     text: `select heads_mark($1) as mark from threads where thread_id = $1 and metadata @@ $2::jsonpath`,
   },
-  // Namespaces are `node:task|node:task…`; those of stateful subgraphs name no task.
+  // Namespaces have the form `node:task|node:task…`. Those of stateful subgraphs contain no task.
   heads: {
     name: 'pruning_heads',
     text: `select checkpoint_ns, checkpoint_id from checkpoint_heads
@@ -60,21 +60,21 @@ const statements = {
 export type PruningStorage = ReturnType<typeof pruningStorage>;
 
 export const pruningStorage = (db: Database) => ({
-  /** Stands for where the heads are; undefined for a thread that does not exist. */
+  /** A text that changes when a head of the thread moves; undefined when the thread does not exist. */
   async findMark(thread_id: string, access: RowFilter): Promise<string | undefined> {
     const values = [thread_id, access.jsonpath];
     return (await db.query<{ mark: string }>(statements.mark, values))[0]?.mark;
   },
 
-  /** Heads of namespaces that begin with one of the tasks, or with none, the root's among them; all without tasks. */
+  /** Heads of namespaces whose first segment names one of the tasks, or no task (as the root); all heads when `tasks` is null. */
   listHeads: (thread_id: string, tasks: string[] | null): Promise<KeptCheckpoint[]> =>
     db.query<KeptCheckpoint>(statements.heads, [thread_id, tasks]),
 
-  /** The checkpoint's parent, its parent, and so on. */
+  /** The checkpoint's ancestors, nearest first. */
   listAncestors: (kept: KeptCheckpoint & { thread_id: string }, limit: number): Promise<Ancestor[]> =>
     db.query<Ancestor>(statements.ancestors, [kept.thread_id, kept.checkpoint_ns, kept.checkpoint_id, limit]),
 
-  /** Removes at most `count` checkpoints, the oldest first, and none of those given. */
+  /** Deletes at most `count` checkpoints that are not in `kept`, oldest first. */
   async prune(
     thread_id: string,
     { mark, kept }: { mark: string; kept: KeptCheckpoint[] },
@@ -85,13 +85,13 @@ export const pruningStorage = (db: Database) => ({
     return row?.outcome ?? 'missing';
   },
 
-  /** Families whose blobs want looking at. */
+  /** Blob spaces that may contain unreferenced blobs. */
   async listGarbage(limit: number): Promise<string[]> {
     const rows = await db.query<{ blob_space: string }>(statements.garbage, [limit]);
     return rows.map((row) => row.blob_space);
   },
 
-  /** Removes blobs of the family that nothing refers to; null when it cannot be done now. */
+  /** Deletes unreferenced blobs of the space; null when it is in use, so that it cannot be done now. */
   async collect(blob_space: string, count: number): Promise<number | null> {
     const [row] = await db.query<{ removed: number | null }>(statements.collect, [blob_space, count]);
     return row?.removed ?? null;

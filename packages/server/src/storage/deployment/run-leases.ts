@@ -1,12 +1,12 @@
-// Leases on runs: taken, renewed, given back, and what is done under them by who holds them.
+// Leases on runs: claims, renewals and releases, and operations of the lease holder.
 import type { Database } from '../postgres/database.ts';
 import { toShownText } from '../postgres/exact-text.ts';
 import type { Lease } from '../postgres/lease.ts';
 import { runColumns, type RunRow, type RunSetting } from './runs.ts';
 
 /**
- * `sealed_user`: whom the run acts for, null for nobody. `webhook`: where to tell of its end. `cancelled`: it shall
- * stop.
+ * `sealed_user`: the encrypted user of the run; null for none. `webhook`: the URL that gets the outcome. `cancelled`: a cancel was
+ * requested.
  */
 export type ClaimedSetting = RunSetting & {
   run_id: string;
@@ -18,7 +18,7 @@ export type ClaimedSetting = RunSetting & {
 
 export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean };
 
-/** `owner_hash`: whose share of the slots it takes. */
+/** `owner_hash`: the owner that the run counts for when slots are shared. */
 export type ClaimedRun = RunRow & { owner_hash: number };
 
 export interface ClaimOptions {
@@ -26,22 +26,22 @@ export interface ClaimOptions {
   worker_id: string;
   leaseMs: number;
   attemptsMax: number;
-  /** Runs of other graphs are left to others. */
+  /** Only runs of these graphs are claimed. */
   graphs: readonly string[];
-  /** The owner that was served last of each assistant, in the order of service. */
+  /** For each assistant the owner that was served last, in the order of service. */
   served: readonly (readonly [assistant_id: string, owner_hash: number])[];
 }
 
-/** How an attempt is given back. */
+/** How an attempt is released. */
 export interface Release {
-  /** The attempt counts, unless it committed the work of a node. */
+  /** The attempt is charged, unless it committed the work of a node. */
   charge: boolean;
-  /** It is listed among the lost attempts of the run. */
+  /** The attempt is added to the run's lost attempts. */
   lost: boolean;
   reason: string;
 }
 
-/** Runs that one statement recovers. */
+/** Maximum number of runs that one statement recovers. */
 const batchMax = 100;
 
 const statements = {
@@ -64,7 +64,7 @@ const statements = {
       left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
       where r.run_id = any ($1::uuid[])`,
   },
-  // In the order of ids, as the flush of an executor locks them.
+  // Locks in the order of ids, as the flush of an executor does.
   renew: {
     name: 'runs_renew',
     text: `with held as (
@@ -94,12 +94,12 @@ const split = (leases: Lease[]) => [leases.map(({ id }) => id), leases.map(({ le
 
 export const runLeaseStorage = (db: Database) => ({
   /**
-   * Takes leases on up to `count` runs that wait for a slot. A returned run whose status is not `running` was not claimed
-   * but ended: its attempts were used up, or it had been cancelled. `sinceMs`: the monotonic time from which leases count.
+   * Claims up to `count` runs that wait for a slot. A returned run whose status is not `running` has ended instead: its attempts were
+   * used up, or it had been cancelled. `sinceMs`: the monotonic time from which the leases count.
    */
   async claim(options: ClaimOptions): Promise<{ runs: ClaimedRun[]; sinceMs: number }> {
     const { count, worker_id, leaseMs, attemptsMax, graphs, served } = options;
-    // From when the statement left: the wait for a connection is no part of the lease.
+    // Measured when the statement is sent: the wait for a connection is not part of the lease.
     let sinceMs = performance.now();
     const claim = { ...statements.claim, onSend: () => (sinceMs = performance.now()) };
     const assistants = served.map(([assistant_id]) => assistant_id);
@@ -112,23 +112,23 @@ export const runLeaseStorage = (db: Database) => ({
   recover: (attemptsMax: number): Promise<RunRow[]> =>
     db.query<RunRow>(statements.recover, [batchMax, attemptsMax]),
 
-  /** What an executor needs to know; `next_event_id` is null for a run without a log. */
+  /** What an executor needs to execute these runs. `next_event_id` is null for a run without a log. */
   settings: (run_ids: string[]): Promise<ClaimedSetting[]> =>
     db.query<ClaimedSetting>(statements.setting, [run_ids]),
 
-  /** Returns the runs whose leases are still ours, now for `leaseMs` more. */
+  /** Extends the leases by `leaseMs` from now. Returns the runs whose leases were still valid. */
   renew: (leases: Lease[], leaseMs: number): Promise<Renewed[]> =>
     db.query<Renewed>({ ...statements.renew, timeoutMs: leaseMs / 3 }, [...split(leases), leaseMs]),
 
   /**
-   * Gives runs back, to be claimed again at once. When somebody else has a lease by now, the loss that was listed then gets the
-   * reason, and is not charged unless `charge` says so.
+   * Releases runs, so that they can be claimed at once. When another worker has a newer lease, the lost attempt that is recorded for
+   * this lease gets the reason, and is charged only if `charge` is set.
    */
   async release(leases: Lease[], { charge, lost, reason }: Release): Promise<void> {
     await db.query(statements.release, [...split(leases), charge, toShownText(reason), lost]);
   },
 
-  /** Ends a run on behalf of its executor, if the lease still holds. `error` is JSON text. */
+  /** Ends a run whose executor cannot do it, if the lease is still valid. `error` is JSON text. */
   async stop(
     { id, lease_token }: Lease,
     status: RunRow['status'],

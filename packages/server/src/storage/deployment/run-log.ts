@@ -1,4 +1,4 @@
-// The log of runs that others than the executing process follow: written with the checkpoints (commit_batch), read here.
+// The log of a run's events, for readers in other processes and for resumable streams. Written by commit_batch(), read here.
 import type { Database } from '../postgres/database.ts';
 
 export interface LogRow {
@@ -7,9 +7,9 @@ export interface LogRow {
   last_id: number;
   /** Alternating lines: the name of an event, its data as JSON. */
   events: string;
-  /** JSON text of a LoggedOutcome, when nothing comes after this row. */
+  /** JSON text of a LoggedOutcome; set on the last row of a log. */
   outcome: string | null;
-  /** Milliseconds since it was written. */
+  /** Milliseconds since the row was written. */
   age_ms: number;
 }
 
@@ -20,7 +20,7 @@ export interface LoggedOutcome {
   values: string | null;
 }
 
-/** A place in a run's log: rows that hold this id or later ones. */
+/** Where to continue in a run's log: at rows that contain this id or later ones. */
 export interface LogPosition {
   run_id: string;
   next_id: number;
@@ -30,7 +30,7 @@ const columns = `e.run_id, e.first_id, e.last_id, e.events, e.outcome,
   extract(epoch from clock_timestamp() - e.created_at)::float8 * 1000 as age_ms`;
 
 const statements = {
-  // Rows until their bytes are over the bound, and at least one.
+  // Rows until their bytes exceed the bound; at least one row.
   page: {
     name: 'run_log_page',
     reads: true,
@@ -40,7 +40,7 @@ const statements = {
               order by first_id, last_id limit 500) e
       ) e where e.before < $3 order by e.first_id, e.last_id`,
   },
-  // The first row of each log, then the second of each, and so on until their bytes exceed the bound; at least one row.
+  // The first new row of each log, then the second of each, and so on, until their bytes exceed the bound; at least one row.
   news: {
     name: 'run_log_news',
     reads: true,
@@ -63,7 +63,7 @@ const statements = {
     reads: true,
     text: 'select max(last_id) + 1 as next_id from run_events where run_id = $1',
   },
-  // A run without a thread stays as long as its log.
+  // The row of a stateless run is deleted together with its log.
   prune: {
     name: 'run_log_prune',
     text: `with over as (
@@ -81,13 +81,13 @@ const statements = {
 export type RunLogStorage = ReturnType<typeof runLogStorage>;
 
 export const runLogStorage = (db: Database) => ({
-  /** Rows from an id on, about `bytes` of them; empty at the end of the log. */
+  /** Rows from an id on, about `bytes` in size; empty at the end of the log. */
   page: (run_id: string, next_id: number, bytes: number): Promise<LogRow[]> =>
     db.query<LogRow>(statements.page, [run_id, next_id, bytes]),
 
   /**
-   * New rows of several logs: about `bytes.log` of each, and not many more than `bytes.all` together. `isCut`: more were found
-   * than that has room for; logs without a row may have one.
+   * New rows of several logs: about `bytes.log` of each, and not many more than `bytes.all` together. `isCut`: rows were left out
+   * because of `bytes.all`, so a log without a returned row may have new rows.
    */
   async news(
     positions: LogPosition[],
@@ -102,12 +102,12 @@ export const runLogStorage = (db: Database) => ({
     return { rows, isCut: rows.length < (rows[0]?.found ?? 0) };
   },
 
-  /** The id that the next event will have; undefined when there is no log. */
+  /** The id of the next event; undefined when there is no log. */
   async findEnd(run_id: string): Promise<number | undefined> {
     return (await db.query<{ next_id: number | null }>(statements.end, [run_id]))[0]?.next_id ?? undefined;
   },
 
-  /** Forgets logs of runs that ended longer ago than this; returns of how many runs. */
+  /** Deletes logs of runs that ended longer ago than `retentionMs`; returns of how many runs. */
   async prune(retentionMs: number, limit: number): Promise<number> {
     return (await db.query<{ runs: number }>(statements.prune, [retentionMs, limit]))[0]?.runs ?? 0;
   },

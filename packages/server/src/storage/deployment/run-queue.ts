@@ -1,4 +1,4 @@
-// The queue of pending runs: what moves runs in it, apart from claims (run-leases.ts) and from what happens on their threads.
+// The queue of pending runs: promotion of delayed runs, repairs, and sizes. Claims are in run-leases.ts.
 import type { Database } from '../postgres/database.ts';
 
 const statements = {
@@ -15,9 +15,9 @@ const statements = {
   graphs: { name: 'queue_graphs', text: 'select ready_graphs() as graphs' },
 };
 
-/** A step of a walk over the queue. */
+/** Result of one step of a repair, which walks over the queue. */
 export interface RepairStep {
-  /** To go on after; null after the last step. */
+  /** Where the next step continues; null after the last step. */
   last: string | null;
   repaired: number;
 }
@@ -28,7 +28,7 @@ const threadsMax = 1_000;
 export type RunQueueStorage = ReturnType<typeof runQueueStorage>;
 
 export const runQueueStorage = (db: Database) => ({
-  /** Queues delayed runs whose time has come. */
+  /** Queues delayed runs that are due. */
   async promote(): Promise<void> {
     let count: number;
     do {
@@ -37,12 +37,12 @@ export const runQueueStorage = (db: Database) => ({
     } while (count >= promotionsMax);
   },
 
-  /** Writes down how many runs are pending. */
+  /** Stores the number of pending runs. */
   async count(): Promise<void> {
     await db.query(statements.count, []);
   },
 
-  /** Looks at the next threads on which runs wait. */
+  /** Repairs the next threads on which runs wait for another run. */
   async repairThreads(after: string | null): Promise<RepairStep> {
     const [step] = await db.query<RepairStep>(statements.repairThreads, [after, threadsMax]);
     return step ?? { last: null, repaired: 0 };
@@ -53,7 +53,7 @@ export const runQueueStorage = (db: Database) => ({
     return (await db.query<{ graphs: string[] }>(statements.graphs, []))[0]?.graphs ?? [];
   },
 
-  /** Looks at the next assistants whose runs wait for a slot in the queues of the graph. */
+  /** Repairs the queues of the next assistants in the queue of a graph. */
   async repairGraphs(graph_id: string, after: string | null): Promise<RepairStep> {
     const [step] = await db.query<RepairStep>(statements.repairGraphs, [graph_id, after]);
     return step ?? { last: null, repaired: 0 };

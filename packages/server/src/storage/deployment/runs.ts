@@ -1,8 +1,8 @@
-// Runs: creation, cancelling, and reads; leases are in run-leases.ts. Decisions under a lock are functions (schema/functions/runs).
+// Runs: creation, cancellation and reads; leases are in run-leases.ts. Decisions under a lock are functions (schema/functions/runs).
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
-import { withNames } from '../postgres/named-parameters.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
 
 export interface RunRow {
@@ -17,32 +17,32 @@ export interface RunRow {
   temporary: boolean;
   /** JSON text. */
   error: string | null;
-  /** What others than the executing process are told. */
+  /** What the log stores for receivers in other processes. */
   log: RunAudience;
   attempt: number;
   lease_token: number;
-  /** Who holds the lease. */
+  /** The worker that holds the lease. */
   worker_id: string | null;
   lost_attempts: LostAttempt[];
   created_at: string;
   updated_at: string;
 }
 
-/** Whom a run is told to beside the process that executes it. */
+/** What a run's log contains: nothing; the outcome; or all events and the outcome. */
 export type RunAudience = 'nothing' | 'outcome' | 'events';
 
 export interface LostAttempt {
   attempt: number;
   at: string;
   message: string;
-  /** Absent in what an earlier release recorded: charged. */
+  /** Absent in entries of earlier releases, which charged every attempt. */
   charged?: boolean;
   lease_token?: number;
-  /** What was known of the worker whose lease it was. */
+  /** State of the worker that held the lease. */
   worker?: WorkerState;
 }
 
-/** `alive`: it has reported itself since the lease ended. `silent`: not since. `gone`: it is not known. */
+/** `alive`: it has reported itself since the lease ended. `silent`: it has not. `gone`: it is unknown. */
 export type WorkerState = 'alive' | 'silent' | 'gone';
 
 export interface NewRun {
@@ -54,30 +54,30 @@ export interface NewRun {
   kwargs: string;
   multitask_strategy: string;
   create_thread: boolean;
-  /** Take the lease at once when the thread is free. */
+  /** Claim the run at once when its thread is free. */
   claim: boolean;
   leaseMs: number;
   delayMs: number;
   worker_id: string;
-  /** What to tell whom when the run does not start here. */
+  /** What the log stores when the run does not start in this process. */
   log: RunAudience;
-  /** Its events are kept from the first one on, wherever it runs. */
+  /** The log stores all events, in whichever process the run executes. */
   resumable: boolean;
   webhook: string | null;
-  /** The id may have been used for the same run before. */
+  /** The id may belong to an existing run, because of a repeated request. */
   keyed: boolean;
-  /** What the thread must pass, be it there or made; and the assistant. */
+  /** Filters that the thread (existing or new) and the assistant must pass. */
   access: RowFilter;
   assistantAccess: RowFilter;
-  /** Whom the run acts for. */
+  /** The encrypted user of the run. */
   sealed_user: string | null;
-  /** Graphs that this node knows; null takes a run of any graph. */
+  /** Graphs that this node executes; null allows a run of any graph. */
   graphs: readonly string[] | null;
-  /** A run of another graph is taken when a worker that executes it reported itself this recently. */
+  /** A run of another graph is accepted when a worker that executes the graph has reported itself within this time. */
   workerTtlMs: number;
 }
 
-/** The run as it came to be, with what an executor needs to know about its assistant and thread. */
+/** A created run, with what an executor needs to know about its assistant and thread. */
 export interface RunSetting {
   thread_id: string;
   status: 'pending' | 'running';
@@ -95,30 +95,30 @@ export interface RunSetting {
 }
 
 export type CreatedRun =
-  /** `stopping`: runs of the thread that execute and make way. */
+  /** `stopping`: running runs of the thread that are cancelled in favour of this one. */
   | ({ outcome: 'created'; stopping: string[] } & RunSetting)
   | { outcome: 'exists'; thread_id: string }
   /** `no_graph`: no node executes it. */
   | { outcome: 'no_graph'; graph_id: string }
-  /** `outside`: what would be made would not pass its own filter. */
+  /** `outside`: the thread or run that would be created would not pass its own filter. */
   | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' };
 
 export type CancelAction = 'interrupt' | 'rollback';
 
 export interface Cancelled {
   run_id: string;
-  /** `ended` at once; `stopping`: its worker has been told; `over` before. */
+  /** `ended`: it was pending and has ended. `stopping`: its worker was notified. `over`: it had ended before. */
   outcome: 'ended' | 'stopping' | 'over';
 }
 
 /** Why a pending run waits. */
 export interface Waiting {
-  /** When it may start; null when that has passed. */
+  /** Earliest start; null when that time has passed. */
   not_before: string | null;
-  /** The run that is before it on the thread. */
+  /** The run on the thread that it waits for. */
   behind: string | null;
   graph_id: string;
-  /** Live workers that take runs, and those of them that execute this graph. */
+  /** Live workers that accept runs, and how many of them execute this graph. */
   workers: number;
   workers_of_graph: number;
 }
@@ -126,23 +126,38 @@ export interface Waiting {
 export const runColumns = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, error, log,
   attempt, lease_token, worker_id, lost_attempts, created_at, updated_at`;
 
-interface CreateRun extends Omit<NewRun, 'metadata' | 'access'> {
-  metadata: string;
-  access: string;
-  assistant_access: string;
-}
-
-const createRun = withNames<CreateRun>(
-  'runs_create',
-  `select * from create_run(p_run_id => $run_id, p_thread_id => $thread_id, p_assistant_id => $assistant_id,
-    p_metadata => $metadata, p_kwargs => $kwargs, p_strategy => $multitask_strategy, p_create_thread => $create_thread,
-    p_claim => $claim, p_lease => $leaseMs * interval '1 ms', p_delay => $delayMs * interval '1 ms',
-    p_worker_id => $worker_id, p_log => $log, p_resumable => $resumable, p_webhook => $webhook, p_keyed => $keyed,
-    p_access => $access, p_assistant_access => $assistant_access, p_sealed_user => $sealed_user, p_graphs => $graphs,
-    p_served_within => $workerTtlMs * interval '1 ms')`,
-);
-
 const statements = {
+  create: functionCall({
+    name: 'runs_create',
+    function: 'create_run',
+    parameters: [
+      'run_id',
+      'thread_id',
+      'assistant_id',
+      'metadata',
+      'kwargs',
+      'strategy',
+      'create_thread',
+      'claim',
+      'lease',
+      'delay',
+      'worker_id',
+      'log',
+      'resumable',
+      'webhook',
+      'keyed',
+      'access',
+      'assistant_access',
+      'sealed_user',
+      'graphs',
+      'served_within',
+    ],
+    casts: {
+      lease: `:lease * interval '1 ms'`,
+      delay: `:delay * interval '1 ms'`,
+      served_within: `:served_within * interval '1 ms'`,
+    },
+  }),
   cancel: { name: 'runs_cancel', text: 'select * from cancel_runs($1, $2, $3, $4, $5)' },
   follow: { name: 'runs_follow', text: 'select follow_run($1, $2, $3) as status' },
   states: {
@@ -153,7 +168,7 @@ const statements = {
   waiting: {
     name: 'runs_waiting',
     reads: true,
-    // A thread that a run waits for has one that runs, or one that waits for a slot.
+    // A run that waits for its thread waits for the running run, or for the one that waits for a slot.
     text: `select case when r.not_before > now() then r.not_before end as not_before,
         case when r.waits_for = 'thread' then coalesce(
           (select o.run_id from runs o where o.thread_id = r.thread_id and o.status = 'running'),
@@ -177,7 +192,7 @@ const statements = {
   next: {
     name: 'runs_next',
     reads: true,
-    // A run that was rolled back has left no row: then the time that was read with it says where it was.
+    // A rolled back run has no row; then the creation time that the caller read earlier gives its position.
     text: `select n.run_id, n.status, n.created_at::text as created_at,
         exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
       from threads t left join lateral (
@@ -220,7 +235,7 @@ const statements = {
     reads: true,
     text: `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
   },
-  // A wish to cancel that came for a run without a thread just when it ended.
+  // Cancel requests for stateless runs that arrived while the run was ending.
   pruneCancels: {
     name: 'runs_prune_cancels',
     text: `delete from run_cancels c where c.run_id in (
@@ -248,7 +263,7 @@ const listColumns = {
   error: 'r.error',
 };
 
-/** What is selected of a run. */
+/** The selected columns, and the id. */
 const listed = (select: readonly string[] | undefined) => {
   const columns = Object.fromEntries(
     Object.entries(listColumns).filter(([name]) => name === 'run_id' || (select?.includes(name) ?? true)),
@@ -257,15 +272,15 @@ const listed = (select: readonly string[] | undefined) => {
   return { columns, long };
 };
 
-/** A run in a list: what is not selected is absent, and JSON is text. */
+/** A run in a list: columns that were not selected are absent, and JSON is text. */
 export type ListedRun = Partial<
   Omit<RunRow, 'metadata' | 'lost_attempts'> & { metadata: string; lost_attempts: string }
 >;
 
-/** Where a run stands among those of its thread. */
+/** A run and its position among the runs of its thread. */
 export type PlacedRun = Pick<RunRow, 'run_id' | 'status' | 'created_at'>;
 
-/** `has_log`: false for a run without stored events. */
+/** `has_log`: whether events of the run are stored. */
 export type LoggedRun = PlacedRun & { has_log: boolean };
 
 export type RunState = Pick<RunRow, 'run_id' | 'thread_id' | 'status' | 'error' | 'log' | 'temporary'>;
@@ -279,7 +294,7 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
     return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
   },
 
-  /** The next `limit` runs of the thread after this one, or the first ones; undefined when there is no thread. */
+  /** The next `limit` runs of the thread after a run, or the first ones; undefined when the thread does not exist. */
   async listNext(
     thread_id: string,
     after: Omit<PlacedRun, 'status'> | null,
@@ -293,8 +308,7 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
   },
 
   /**
-   * The oldest run of the thread that is pending or running, else its newest run; null when it has none, undefined
-   * when there is no thread.
+   * The oldest run in flight on the thread, else its newest run; null when it has no runs, undefined when the thread does not exist.
    */
   async findCurrent(thread_id: string, access: RowFilter): Promise<PlacedRun | null | undefined> {
     const [row] = await db.query<PlacedRun | { run_id: null }>(statements.current, [
@@ -304,7 +318,7 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
     return row?.run_id === null ? null : row;
   },
 
-  /** Of all threads, oldest first. */
+  /** Runs in flight of all threads, oldest first. */
   listAllInFlight: (
     statuses: string[],
     limit: number,
@@ -324,7 +338,7 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
     return row;
   },
 
-  /** Newest first; of each run the fields that are selected. */
+  /** Newest first, with the selected columns. */
   list: (
     thread_id: string,
     page: {
@@ -350,27 +364,31 @@ const runReads = (db: Database, answers: AnswerLimits) => ({
       answers,
     }),
 
-  /** Ids of the thread's runs that run or wait, oldest first. */
+  /** Ids of the thread's runs in flight, oldest first. */
   async listInFlight(thread_id: string): Promise<string[]> {
     return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
   },
 });
 
-/** `sinceMs`: the monotonic time from which its lease counts, if it has one. */
+/** `sinceMs`: the monotonic time from which the run's lease counts, if it was claimed. */
 const create = async (db: Database, run: NewRun): Promise<CreatedRun & { sinceMs: number }> => {
   let sinceMs = performance.now();
-  const values = createRun.values({
+  const statement = { ...statements.create.statement, onSend: () => (sinceMs = performance.now()) };
+  const values = statements.create.values({
     ...run,
     metadata: JSON.stringify(run.metadata),
+    strategy: run.multitask_strategy,
+    lease: run.leaseMs,
+    delay: run.delayMs,
     access: run.access.jsonpath,
     assistant_access: run.assistantAccess.jsonpath,
+    served_within: run.workerTtlMs,
   });
-  const statement = { ...createRun.statement, onSend: () => (sinceMs = performance.now()) };
   const [row] = await db.query<CreatedRun>(statement, values);
   return { ...(row as CreatedRun), sinceMs };
 };
 
-/** Rolls back a batch, and carries its outcomes out of the transaction. */
+/** Thrown inside the transaction of a batch to roll it back; carries the outcomes. */
 class BatchRefused extends Error {
   readonly outcomes: CreatedRun[];
 
@@ -381,8 +399,8 @@ class BatchRefused extends Error {
 }
 
 /**
- * Creates all runs in one transaction. When one is refused, or when only some of them exist, nothing is stored; the list of
- * outcomes ends with the first refused run. `sinceMs`: the monotonic time from which their leases count.
+ * Creates all runs in one transaction. When one is refused, or only some of them exist, nothing is stored; then `outcomes` ends with
+ * the refused run. `sinceMs`: the monotonic time from which their leases count.
  */
 const createAll = async (
   db: Database,
@@ -414,7 +432,7 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
 
   createAll: (runs: NewRun[]) => createAll(db, runs),
 
-  /** All runs in flight on the thread, or those named; of those that are there, what became of each. */
+  /** Cancels all runs in flight on the thread, or the given runs. Returns the outcome of every run that exists. */
   cancel: (
     thread_id: string,
     run_ids: string[] | null,
@@ -423,8 +441,8 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
     db.query<Cancelled>(statements.cancel, [thread_id, run_ids, action, reason, access.jsonpath]),
 
   /**
-   * From now on this process is told of the run. Its status; undefined when there is none. `nextId`: events before it
-   * have been told, and may be in no log.
+   * Subscribes this process to a run: the run's log stores what `log` requests from now on. Returns the status of the run; undefined
+   * when it does not exist. `nextId`: events before this id were already sent to readers, and may be in no log.
    */
   async follow(run_id: string, log: RunAudience, nextId = 0): Promise<RunRow['status'] | undefined> {
     const [row] = await db.query<{ status: RunRow['status'] | null }>(statements.follow, [
@@ -435,12 +453,12 @@ export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
     return row?.status ?? undefined;
   },
 
-  /** Forgets wishes to cancel what is over. */
+  /** Deletes cancel requests for runs that have ended. */
   async pruneCancels(limit: number): Promise<void> {
     await db.query(statements.pruneCancels, [limit]);
   },
 
-  /** Removes a run and the checkpoints that it alone made. Says whether there was one, and whether it was still going. */
+  /** Deletes a run, and the checkpoints that no later run depends on. */
   async delete(
     run_id: string,
     thread_id: string,

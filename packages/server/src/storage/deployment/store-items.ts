@@ -1,5 +1,5 @@
-// The long-term store: values by namespace and key. A namespace is a list of labels, and everything below a
-// prefix lies together in the index, in the order of the labels' bytes.
+// The long-term store: values by namespace and key. A namespace is a list of labels. The index sorts by the bytes of the labels, so
+// everything below a prefix is one range of it.
 import { invalid } from '@svc/contract/problem';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
@@ -19,7 +19,7 @@ export interface StoreItemRow {
 /** An item in a list: its value is JSON text. */
 export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };
 
-/** As read, with whether reading it should give it more time: most reads of an item that expires do not. */
+/** An item with a flag whether the read must restart its time to live. Most reads need not. */
 type ReadItem<T extends ItemKey = StoreItemRow> = T & { refresh_due: boolean };
 
 export interface ItemKey {
@@ -30,15 +30,15 @@ export interface ItemKey {
 export interface ItemWrite extends ItemKey {
   /** Null removes the item. */
   value: Record<string, unknown> | null;
-  /** Minutes that it lives; null for ever. When absent, as the deployment says. */
+  /** Time to live in minutes; null for none. When absent, the deployment's default applies. */
   ttl?: number | null | undefined;
 }
 
 export interface ItemSearch {
   prefix: string[];
-  /** Key to the value it equals, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
+  /** Maps a key to the value that it must equal, or to operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin. */
   filter?: Record<string, unknown> | undefined;
-  /** Whether what is found gets its whole time to live again. When absent, as the deployment says. */
+  /** Whether the search restarts the time to live of its results. When absent, the deployment's default applies. */
   refresh?: boolean | undefined;
   limit: number;
   offset: number;
@@ -60,26 +60,26 @@ export interface NamespaceSearch {
 
 const columnNames = ['namespace', 'key', 'value', 'created_at', 'updated_at'] as const;
 
-/** An item whose time is over is not there, whether it has been swept or not. */
+/** An expired item counts as deleted before it is swept. */
 const present = '(expires_at is null or expires_at > now())';
-/** What a filter sees of an item: its value, with where it lies. */
+/** The JSON that an access filter is applied to: the value, with namespace and key. */
 const seen = (item = ''): string =>
   `(${item}value || jsonb_build_object('namespace', to_jsonb(${item}namespace), 'key', ${item}key))`;
 
-/** A read writes only when a tenth of the time has passed since it was last counted anew. */
+/** A read restarts the time to live only when a tenth of it has passed, to save writes. */
 const refreshDue = (asked: string): string =>
   `case when ttl_minutes is null or expires_at > now() + make_interval(secs => ttl_minutes * 54) then false
     else coalesce(${asked}::boolean, items_refresh_on_read()) end`;
 
-/** What a put does with what was there. */
+/** What a put does with an existing item. An expired one is treated as new. */
 const replace = `do update set value = excluded.value, updated_at = clock_timestamp(), ttl_minutes = excluded.ttl_minutes,
   expires_at = excluded.expires_at,
   created_at = case when i.expires_at <= now() then excluded.created_at else i.created_at end`;
-/** The minutes given, or else the deployment's; infinity is none. */
+/** The given minutes, else the deployment's default; infinity means none. */
 const minutes = (given: string): string => `nullif(coalesce(${given}, default_item_ttl()), 'infinity')`;
 const expiry = (given: string): string => `now() + make_interval(secs => ${minutes(given)} * 60)`;
 
-/** First half of the keys of advisory locks, so that other uses of these do not meet ours. */
+/** First key of advisory locks on batches, which separates them from other advisory locks. */
 const batchLocks = 0x73746f72;
 
 const statements = {
@@ -96,7 +96,7 @@ const statements = {
       on conflict (namespace, key) ${replace}
       where i.expires_at <= now() or ${seen('i.')} @@ $5::jsonpath returning key`,
   },
-  // In one order for everybody, and only rows that nobody holds: who holds one writes or refreshes it.
+  // Locks in a fixed order, and only rows that are not locked: the holder of a lock writes or refreshes the item anyway.
   refresh: {
     name: 'items_refresh',
     text: `with due as (
@@ -111,8 +111,8 @@ const statements = {
     name: 'items_delete',
     text: `delete from store_items where namespace = $1 and key = $2 and ${seen()} @@ $3::jsonpath`,
   },
-  // Taken in one order by everybody: batches that cross wait for each other, and do not deadlock. Rows would
-  // not do, since those to come cannot be locked.
+  // Taken in a fixed order, so that overlapping batches wait for each other instead of deadlocking. Row locks would not do, because rows
+  // that do not exist yet cannot be locked.
   lock: {
     name: 'items_lock',
     text: `select pg_advisory_xact_lock(${batchLocks}, bucket) from (
@@ -120,7 +120,7 @@ const statements = {
         from unnest($1::text[], $2::text[]) as g(namespace, key) order by bucket
       ) buckets`,
   },
-  // A namespace is JSON text here: lists of different lengths make no array. No key may come twice.
+  // A namespace is JSON text here, because an array parameter cannot hold lists of different lengths. No key may occur twice.
   write: {
     name: 'items_write',
     text: `with given as materialized (
@@ -139,8 +139,8 @@ const statements = {
 export type StoreItemStorage = ReturnType<typeof storeItemStorage>;
 
 /**
- * Everything whose namespace begins with these labels, as a range of the index: a label's successor in byte
- * order is itself with the lowest character behind it.
+ * The namespaces that begin with these labels, as a range of the index. The successor of a label in byte order is the label followed
+ * by the lowest character.
  */
 const below = (prefix: string[]): Sql[] => {
   const last = prefix.at(-1);
@@ -156,7 +156,7 @@ const isOperators = (value: unknown): value is Record<string, unknown> =>
 
 const jsonb = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`;
 
-/** Order is only defined among values of one kind: a number is never greater than a text. */
+/** Values are ordered only within one JSON type: a number is never greater than a string. */
 const ordered =
   (compare: (field: Sql, operand: Sql) => Sql): Compare =>
   (field, operand) =>
@@ -165,7 +165,7 @@ const ordered =
 const anyOf = (field: Sql, operand: unknown): Sql =>
   sql`coalesce(${field} = any (array(select jsonb_array_elements(${jsonb(operand)}))), false)`;
 
-/** What a key that is missing makes of each: equal to nothing, and different from everything. */
+/** A missing key equals nothing, and differs from everything. */
 const comparisons: Record<string, Compare> = {
   $eq: (field, operand) => sql`${field} = ${jsonb(operand)}`,
   $ne: (field, operand) => sql`${field} is distinct from ${jsonb(operand)}`,
@@ -179,7 +179,7 @@ const comparisons: Record<string, Compare> = {
 
 const takesList = new Set(['$in', '$nin']);
 
-/** The same once more, in the form that the index of values knows; it is of no use for empty objects and lists. */
+/** The same condition in the form that the index on values supports; useless for objects and lists. */
 const indexed = (key: string, wanted: unknown): Sql[] =>
   typeof wanted === 'object' && wanted !== null ? [] : [sql`value @> ${jsonb({ [key]: wanted })}`];
 
@@ -188,27 +188,27 @@ const condition = (key: string, wanted: unknown): Sql[] => {
   if (wanted === undefined) return [sql`${field} is null`];
   const operators = isOperators(wanted) ? wanted : { $eq: wanted };
   return Object.entries(operators).flatMap(([operator, operand]) => {
-    const place = ['body', 'filter', key, operator];
+    const place = ['filter', key, operator];
     const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
     if (!compare) {
       const known = Object.keys(comparisons).join(', ');
-      throw invalid(place, `${operator} is no operator; there are ${known}`);
+      throw invalid(place, `${operator} is not an operator; the operators are ${known}`);
     }
-    if (operand === undefined) throw invalid(place, `${operator} of ${key} has nothing to compare with`);
+    if (operand === undefined) throw invalid(place, `${operator} of ${key} needs a value to compare with`);
     if (takesList.has(operator) && !Array.isArray(operand))
-      throw invalid(place, `${operator} of ${key} takes a list`);
+      throw invalid(place, `${operator} of ${key} needs a list`);
     return [...(operator === '$eq' ? indexed(key, operand) : []), compare(field, operand)];
   });
 };
 
-/** The labels before the first `*` of what stands at the front: these an index can find. */
+/** The labels before the first `*` of a prefix match, which the index can find. */
 const fixed = ({ at, labels }: NamespaceMatch): string[] => {
   if (at === 'back') return [];
   const wildcard = labels.indexOf('*');
   return wildcard === -1 ? labels : labels.slice(0, wildcard);
 };
 
-/** What the index cannot find. `*` matches any label; the positions count from the front, or from the back. */
+/** The conditions that the index cannot serve. `*` matches any label; positions count from the front or from the back. */
 const matching = ({ at, labels }: NamespaceMatch): Sql[] => {
   if (at === 'front' && !labels.includes('*')) return [];
   return [
@@ -225,8 +225,8 @@ const matching = ({ at, labels }: NamespaceMatch): Sql[] => {
 };
 
 /**
- * The distinct namespaces cut to a depth, in order, by one look into the index for each: from one to the least
- * that can come after it. How many items lie in them makes no difference.
+ * The distinct namespaces, truncated to `depth` labels, in order. A loose index scan: one index lookup per namespace, which skips all
+ * items between. So the cost does not depend on the number of items.
  */
 const walk = (range: Sql[], depth: number) => sql`
   with recursive walk as (
@@ -250,7 +250,7 @@ const listColumns = {
   updated_at: 'r.updated_at',
 };
 
-/** Gives what was read its whole time again, where that is due. */
+/** Restarts the time to live of the items where that is due. */
 const refreshed = async <T extends ItemKey>(
   db: Database,
   rows: ReadItem<T>[],
@@ -307,7 +307,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     return { rows: await refreshed(db, rows), ...more };
   },
 
-  /** In the order of their labels' bytes. */
+  /** In byte order of their labels. */
   async listNamespaces(
     { matches, max_depth, limit, offset }: NamespaceSearch,
     access: RowFilter,
@@ -315,7 +315,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
     const range = [...matches.flatMap((match) => below(fixed(match))), ...passing(access)];
     const filters = matches.flatMap(matching);
     const depth = max_depth ?? labelsMax;
-    // What is filtered is filtered by all its labels, and then cut.
+    // The filters apply to all labels of a namespace; then it is truncated.
     const namespaces =
       filters.length === 0
         ? sql`${walk(range, depth)} select labels from walk`
@@ -329,7 +329,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...searches(db, answers),
 
-  /** With `refresh` it gets its whole time to live again; when absent, as the deployment says. */
+  /** `refresh`: whether the read restarts the time to live; when absent, the deployment's default applies. */
   async find(
     { namespace, key }: ItemKey,
     access: RowFilter,
@@ -340,14 +340,14 @@ export const storeItemStorage = (db: Database, answers = defaultAnswerLimits) =>
     return (await refreshed(db, rows))[0];
   },
 
-  /** False when there is an item that does not pass. Throws when a key or a value cannot be kept as it is. */
+  /** False when an existing item does not pass the filter. Throws when the key or the value cannot be stored. */
   put: (write: ItemWrite, access: RowFilter): Promise<boolean> => put(db, write, access),
 
   async delete({ namespace, key }: ItemKey, access: RowFilter): Promise<void> {
     await db.query(statements.delete, [namespace, key, access.jsonpath]);
   },
 
-  /** What a graph writes: all of it or none. No key may come twice. Throws when a key or a value cannot be kept as it is. */
+  /** Writes of a graph: all or none. No key may occur twice. Throws when a key or a value cannot be stored. */
   async write(writes: ItemWrite[]): Promise<void> {
     const [only, ...others] = writes;
     if (!only) return;

@@ -1,4 +1,4 @@
-// Threads. A thread's values are those of its head checkpoint and are read there; a row holds no copy.
+// Threads. A thread's values are those of its head checkpoint; the row holds no copy.
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import type { BoundedPage } from '../postgres/bounded-page.ts';
 import type { Database } from '../postgres/database.ts';
@@ -19,27 +19,27 @@ export interface ThreadRow {
   created_at: string;
   updated_at: string;
   state_updated_at: string;
-  /** Null for a thread that stays. */
+  /** Null for a thread without a time to live. */
   ttl_strategy: TtlStrategy | null;
   ttl_minutes: number | null;
-  /** Null too when nothing is left to remove before the state changes again. */
+  /** Null also after `keep_latest` was applied, until the state changes again. */
   expires_at: string | null;
-  /** Grows when checkpoints or values of the thread are removed. */
+  /** Incremented when checkpoints or blobs of the thread are removed. */
   removals: number;
 }
 
 export type TtlStrategy = 'delete' | 'keep_latest';
 
-/** A time to live, counted from the last change of the state; null for none. */
+/** A time to live, which counts from the last change of the state; null for none. */
 export type ThreadTtl = { strategy: TtlStrategy; minutes: number } | null;
 
-/** Without a strategy a thread keeps the one it has; a new thread gets `delete`. */
+/** Without a strategy, an existing thread keeps its strategy, and a new thread gets `delete`. */
 export type GivenTtl = { strategy: TtlStrategy | undefined; minutes: number } | null;
 
 export interface ThreadFilter {
   ids?: string[] | undefined;
   status?: ThreadRow['status'] | undefined;
-  /** Exact containment: every key with exactly this value, objects and lists by containment as jsonb has it. */
+  /** Containment, as jsonb `@>` defines it. */
   metadata?: Record<string, unknown> | undefined;
 }
 
@@ -152,12 +152,12 @@ const listColumns: Record<string, string> = {
 };
 const longColumns = ['metadata', 'config', 'interrupts', 'error'];
 
-/** A thread in a list: columns that were not asked for are absent, and JSON is text. */
+/** A thread in a list: columns that were not requested are absent, and JSON is text. */
 export type ListedThread = Pick<ThreadRow, 'thread_id' | 'blob_space' | 'created_at'> &
   Partial<Omit<ThreadRow, 'metadata' | 'config'> & { metadata: string; config: string }>;
 
 const searches = (db: Database, answers: AnswerLimits) => ({
-  /** `wanted`: columns beside those that tell threads apart. */
+  /** `wanted` selects the columns, in addition to those that identify a thread. */
   search(
     filter: ThreadFilter,
     page: ThreadPage,
@@ -188,7 +188,7 @@ const searches = (db: Database, answers: AnswerLimits) => ({
 export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...searches(db, answers),
 
-  /** The new row, or undefined when the id is taken. Without a ttl the deployment's default holds. */
+  /** Returns the new row, or undefined when the id is taken. Without a ttl, the deployment's default applies. */
   async create(
     thread: Pick<ThreadRow, 'thread_id' | 'metadata' | 'config'>,
     ttl?: GivenTtl,
@@ -206,7 +206,7 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
     return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
   },
 
-  /** Merges into the metadata, key by key, unless that would take the thread out of reach. A ttl counts from now on. */
+  /** Merges metadata by key. Undefined when the thread does not exist, or would not pass the filter afterwards. A ttl starts now. */
   async patch(
     thread_id: string,
     metadata: Record<string, unknown>,
@@ -221,43 +221,43 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
     return row;
   },
 
-  /** From now on the thread is not there. False when there was none. What it leaves is removed by `sweep`. */
+  /** Deletes the thread's row; `sweep` deletes the rest. False when there is no such thread. */
   async delete(thread_id: string, access: RowFilter): Promise<boolean> {
     const values = [thread_id, access.jsonpath];
     return (await db.query<{ deleted: boolean }>(statements.delete, values))[0]?.deleted ?? false;
   },
 
-  /** Removes the thread unless it has runs, a state or crons. Locks first: what others were making there is then to be seen. */
+  /** Deletes a thread without runs, state and crons. Locks it in a statement of its own, so that the next one sees concurrent inserts. */
   deleteUnused: (thread_id: string, access: RowFilter): Promise<void> =>
     db.transact(async (tx) => {
       const locked = await tx.query(statements.lock, [thread_id, access.jsonpath]);
       if (locked.length > 0) await tx.query(statements.deleteUnused, [thread_id]);
     }),
 
-  /** Removes up to `rows` rows that a deleted thread has left; says whether there may be more. */
+  /** Deletes up to `rows` rows of a deleted thread; returns whether there may be more. */
   async sweep(thread_id: string, rows: number): Promise<boolean> {
     return (await db.query<{ more: boolean }>(statements.sweep, [thread_id, rows]))[0]?.more ?? false;
   },
 
-  /** Deleted threads that have left rows, the oldest deletion first. */
+  /** Deleted threads that still have rows, the oldest deletion first. */
   async listDeleted(limit: number): Promise<string[]> {
     const rows = await db.query<{ thread_id: string }>(statements.listDeleted, [limit]);
     return rows.map((row) => row.thread_id);
   },
 
-  /** Threads whose last run was of this assistant. */
+  /** Threads whose last run used this assistant. */
   async listOfAssistant(assistant_id: string, limit: number, access: RowFilter): Promise<string[]> {
     const values = [assistant_id, access.jsonpath, limit];
     const rows = await db.query<{ thread_id: string }>(statements.listOfAssistant, values);
     return rows.map((row) => row.thread_id);
   },
 
-  /** For this long somebody reads the events of the thread's runs. False when there is no such thread. */
+  /** Records for `ms` that a client reads the events of the thread's runs. False when there is no such thread. */
   async watch(thread_id: string, ms: number, access: RowFilter): Promise<boolean> {
     return (await db.query(statements.watch, [thread_id, ms, access.jsonpath])).length > 0;
   },
 
-  /** `outside`: the copy would not pass its own filter. `too_large`: the source has more than `rowsMax` checkpoints and writes. */
+  /** `outside`: the copy would not pass its filter. `too_large`: the source has more than `rowsMax` checkpoints and writes. */
   async copy(
     source: { thread_id: string; access: RowFilter },
     copy: { thread_id: string; access: RowFilter; metadata: Record<string, unknown> },

@@ -1,10 +1,10 @@
-// Webhook deliveries: claims, what came of attempts, and reads. Rows are made by queue_webhook() when a run ends.
+// Webhook deliveries: claims, outcomes of attempts, and reads. queue_webhook() creates the rows when a run ends.
 import type { Database } from '../postgres/database.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 
 export interface DeliveryAttempt {
   at: string;
-  /** Of the answer; absent when there was none. */
+  /** Status of the response; absent when there was none. */
   status?: number;
   error?: string;
   ms: number;
@@ -24,7 +24,7 @@ export interface DeliveryRow {
   ended_at: string | null;
 }
 
-/** A delivery under a lease, with what is to be sent. */
+/** A delivery with its lease and its content. */
 export interface ClaimedDelivery {
   delivery_id: string;
   run_id: string;
@@ -36,7 +36,7 @@ export interface ClaimedDelivery {
   run: string;
   /** JSON text of its final values. */
   values: string | null;
-  /** When it was claimed. */
+  /** Time of the claim. */
   claimed_at: string;
 }
 
@@ -44,14 +44,14 @@ type ClaimRow = { [K in keyof ClaimedDelivery]: ClaimedDelivery[K] | null } & { 
 
 export type DeliveryLease = Pick<ClaimedDelivery, 'delivery_id' | 'lease_token'>;
 
-/** What came of an attempt: the delivery is over, or due again after `retryMs`. */
+/** Outcome of an attempt: the delivery has ended, or is due again after `retryMs`. */
 export interface DeliveryResult {
   status: 'pending' | 'delivered' | 'failed';
   retryMs: number;
   attempt: DeliveryAttempt;
 }
 
-/** A bound for rows, whatever the number of attempts. */
+/** Attempts that a row keeps. */
 const logMax = 20;
 /** A run has one delivery. */
 const listMax = 10;
@@ -65,7 +65,7 @@ const statements = {
     text: `select delivery_id, run_id, url, origin, attempt, lease_token, run, values, now() as claimed_at, resume_after
       from claim_deliveries($1, $2 * interval '1 ms', $3, $4)`,
   },
-  // What was delivered need not be kept; what failed may be asked for.
+  // The values of a delivered webhook are deleted; those of a failed one are kept for inspection.
   record: {
     name: 'webhooks_record',
     text: `update webhook_deliveries d
@@ -83,7 +83,7 @@ const statements = {
   },
   list: {
     name: 'webhooks_list',
-    // The row of a stateless run is deleted before its delivery: then the delivery's own metadata decides.
+    // The row of a stateless run is deleted when it ends; then the delivery's own metadata decides who may read it.
     text: `select ${columns} from webhook_deliveries d where d.run_id = $1 and d.thread_id = $2
         and case when exists (select 1 from threads t where t.thread_id = d.thread_id)
           then exists (select 1 from threads t where t.thread_id = d.thread_id and t.metadata @@ $3::jsonpath)
@@ -101,8 +101,8 @@ export type DeliveryStorage = ReturnType<typeof deliveryStorage>;
 
 export const deliveryStorage = (db: Database) => ({
   /**
-   * Takes leases on up to `count` deliveries that are due, at most one of each origin, in the order of origins after `after`, without
-   * those in `busy`. `resumeAfter` is where the next claim begins; null when no origin is left.
+   * Claims up to `count` due deliveries, at most one per origin, in the order of origins after `after`, without the origins in `busy`.
+   * `resumeAfter`: where the next claim continues; null when no origin is left.
    */
   async claim(
     count: number,
@@ -114,7 +114,7 @@ export const deliveryStorage = (db: Database) => ({
     return { claimed, resumeAfter: rows.at(-1)?.resume_after ?? null };
   },
 
-  /** False when the lease was lost: then someone else's result counts. */
+  /** False when the lease was lost: then the result of the new holder counts. */
   async record(
     { delivery_id, lease_token }: DeliveryLease,
     { status, retryMs, attempt }: DeliveryResult,
@@ -123,7 +123,7 @@ export const deliveryStorage = (db: Database) => ({
     return (await db.query(statements.record, values)).length > 0;
   },
 
-  /** Gives back what was not tried to its end; due again at once, and no attempt was spent. */
+  /** Releases a delivery whose attempt was interrupted; it is due at once, and the attempt is not counted. */
   async release({ delivery_id, lease_token }: DeliveryLease): Promise<void> {
     await db.query(statements.release, [delivery_id, lease_token]);
   },
@@ -131,7 +131,7 @@ export const deliveryStorage = (db: Database) => ({
   list: (run_id: string, thread_id: string, access: RowFilter): Promise<DeliveryRow[]> =>
     db.query<DeliveryRow>(statements.list, [run_id, thread_id, access.jsonpath]),
 
-  /** Removes up to `limit` deliveries that ended longer ago than `olderThanMs`; returns how many. */
+  /** Deletes up to `limit` deliveries that ended longer ago than `olderThanMs`; returns how many. */
   async deleteEnded(olderThanMs: number, limit: number): Promise<number> {
     const [row] = await db.query<{ deleted: number }>(statements.deleteEnded, [olderThanMs, limit]);
     return row?.deleted ?? 0;

@@ -1,4 +1,4 @@
-// Nodes, as they last reported themselves: the runs and graphs that they execute, and how many connections they may have.
+// Reports of workers: the runs and graphs that they execute, and the connections that they may use.
 import type { Database } from '../postgres/database.ts';
 
 export interface WorkerReport {
@@ -7,20 +7,20 @@ export interface WorkerReport {
   slots: number;
   running: number;
   draining: boolean;
-  /** That all of its processes may have together. */
+  /** Maximum number of connections of all its processes. */
   connections: number;
   /** Graphs that it executes. */
   graphs: readonly string[];
 }
 
 export interface QueueState {
-  /** Workers heard of lately that take runs, and their slots. */
+  /** Live workers that accept runs, and their slots. */
   workers: number;
   slots: number;
   /** Exact up to 1,000; a larger number may be some seconds old. */
   pending: number;
   running: number;
-  /** Milliseconds that the oldest run which may start has been waiting; null when none does. */
+  /** How long the oldest run that waits for a slot has been waiting, in milliseconds; null when there is none. */
   oldest_pending_ms: number | null;
 }
 
@@ -33,7 +33,7 @@ const statements = {
       set slots = excluded.slots, running = excluded.running, draining = excluded.draining, graphs = excluded.graphs,
         seen_at = now()`,
   },
-  // The row stays for a day: it says which graphs were executed lately.
+  // The row is kept for a day, because it shows which graphs were executed lately.
   leave: {
     name: 'workers_leave',
     text: 'update workers set draining = true, slots = 0, running = 0, connections = 0, seen_at = now() where worker_id = $1',
@@ -44,7 +44,7 @@ const statements = {
     reads: true,
     text: `select is_graph_served($1, $2 * interval '1 ms') as served`,
   },
-  // Up to 1,000 pending runs are counted; of more, the last count of the periodic task is read.
+  // Counts up to 1,000 pending runs; for more, reads the count that a periodic task stores.
   queue: {
     name: 'workers_queue',
     reads: true,
@@ -61,10 +61,10 @@ const statements = {
   },
 };
 
-/** A node reports itself twice in the life of a lease. */
+/** A worker reports itself twice per lease duration, and counts as alive for two lease durations after a report. */
 export const nodeTtlMs = (leaseMs: number): number => leaseMs * 2;
 
-/** A graph counts as served for this time after its last worker was alive. */
+/** A graph counts as served for this time after the last report of a worker that executes it. */
 export const servedWithinMs = 10 * 60_000;
 
 export type WorkerStorage = ReturnType<typeof workerStorage>;
@@ -80,12 +80,12 @@ export const workerStorage = (db: Database) => ({
     await db.query(statements.prune, []);
   },
 
-  /** Whether a worker that executes the graph has been heard of within this time. */
+  /** True when a worker that executes the graph has reported itself within this time. */
   async hasServed(graph_id: string, withinMs: number): Promise<boolean> {
     return (await db.query<{ served: boolean }>(statements.served, [graph_id, withinMs]))[0]?.served ?? false;
   },
 
-  /** `ttlMs`: how long ago a live worker may have been heard of. */
+  /** `ttlMs`: workers whose last report is older are not counted. */
   async queue(ttlMs: number): Promise<QueueState> {
     const [row] = await db.query<QueueState>(statements.queue, [ttlMs]);
     return row as QueueState;

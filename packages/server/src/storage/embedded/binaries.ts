@@ -1,5 +1,5 @@
-// The PostgreSQL binaries of the npm package for this platform. npm may not have run the package's install
-// script, so the symbolic links that it would make are made here.
+// The PostgreSQL binaries of the npm package for this platform. Its install script, which npm may not have run, would create symbolic
+// links; they are created here instead.
 import { randomUUID } from 'node:crypto';
 import { access, constants, cp, lstat, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,14 +7,14 @@ import { dirname, join, relative } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 
 export interface Binaries {
-  /** Path of a program: postgres, initdb, pg_ctl. */
+  /** Path of a program such as postgres, initdb or pg_ctl. */
   program(name: string): string;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Throws `unavailable`, with what to do instead, where there are none for this platform. Works on a copy in
- * `copies` where it must, and where node_modules may not be written to and lacks the links.
+ * Throws `unavailable` with advice when there are no binaries for this platform. Uses a copy in the folder `copies` when `mustCopy` is
+ * set, or when the links are missing and node_modules is not writable.
  */
 export const findBinaries = async (
   copies: string,
@@ -31,7 +31,7 @@ export const findBinaries = async (
   };
 };
 
-/** What a program needs to run at all. Secrets of our environment are none of PostgreSQL's business. */
+/** The variables that a program needs to run. Others may hold secrets, which PostgreSQL must not get. */
 const passed = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) =>
@@ -47,7 +47,7 @@ const packageFolder = (): string => {
   } catch (cause) {
     throw new Problem(
       'unavailable',
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} here: set DATABASE_URI to a PostgreSQL, 15 or newer`,
+      `No embedded PostgreSQL is installed for ${process.platform}-${process.arch}: set DATABASE_URI to a PostgreSQL server of version 15 or newer`,
       { cause },
     );
   }
@@ -61,7 +61,7 @@ interface Link {
 const linksOf = async (folder: string): Promise<Link[]> =>
   JSON.parse(await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as Link[];
 
-/** Whether the links are there, or could be made. */
+/** True when the links exist or could be created. */
 const hasLinks = async (folder: string): Promise<boolean> => {
   const links = await linksOf(folder);
   if (await isComplete(folder, links)) return true;
@@ -83,13 +83,13 @@ const link = async (folder: string, links: Link[]): Promise<void> => {
     const place = join(folder, target);
     await symlink(relative(dirname(place), join(folder, source)), place).catch(
       (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error; // there already
+        if (error.code !== 'EEXIST') throw error;
       },
     );
   }
 };
 
-/** Under another name first: a copy that was interrupted is never used, and one in use is never written to. */
+/** Copies to a temporary name first, so that an interrupted copy is never used, and a copy in use is never written to. */
 const copy = async (original: string, copies: string): Promise<string> => {
   const { version } = JSON.parse(await readFile(join(original, 'package.json'), 'utf8')) as {
     version: string;

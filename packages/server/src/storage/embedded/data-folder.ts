@@ -1,9 +1,9 @@
-// The folder of the server's data, and what is wrong with it.
+// Explains file system errors of the data folder: full disk, read-only file system, missing permission.
 import { statfs } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { Problem } from '@svc/contract/problem';
 
-/** Of the file system that holds the path, or would. Undefined when it cannot be asked. */
+/** Space of the file system of a path, which need not exist yet; undefined when it cannot be determined. */
 const spaceOf = async (path: string): Promise<{ free: number; size: number } | undefined> => {
   for (let at = path; ; at = dirname(at)) {
     try {
@@ -25,27 +25,27 @@ const faults: Readonly<Record<string, Fault>> = {
   EACCES: 'forbidden',
   EPERM: 'forbidden',
 };
-/** Programs of PostgreSQL have their errors as text alone. */
+/** PostgreSQL's programs report errors as text only. */
 const texts: readonly (readonly [RegExp, Fault])[] = [
   [/no space left on device|disk quota exceeded/i, 'full'],
   [/read-only file system/i, 'read-only'],
 ];
 
-/** What an error, or one that caused it, says about the folder; undefined when it is about something else. */
+/** Classifies an error or one of its causes; undefined when it is not about the folder. */
 const faultOf = (error: unknown, folder: string): Fault | undefined => {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, path, message } = at as NodeJS.ErrnoException;
     const fault = faults[code ?? ''] ?? texts.find(([text]) => text.test(message))?.[1];
-    // A write names no path. A port that may not be opened, for one, is no matter of the folder.
-    const isHere = path === undefined ? fault !== 'forbidden' : !relative(folder, path).startsWith('..');
-    if (fault !== undefined && isHere) return fault;
+    // Errors of write() have no path. EACCES without a path may be about something else, such as a port.
+    const isSameScope = path === undefined ? fault !== 'forbidden' : !relative(folder, path).startsWith('..');
+    if (fault !== undefined && isSameScope) return fault;
   }
   return undefined;
 };
 
 /**
- * The error as a sentence that names the folder, where it is about the folder; else as it is. `isFull`: whether the database
- * is in the folder too.
+ * Replaces an error about the folder by a Problem that names the folder; returns other errors unchanged. `holdsDatabase`: whether the
+ * database is in the folder too.
  */
 export const explainFolder = async (
   error: unknown,
@@ -67,18 +67,18 @@ const sentenceOf = async (fault: Fault, folder: string): Promise<string> => {
     case 'full': {
       const space = await spaceOf(folder);
       const left = space ? ` (${toMb(space.free)} of ${toMb(space.size)} MB are free)` : '';
-      return `The disk of the data folder ${folder} is full${left}: make room, ${elsewhere}`;
+      return `The disk of the data folder ${folder} is full${left}: free some space, ${elsewhere}`;
     }
     case 'read-only':
-      return `The data folder ${folder} is on a read-only file system: mount it for writing, ${elsewhere}`;
+      return `The data folder ${folder} is on a read-only file system: mount it writable, ${elsewhere}`;
     case 'forbidden':
-      return `This user may not write to the data folder ${folder}: let it, ${elsewhere}`;
+      return `This user has no write permission for the data folder ${folder}: grant it, ${elsewhere}`;
   }
 };
 
 const toMb = (bytes: number): number => Math.floor(bytes / 1_024 ** 2);
 
-/** A sentence when the disk has no room even for the next file of the server's log; undefined when it has. */
+/** An explanation when the disk has no room even for a line in the server's log; undefined otherwise. */
 export const findFull = async (folder: string): Promise<string | undefined> => {
   const space = await spaceOf(folder);
   return space !== undefined && space.free < 1_024 ** 2 ? sentenceOf('full', folder) : undefined;

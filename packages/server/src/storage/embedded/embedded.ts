@@ -1,17 +1,17 @@
-// A PostgreSQL of our own in the data directory.
+// The embedded PostgreSQL server, in the data directory.
 //
 //   absent ──initdb──▶ stopped ──first process in──▶ running ──last process out──▶ stopped
 //
-// Any number of svc processes share it; each leaves its identity in `attached/`. After a kill -9 the server
-// goes on without us, and the next process finds it by its socket. That no second one is started on the same
-// data, here or elsewhere, is up to `ownership.ts`.
+// Any number of svc processes share it; each one that is attached has a file with its identity in `attached/`. When svc is killed
+// with SIGKILL, the server keeps running, and the next process finds it by its socket. `ownership.ts` prevents a second server on the
+// same data, on this machine or another.
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
-import type { Access } from './access.ts';
+import type { ServerAddress } from './server-address.ts';
 import { findFull } from './data-folder.ts';
 import { exists, openHome, type Home } from './home.ts';
 import { withLock } from './lock-file.ts';
@@ -22,23 +22,23 @@ import { initialise, run, type ServerProcess, spawnServer } from './server-proce
 
 export interface EmbeddedPostgres extends AsyncDisposable {
   connection: pg.PoolConfig;
-  /** Of the postmaster. */
+  /** Process id of the postmaster. */
   pid: number;
-  /** Why the server, which has ended, could not be started again; undefined while it runs. */
+  /** Why the server ended and could not be restarted; undefined while it runs. */
   failure(): string | undefined;
 }
 
 export interface EmbeddedOptions {
   dataDir: string;
-  /** That the process wants; a server that is started allows more than that. */
+  /** Connections that this process needs; a server that is started now allows more than that. */
   connections?: number | undefined;
-  /** When aborted, a server that is about to start is stopped, and the opening rejects with the signal's reason. */
+  /** An abort stops a server that is starting; opening then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** Recovery after a crash reads all that was written since the last checkpoint. */
+/** Time to start. Crash recovery replays everything that was written since the last checkpoint. */
 const startMs = 120_000;
-/** How long the server before may take to end. */
+/** How long to wait until a previous server has released the data and the socket. */
 const heldMs = 30_000;
 const stopMs = 60_000;
 const retryMs = 10;
@@ -52,26 +52,26 @@ export const openEmbedded = async ({
   signal,
 }: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const home = await openHome(dataDir, connections);
-  // A name of its own for every opening: several servers may live in one process.
+  // A unique name for every opening, since one process may run several servers.
   const ours = join(home.attached, `${process.pid}-${randomUUID()}`);
   const pid = await withLock(home.lock, () => enter(home, ours, signal), signal);
   const owning = keepOwning(home);
-  const guard = new Guard(home, pid);
+  const supervisor = new Supervisor(home, pid);
   let closing: Promise<void> | undefined;
   return {
-    connection: home.access.connection,
+    connection: home.address.connection,
     pid,
-    failure: () => guard.failure,
+    failure: () => supervisor.failure,
     [Symbol.asyncDispose]: () =>
       (closing ??= (async () => {
-        await guard[Symbol.asyncDispose]();
+        await supervisor[Symbol.asyncDispose]();
         owning[Symbol.dispose]();
         await withLock(home.lock, () => leave(home, ours));
       })()),
   };
 };
 
-/** Returns the pid of the server, which runs. */
+/** Starts the server when none runs, and attaches this process. Returns the postmaster's pid. */
 const enter = async (home: Home, ours: string, signal?: AbortSignal): Promise<number> => {
   await takeOver(home, signal);
   if (!(await exists(join(home.data, 'PG_VERSION')))) await initialise(home);
@@ -86,12 +86,12 @@ const enter = async (home: Home, ours: string, signal?: AbortSignal): Promise<nu
     await writeFile(ours, identityOf(process.pid));
     return await postmasterPid(home);
   } catch (error) {
-    await leave(home, ours).catch(() => undefined); // why it cannot be used matters more
+    await leave(home, ours).catch(() => undefined); // the first error is the one to report
     throw error;
   }
 };
 
-/** Whether a process of ours uses the server. Removes what processes have left that were killed. */
+/** True when a live process is attached. Removes the files of processes that were killed. */
 const hasUsers = async (home: Home): Promise<boolean> => {
   for (const name of await readdir(home.attached)) {
     const file = join(home.attached, name);
@@ -101,8 +101,8 @@ const hasUsers = async (home: Home): Promise<boolean> => {
   return false;
 };
 
-/** Starts a server that ends while it is used again, and stops it when another machine or container has taken the data over. */
-class Guard implements AsyncDisposable {
+/** Restarts the server when it ends while it is in use. Stops it when another machine or container has taken over the data. */
+class Supervisor implements AsyncDisposable {
   readonly #home: Home;
   readonly #timer: NodeJS.Timeout;
   #postmaster: string;
@@ -127,7 +127,7 @@ class Guard implements AsyncDisposable {
     await this.#looking;
   }
 
-  /** Never rejects: an error is reported as `failure`, and it is tried again. */
+  /** Never rejects: an error is reported as `failure`, and the restart is retried. */
   async #look(): Promise<void> {
     if (performance.now() >= this.#ownedMs) await this.#checkOwner();
     if (this.#isTakenOver || isAlive(this.#postmaster) || performance.now() < this.#nextMs) return;
@@ -142,34 +142,34 @@ class Guard implements AsyncDisposable {
       this.#pauseMs = restartMs.first;
     } catch {
       const isFull = (await findFull(dirname(this.#home.data))) !== undefined;
-      const reason = isFull ? 'its disk is full' : 'its log says why';
+      const reason = isFull ? 'its disk is full' : 'see its log';
       this.failure = `PostgreSQL has ended and cannot be started again: ${reason}`;
       this.#nextMs = performance.now() + this.#pauseMs;
       this.#pauseMs = Math.min(this.#pauseMs * 2, restartMs.max);
     }
   }
 
-  /** This process was stopped for so long that it seemed to be gone. */
+  /** Another machine takes over when this process was suspended for so long that it seemed dead. */
   async #checkOwner(): Promise<void> {
     this.#ownedMs = performance.now() + ownedMs;
-    this.#isTakenOver = await isTakenOver(this.#home).catch(() => false); // a folder that cannot be read now
+    this.#isTakenOver = await isTakenOver(this.#home).catch(() => false); // the folder cannot be read at the moment
     if (!this.#isTakenOver) return;
     this.failure = 'The data folder was taken over by another machine or container';
     if (isAlive(this.#postmaster)) process.kill(Number(this.#postmaster.split(' ')[0]), 'SIGQUIT');
   }
 }
 
-/** What PostgreSQL says when the one before it, dying, still holds the data or the socket. */
+/** PostgreSQL's messages while a previous server, which is shutting down, still holds the data or the socket. */
 const heldByAnother = /lock file|shared memory block|already in use/i;
 
 const start = async (home: Home, signal?: AbortSignal): Promise<void> => {
   const heldUntil = performance.now() + heldMs;
-  while (!(await answers(home.access))) {
+  while (!(await answers(home.address))) {
     signal?.throwIfAborted();
     await clearStaleFiles(home);
     const server = await spawnServer(home);
     if (server && (await comesUp(home, server, signal))) return;
-    const isHeld = server === undefined || heldByAnother.test(await server.said());
+    const isHeld = server === undefined || heldByAnother.test(await server.output());
     if (!isHeld) throw await failure(home, 'PostgreSQL did not start');
     if (performance.now() > heldUntil)
       throw await failure(home, 'Another PostgreSQL holds the data folder and does not answer');
@@ -177,11 +177,11 @@ const start = async (home: Home, signal?: AbortSignal): Promise<void> => {
   }
 };
 
-/** False when it has ended instead. */
+/** Waits until the server accepts connections; false when it has ended instead. */
 const comesUp = async (home: Home, server: ServerProcess, signal?: AbortSignal): Promise<boolean> => {
   const deadline = performance.now() + startMs;
   while (!server.hasEnded()) {
-    if (await answers(home.access)) return true;
+    if (await answers(home.address)) return true;
     if (performance.now() > deadline)
       throw await failure(home, `PostgreSQL did not start within ${startMs / 1000} s`);
     if (signal?.aborted) {
@@ -194,10 +194,10 @@ const comesUp = async (home: Home, server: ServerProcess, signal?: AbortSignal):
   return false;
 };
 
-/** Whether a server is there and takes queries. */
-const answers = async ({ connection }: Access): Promise<boolean> => {
+/** True when a server accepts connections. */
+const answers = async ({ connection }: ServerAddress): Promise<boolean> => {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined); // told by connect()
+  client.on('error', () => undefined); // connect() rejects with it
   try {
     await client.connect();
     return true;
@@ -208,23 +208,23 @@ const answers = async ({ connection }: Access): Promise<boolean> => {
     if (['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', startingUp].includes(code)) return false;
     throw error;
   } finally {
-    await client.end().catch(() => undefined); // it never was connected
+    await client.end().catch(() => undefined); // it was never connected
   }
 };
 
 const postmasterPid = async (home: Home): Promise<number> => {
   const pid = await findPostmaster(home);
-  if (pid === undefined) throw await failure(home, 'PostgreSQL ended as soon as it had started');
+  if (pid === undefined) throw await failure(home, 'PostgreSQL ended immediately after its start');
   return pid;
 };
 
-/** The last one out stops the server, and waits until it has ended. */
+/** Detaches this process. The last process stops the server and waits until it has ended. */
 const leave = async (home: Home, ours: string): Promise<void> => {
   await rm(ours, { force: true });
   if (await isTakenOver(home)) return;
   if (await hasUsers(home)) return;
   const pid = await findPostmaster(home);
-  // The file outlives a server that was killed, and its pid may be another process by now.
+  // The pid file remains after a server was killed, and its pid may belong to another process by now.
   if (pid !== undefined && (await isPostmaster(home.data, pid))) await stop(home, pid);
   await disown(home);
   if (home.socketDir !== undefined) await rm(home.socketDir, { recursive: true, force: true });

@@ -1,29 +1,29 @@
-// Where the parts of an embedded PostgreSQL are. All is in the data directory, save where root must run it as
-// the user nobody, who reaches nothing below a private directory: then `postgres` there is a link to the data.
+// The paths of the embedded PostgreSQL. Everything is in the data directory, with one exception: when root must run PostgreSQL as the
+// user nobody, who cannot enter private directories, `postgres` in the data directory is a link to the data.
 import { createHash } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readlink, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Problem } from '@svc/contract/problem';
-import { openAccess, type Access } from './access.ts';
+import { openServerAddress, type ServerAddress } from './server-address.ts';
 import { findBinaries, type Binaries } from './binaries.ts';
 import { asNobody, findNamespace, ourselves, type Unprivileged } from './unprivileged.ts';
 
 export interface Home {
   data: string;
-  /** Who uses the server: a file with the identity of each. */
+  /** Folder with one file per attached process: the process's identity. */
   attached: string;
   lock: string;
-  /** Says which machine or container has the folder. */
+  /** File that names the machine or container that owns the folder. */
   owner: string;
-  /** Locked by every process of the server. */
-  claim: string;
+  /** File on which all processes of the server hold a kernel lock. */
+  lockFile: string;
   log: string;
-  /** A directory that is made for the socket alone, where the path to the data is too long for one. */
+  /** A separate directory for the socket, when the path of the data is too long for one. */
   socketDir: string | undefined;
   binaries: Binaries;
-  access: Access;
+  address: ServerAddress;
   unprivileged: Unprivileged;
-  /** That a server which is started allows. */
+  /** max_connections of a server that is started now. */
   connectionsMax: number;
 }
 
@@ -31,10 +31,10 @@ export interface Home {
 const socketPathMax = 85;
 const sharedDir = '/var/lib/svc';
 const connectionsMin = 100;
-/** Of one machine, on one data folder. */
+/** svc processes that may share one server. */
 const nodesPerServer = 3;
 
-/** `connections`: that a server is wanted for. */
+/** `connections`: the number that this process needs. */
 export const openHome = async (given: string, connections = 0): Promise<Home> => {
   const dataDir = resolve(given);
   const attached = join(dataDir, 'attached');
@@ -48,17 +48,17 @@ export const openHome = async (given: string, connections = 0): Promise<Home> =>
     attached,
     lock: join(dataDir, 'postgres.lock'),
     owner: join(dataDir, 'postgres.owner'),
-    claim: join(root, 'postgres.claim'),
+    lockFile: join(root, 'postgres.claim'),
     log: join(root, 'postgres.log'),
     socketDir,
     binaries: await findBinaries(isNobody ? sharedDir : dataDir, { mustCopy: isNobody }),
-    access: await openAccess(dataDir, socketDir ?? root),
+    address: await openServerAddress(dataDir, socketDir ?? root),
     unprivileged,
     connectionsMax: Math.max(connectionsMin, connections * nodesPerServer),
   };
 };
 
-/** Data that is there decides: what one way has written the other cannot read. */
+/** Existing data decides, because each way writes files that the other cannot read. */
 const choose = async (dataDir: string): Promise<Unprivileged> => {
   if (process.getuid?.() !== 0) return ourselves;
   const data = await lstat(join(dataDir, 'postgres')).catch(() => undefined);
@@ -68,7 +68,7 @@ const choose = async (dataDir: string): Promise<Unprivileged> => {
   if (data === undefined) return asNobody;
   throw new Problem(
     'unavailable',
-    `${join(dataDir, 'postgres')} was made where user namespaces are allowed, and root has none here: allow them, ` +
+    `${join(dataDir, 'postgres')} was created with user namespaces, and they are not available here: allow them, ` +
       'or give the directory to another user and start svc as that user, or set DATABASE_URI',
   );
 };
@@ -79,7 +79,7 @@ const openSharedRoot = async (dataDir: string): Promise<string> => {
   const root = linked === undefined ? join(sharedDir, shortHash(dataDir)) : dirname(linked);
   try {
     await mkdir(root, { recursive: true });
-    await chmod(sharedDir, 0o755); // whatever the umask: nobody has to pass
+    await chmod(sharedDir, 0o755); // independent of the umask: the user nobody must be able to enter
     await chmod(root, 0o700);
     await chown(root, asNobody.ids.uid ?? -1, asNobody.ids.gid ?? -1);
     if (linked === undefined) await symlink(join(root, 'postgres'), link).catch(ifNotThere);
@@ -87,31 +87,31 @@ const openSharedRoot = async (dataDir: string): Promise<string> => {
   } catch (cause) {
     throw new Problem(
       'unavailable',
-      `PostgreSQL does not run as root. User namespaces are forbidden here, and ${root} cannot be made for the user ` +
+      `PostgreSQL does not run as root. User namespaces are not allowed here, and ${root} cannot be created for the user ` +
         `nobody (${(cause as Error).message}): start svc as another user, or set DATABASE_URI`,
       { cause },
     );
   }
 };
 
-/** In /tmp, whatever TMPDIR says: all who share the data must find the same. */
+/** In /tmp, independent of TMPDIR, so that all processes that share the data find the same socket. */
 const openSocketDir = async (root: string): Promise<string> => {
   const uid = process.getuid?.() ?? 0;
   const dir = join('/tmp', `svc-${uid}-${shortHash(root)}`);
   await mkdir(dir, { mode: 0o700 }).catch(ifNotThere);
-  // Anybody may write to /tmp, and could have put a server of theirs there.
+  // Everybody may write to /tmp, so the directory may belong to another user, who could run a server of their own there.
   const found = await lstat(dir);
   if (found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return dir;
   throw new Problem(
     'unavailable',
-    `${dir}, the place for the socket of PostgreSQL, belongs to someone else or is open to others: remove it, ` +
+    `${dir}, the directory for PostgreSQL's socket, belongs to another user or is accessible to others: remove it, ` +
       'or choose a shorter data directory',
   );
 };
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Another process may have made the same a moment ago. */
+/** Ignores EEXIST: another process may have created the same file or directory at the same time. */
 const ifNotThere = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EEXIST') throw error;
 };

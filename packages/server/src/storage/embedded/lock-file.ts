@@ -1,19 +1,19 @@
-// Starting and stopping one at a time, among any number of processes: a file that holds the identity of the process that is at
-// it. The lock of a process that has died is broken.
+// Lets one process at a time start or stop the server: a lock file that holds the identity of the process that owns the lock. The
+// lock of a dead process is removed.
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
-import { isBeating, keepBeating } from './beat.ts';
-import { identityOf, isAlive, isHere, placeOf } from './process-identity.ts';
+import { hasHeartbeat, keepHeartbeat } from './heartbeat-file.ts';
+import { identityOf, isAlive, isSameScope, scopeOf } from './process-identity.ts';
 
 const waitMs = 180_000;
 const retryMs = 20;
-/** Between making a file and writing to it, and between making the directory of a breaker and removing it. */
+/** Longest time between the creation of a lock file and the write to it, and between making and removing a `.break` directory. */
 const momentMs = 10_000;
 
 export const withLock = async <T>(file: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
   await take(file, signal);
-  using _beat = keepBeating(file);
+  using _heartbeat = keepHeartbeat(file);
   try {
     return await work();
   } finally {
@@ -30,36 +30,36 @@ const take = async (file: string, signal?: AbortSignal): Promise<void> => {
     else if (performance.now() > deadline) {
       throw new Problem(
         'unavailable',
-        `Another process has held ${file} for ${waitMs / 60_000} minutes; if none is at work, remove it`,
+        `Another process has held ${file} for ${waitMs / 60_000} minutes. If no svc process is starting or stopping, remove the file`,
       );
     }
     await sleep(retryMs, undefined, signal ? { signal } : {});
   }
 };
 
-/** False when there is one. */
+/** Creates the lock file; false when it exists. */
 const create = async (file: string): Promise<boolean> => {
   try {
     await writeFile(file, identityOf(process.pid), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    // On a full disk the file is made, and stays empty: nobody could tell whose it is.
-    await rm(file, { force: true }).catch(() => undefined); // a read-only one has none
+    // On a full disk the file is created but stays empty, and nobody could tell who owns it.
+    await rm(file, { force: true }).catch(() => undefined); // on a read-only disk there is no file
     throw error;
   }
 };
 
-/** What the file says of a holder that is no more; undefined while it has one, or there is no file. */
+/** The content of a lock file whose owner is dead; undefined when the owner lives, or there is no file. */
 const findAbandoned = async (file: string, signal?: AbortSignal): Promise<string | undefined> => {
   const holder = await readFile(file, 'utf8').catch(() => undefined);
-  if (holder === undefined) return undefined; // released a moment ago
+  if (holder === undefined) return undefined; // released meanwhile
   if (holder === '') return (await isOld(file)) ? holder : undefined;
-  if (isHere(placeOf(holder))) return isAlive(holder) ? undefined : holder;
-  if (!(await isBeating(file, signal))) return holder;
+  if (isSameScope(scopeOf(holder))) return isAlive(holder) ? undefined : holder;
+  if (!(await hasHeartbeat(file, signal))) return holder;
   throw new Problem(
     'unavailable',
-    `${file} is held by svc on ${placeOf(holder).host}, which starts or stops PostgreSQL there: only one machine or container ` +
+    `${file} is held by svc on ${scopeOf(holder).host}, which is starting or stopping PostgreSQL: only one machine or container ` +
       'can use the data folder',
   );
 };
@@ -70,14 +70,14 @@ const isOld = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** One breaker at a time, and each looks again: else the second removes the lock that the first has just taken. */
+/** One process at a time removes a lock, and checks its content again: otherwise it could remove a lock that was just taken. */
 const breakLock = async (file: string, abandoned: string): Promise<void> => {
   const breaking = `${file}.break`;
   try {
     await mkdir(breaking);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (await isOld(breaking)) await rmdir(breaking).catch(() => undefined); // whoever comes first
+    if (await isOld(breaking)) await rmdir(breaking).catch(() => undefined); // another process may have removed it
     return;
   }
   try {

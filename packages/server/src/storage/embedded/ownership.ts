@@ -1,65 +1,65 @@
-// Which machine or container has the data folder. PostgreSQL knows only the processes that it can see, so two containers on one
-// volume, or two machines, could each run a server on the same data, and destroy it.
+// Which machine or container owns the data folder. PostgreSQL detects only processes that it can see. Two containers on one volume,
+// or two machines, could each start a server on the same data and destroy it.
 //
-//   free ──first process in──▶ ours ──last process out──▶ free
-//                               │
-//                               └── killed ──▶ taken over: at once by this container, by another one when nothing lives there
+//   free ──first process attaches──▶ owned ──last process detaches──▶ free
+//                                      │
+//                                      └── killed ──▶ taken over: by the same container at once, by another one when no heartbeat is seen
 //
-// Two things show that somebody lives elsewhere: the lock that every process of a server holds (`claim.ts`), and a file that the
-// processes of svc touch now and then. The lock is certain where the file system is this machine's own; else both count.
+// Two things show that an owner elsewhere is alive: the lock that every process of a server holds (`kernel-lock.ts`), and a file that
+// svc processes touch regularly. On a file system of this machine the lock is sufficient; otherwise both are checked.
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '@svc/contract/problem';
-import { isBeating, keepBeating } from './beat.ts';
-import { isLocal, openClaim } from './claim.ts';
+import { hasHeartbeat, keepHeartbeat } from './heartbeat-file.ts';
+import { isLocal, openKernelLock } from './kernel-lock.ts';
 import type { Home } from './home.ts';
 import { copied } from './postmaster-file.ts';
-import { here, isHere, type Place } from './process-identity.ts';
+import { ownScope, isSameScope, type PidScope } from './process-identity.ts';
 
-interface Owner extends Place {
+interface Owner extends PidScope {
   pid: number;
-  /** Of a file of the data that is never replaced: a copy has another. */
+  /** Inode of a data file that is never replaced; in a copy of the folder it differs. */
   inode: number;
 }
 
-/** Throws `unavailable` when another machine or container has the folder, or it is a copy of one in use. */
+/** Throws `unavailable` when another machine or container owns the folder, or when it is a copy of a folder in use. */
 export const takeOver = async (home: Home, signal?: AbortSignal): Promise<void> => {
   const owner = await readOwner(home);
   const inode = await inodeOf(home);
   if (owner && inode !== 0 && owner.inode !== inode) throw copied(home, '');
-  if (owner && !isHere(owner) && (await isInUse(home, signal))) throw inUse(home, owner);
+  if (owner && !isSameScope(owner) && (await isInUse(home, signal))) throw inUse(home, owner);
 };
 
-/** Says that the folder is ours; there must be data in it. */
+/** Records this machine or container as the owner. The folder must contain data. */
 export const own = async (home: Home): Promise<void> => {
-  const owner: Owner = { ...here(), pid: process.pid, inode: await inodeOf(home) };
+  const owner: Owner = { ...ownScope(), pid: process.pid, inode: await inodeOf(home) };
   await writeFile(home.owner, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
 };
 
-/** Nothing of ours uses the folder any more. */
+/** Removes the owner; called when no process of this machine or container uses the folder. */
 export const disown = (home: Home): Promise<void> => rm(home.owner, { force: true });
 
-/** Shows that we live. */
-export const keepOwning = (home: Home): Disposable => keepBeating(home.owner);
+/** Touches the owner file regularly. */
+export const keepOwning = (home: Home): Disposable => keepHeartbeat(home.owner);
 
-/** Whether another machine or container has taken the folder over, because it saw nothing of us for long. */
+/** True when another machine or container has taken over the folder, since it saw no heartbeat for too long. */
 export const isTakenOver = async (home: Home): Promise<boolean> => {
   const owner = await readOwner(home);
-  return owner !== undefined && !isHere(owner);
+  return owner !== undefined && !isSameScope(owner);
 };
 
 const inUse = (home: Home, { host, pid }: Pick<Owner, 'host' | 'pid'>): Problem =>
   new Problem(
     'unavailable',
-    `The data folder ${home.data} is in use by svc on ${host} (process ${pid}), and only one machine or container can run a ` +
-      'PostgreSQL on it: stop that one, or set DATABASE_URI to a PostgreSQL that all of them can reach',
+    `The data folder ${home.data} is in use by svc on ${host} (process ${pid}), and only one machine or container can run ` +
+      'PostgreSQL on it: stop that process, or set DATABASE_URI to a PostgreSQL server that all of them can reach',
   );
 
 const isInUse = async (home: Home, signal?: AbortSignal): Promise<boolean> => {
-  await using claim = await openClaim(home.claim);
-  if (claim.state === 'held') return true;
-  if (claim.state === 'taken' && (await isLocal(home.claim))) return false;
-  return isBeating(home.owner, signal);
+  await using lock = await openKernelLock(home.lockFile);
+  if (lock.state === 'held') return true;
+  if (lock.state === 'taken' && (await isLocal(home.lockFile))) return false;
+  return hasHeartbeat(home.owner, signal);
 };
 
 const readOwner = async (home: Home): Promise<Owner | undefined> => {
@@ -70,7 +70,7 @@ const readOwner = async (home: Home): Promise<Owner | undefined> => {
   try {
     return JSON.parse(text) as Owner;
   } catch {
-    return undefined; // none, or cut off by a full disk
+    return undefined; // empty, or truncated by a full disk
   }
 };
 

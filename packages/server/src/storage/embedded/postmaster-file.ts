@@ -1,5 +1,5 @@
-// postmaster.pid, by which PostgreSQL keeps two servers from one data folder. It goes by the pid in the file being alive, so the
-// file of a server that was killed keeps every other away once its pid is another process: after a restart of a container, soon.
+// postmaster.pid, with which PostgreSQL prevents two servers on one data folder. PostgreSQL checks only whether the pid in the file is
+// alive. After a server was killed, another process may get its pid (after a restart of a container, soon), and no server would start.
 // https://github.com/postgres/postgres/blob/REL_18_STABLE/src/backend/utils/init/miscinit.c (CreateLockFile)
 import { spawnSync } from 'node:child_process';
 import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
@@ -13,16 +13,16 @@ const fileOf = (home: Home): string => join(home.data, 'postmaster.pid');
 const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8').catch(() => '')).split('\n');
 
-/** Of the server that runs, or ran last; undefined when the last one ended in good order. */
+/** Pid of the server that runs or ran last; undefined after a clean shutdown. */
 export const findPostmaster = async (home: Home): Promise<number | undefined> => {
   const [pid] = await linesOf(fileOf(home));
   return Number(pid) || undefined;
 };
 
-/** Whether the process is a server on this data folder, or becomes one: its working directory is there. */
+/** True when the process is a server on this data folder, or is about to become one: its working directory is the folder. */
 export const isPostmaster = async (data: string, pid: number): Promise<boolean> => {
   if (!isRunning(pid)) return false;
-  if (process.platform === 'win32') return true; // which does not tell
+  if (process.platform === 'win32') return true; // Windows does not report it
   if (process.platform === 'linux') {
     const [cwd, own] = await Promise.all([readlink(`/proc/${pid}/cwd`), realpath(data)]).catch(() => []);
     return cwd !== undefined && cwd === own;
@@ -31,7 +31,7 @@ export const isPostmaster = async (data: string, pid: number): Promise<boolean> 
   return stdout.includes(data);
 };
 
-/** Throws when the folder was copied while a server ran on it: such a copy is not consistent. */
+/** The error for a folder that was copied while a server ran on it. Such a copy is inconsistent. */
 export const copied = (home: Home, original: string): Problem =>
   new Problem(
     'unavailable',
@@ -40,15 +40,16 @@ export const copied = (home: Home, original: string): Problem =>
   );
 
 /**
- * Makes PostgreSQL look past lock files of a server that has ended, whoever has its pid now. Only for who has made sure that no
- * server runs on the folder elsewhere.
+ * Makes PostgreSQL ignore the lock files of a dead server whose pid belongs to another process now. The caller must have made sure
+ * that no server runs on the folder elsewhere.
  */
 export const clearStaleFiles = async (home: Home): Promise<void> => {
   const file = fileOf(home);
   const [pid, data = '', ...rest] = await linesOf(file);
   if (isAnother(pid) && !(await isPostmaster(home.data, Number(pid)))) {
     if (data !== home.data && (await isPostmaster(data, Number(pid)))) throw copied(home, ` (in ${data})`);
-    // A pid of its parent is none of a rival's. The rest stays: by its shared memory PostgreSQL finds processes that are left over.
+    // PostgreSQL ignores the pid of its parent process. The other lines stay: they identify the shared memory, by which PostgreSQL finds
+    // leftover processes of the dead server.
     await writeFile(file, [process.pid, data, ...rest].join('\n'));
   }
   const socketLock = join(home.socketDir ?? join(home.data, '..'), '.s.PGSQL.5432.lock');

@@ -1,16 +1,16 @@
-// A process by its pid, the time it started, and where its pid means something: pids are used again, and every machine and
-// every container has its own.
+// Identifies a process by its pid, its start time and the scope of the pid: pids are reused, and every machine and every container
+// has its own.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Where pids can be compared. */
-export interface Place {
-  /** Of the running kernel; empty on systems that do not tell. */
+/** Processes with the same boot and namespace have comparable pids. */
+export interface PidScope {
+  /** Boot id of the kernel; empty on systems that have none. */
   boot: string;
-  /** Of pids; empty as above. */
+  /** Pid namespace; empty on systems that have none. */
   namespace: string;
-  /** For people. */
+  /** For messages. */
   host: string;
 }
 
@@ -26,30 +26,30 @@ const readLink = (path: string): string => {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // not on this system, or not ours to read
+    return ''; // not on this system, or no permission
   }
 };
 
-/** Where this process is. */
-export const here = (): Place => ({
+/** The scope of this process. */
+export const ownScope = (): PidScope => ({
   boot: read('/proc/sys/kernel/random/boot_id'),
   namespace: readLink('/proc/self/ns/pid'),
   host: hostname().replaceAll(/\s/g, '_') || 'unknown',
 });
 
-/** Whether a pid from there is one of ours; what does not say where it is from is taken for ours. */
-export const isHere = ({ boot, namespace }: Place): boolean => {
-  const own = here();
+/** True when pids of that scope are comparable with ours. An identity without a scope counts as ours. */
+export const isSameScope = ({ boot, namespace }: PidScope): boolean => {
+  const own = ownScope();
   return boot === '' || own.boot === '' || (boot === own.boot && namespace === own.namespace);
 };
 
-/** From the state on, the third field: the second may hold spaces. Empty without /proc, or such a process. */
+/** Fields of /proc/<pid>/stat from the third one (state), since the second may contain spaces. Empty without /proc or such a process. */
 const statOf = (pid: number): string[] => {
   const stat = read(`/proc/${pid}/stat`);
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
-/** In clock ticks since boot; as a text of ps where there is no /proc; empty where neither tells. */
+/** Start time: clock ticks since boot, or the output of ps where there is no /proc; empty where neither exists. */
 const startOf = (pid: number): string => {
   const ticks = statOf(pid)[19];
   if (ticks !== undefined || process.platform === 'linux' || process.platform === 'win32') return ticks ?? '';
@@ -59,17 +59,17 @@ const startOf = (pid: number): string => {
 };
 
 export const identityOf = (pid: number): string => {
-  const { boot, namespace, host } = here();
+  const { boot, namespace, host } = ownScope();
   return [pid, startOf(pid), boot, namespace, host].join(' ');
 };
 
-/** Of an identity; files of earlier releases name no place. */
-export const placeOf = (identity: string): Place => {
+/** The scope in an identity. Files of earlier releases have none. */
+export const scopeOf = (identity: string): PidScope => {
   const [, , boot = '', namespace = '', host = 'unknown'] = identity.trim().split(' ');
   return { boot, namespace, host };
 };
 
-/** Whether a process with this pid runs. A zombie has ended: in a container nobody may ever fetch its exit code. */
+/** True when a process with this pid runs. A zombie counts as ended: in a container its exit code may never be collected. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -79,9 +79,9 @@ export const isRunning = (pid: number): boolean => {
   return statOf(pid)[0] !== 'Z';
 };
 
-/** Whether the process that this identity was taken of still runs. False for one of another place. */
+/** True when the identified process still runs. False for a process of another scope. */
 export const isAlive = (identity: string): boolean => {
   const [pid = '', start = ''] = identity.trim().split(' ');
-  if (!(Number(pid) > 0) || !isHere(placeOf(identity)) || !isRunning(Number(pid))) return false;
+  if (!(Number(pid) > 0) || !isSameScope(scopeOf(identity)) || !isRunning(Number(pid))) return false;
   return start === '' || startOf(Number(pid)) === start;
 };

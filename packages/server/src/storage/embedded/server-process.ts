@@ -1,24 +1,24 @@
-// The processes of PostgreSQL: initdb, and the server itself.
+// Starts the programs of PostgreSQL: initdb and the server.
 import { spawn } from 'node:child_process';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Problem } from '@svc/contract/problem';
-import { openClaim } from './claim.ts';
+import { openKernelLock } from './kernel-lock.ts';
 import type { Home } from './home.ts';
 
-/** Into a directory of another name first: one that was interrupted is never taken for a database. */
+/** Creates the data directory under a temporary name first, so that an interrupted initdb is never taken for a database. */
 export const initialise = async (home: Home): Promise<void> => {
   const unfinished = `${home.data}.init`;
   await rm(unfinished, { recursive: true, force: true });
-  const args = ['-D', unfinished, '-U', 'svc', '-E', 'UTF8', '--no-locale', ...home.access.initdbArgs];
+  const args = ['-D', unfinished, '-U', 'svc', '-E', 'UTF8', '--no-locale', ...home.address.initdbArgs];
   await run(home, 'initdb', args);
   await rename(unfinished, home.data);
   await syncDirectory(dirname(home.data));
 };
 
-/** A rename outlives a power cut once its directory is on the disk. */
+/** A rename survives a power failure only when the directory was synced. */
 const syncDirectory = async (path: string): Promise<void> => {
-  if (process.platform === 'win32') return; // which cannot open a directory
+  if (process.platform === 'win32') return; // Windows cannot open a directory
   await using directory = await open(path);
   await directory.sync();
 };
@@ -27,16 +27,16 @@ const settings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 's
 
 export interface ServerProcess {
   hasEnded(): boolean;
-  /** Asks it to shut down. */
+  /** Requests a fast shutdown. */
   stop(): void;
-  /** What it has written to its log. */
-  said(): Promise<string>;
+  /** What the server has written to its log since its start. */
+  output(): Promise<string>;
 }
 
-/** Detached, so that a Ctrl-C in our terminal does not reach it, and it outlives us. Undefined while another one holds the data. */
+/** Starts the server detached, so that Ctrl-C does not reach it and it survives svc. Undefined while another server holds the data. */
 export const spawnServer = async (home: Home): Promise<ServerProcess | undefined> => {
-  await using claim = await openClaim(home.claim);
-  if (claim.state === 'held') return undefined;
+  await using lock = await openKernelLock(home.lockFile);
+  if (lock.state === 'held') return undefined;
   await using log = await open(home.log, 'a', 0o600);
   const { uid, gid } = home.unprivileged.ids;
   if (uid !== undefined && gid !== undefined) await log.chown(uid, gid);
@@ -44,14 +44,14 @@ export const spawnServer = async (home: Home): Promise<ServerProcess | undefined
   const args = [
     '-D',
     home.data,
-    ...home.access.serverArgs,
+    ...home.address.serverArgs,
     ...[...settings, `max_connections=${home.connectionsMax}`].flatMap((setting) => ['-c', setting]),
   ];
   const [command, all] = home.unprivileged.wrap(home.binaries.program('postgres'), args);
   const child = spawn(command, all, {
     detached: true,
-    // All of its processes hold the lock, for as long as any of them runs.
-    stdio: ['ignore', log.fd, log.fd, ...(claim.state === 'taken' ? [claim.fd] : [])],
+    // All processes of the server inherit the lock.
+    stdio: ['ignore', log.fd, log.fd, ...(lock.state === 'taken' ? [lock.fd] : [])],
     env: home.binaries.env,
     cwd: '/',
     ...home.unprivileged.ids,
@@ -63,7 +63,7 @@ export const spawnServer = async (home: Home): Promise<ServerProcess | undefined
       reject(
         new Problem(
           'unavailable',
-          `PostgreSQL cannot be started: ${cause.message}. Set DATABASE_URI to use another one`,
+          `PostgreSQL cannot be started: ${cause.message}. Set DATABASE_URI to use another server`,
           { cause },
         ),
       ),
@@ -72,29 +72,30 @@ export const spawnServer = async (home: Home): Promise<ServerProcess | undefined
   return {
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     stop: () => void child.kill('SIGINT'),
-    said: async () => (await readFile(home.log)).subarray(size).toString(),
+    output: async () => (await readFile(home.log)).subarray(size).toString(),
   };
 };
 
-/** Runs a program to its end. */
+/** Runs a program until it ends. */
 export const run = async (home: Home, program: string, args: string[]): Promise<void> => {
   const [command, all] = home.unprivileged.wrap(home.binaries.program(program), args);
   const child = spawn(command, all, {
-    // Not to be interrupted half way by a Ctrl-C that we take as a wish to stop in good order.
+    // Detached: Ctrl-C, which requests a clean stop of svc, must not interrupt the program.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: home.binaries.env,
     cwd: '/',
     ...home.unprivileged.ids,
   });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('close', resolve);
     child.once('error', (cause) =>
       reject(new Problem('unavailable', `${program} cannot be started: ${cause.message}`, { cause })),
     );
   });
-  if (code !== 0) throw new Problem('unavailable', `${program} failed (${code}): ${said.trim().slice(-600)}`);
+  if (code !== 0)
+    throw new Problem('unavailable', `${program} failed (${code}): ${output.trim().slice(-600)}`);
 };

@@ -1,11 +1,14 @@
-// What of a run the fields of an export are made of.
+// The SQL of each field of an export.
 import type { ExportField } from '@svc/contract';
 
 /**
- * How a value comes:
- * `text` as it is; `payload` likewise, and long; `exact` a text in its exact form; `json` JSON text, its texts in their exact form; `tags` that,
- * a list; `path` a dotted order, of which the ids above the run are wanted; `extra` JSON text, with labels in the value after it,
- * and `metadata` likewise, but only those; the others are binary.
+ * How a value arrives:
+ * - `text`: as text; `payload` too, and it may be long
+ * - `exact`: text in its exact form (`exact-text.ts`)
+ * - `json`: JSON text whose strings are in their exact form; `tags` too, and it is a list
+ * - `path`: a dotted order, of which the ids of the ancestors are extracted
+ * - `extra`: JSON text, followed by a second value with the labels; `metadata` too, and only the metadata is exported
+ * - all others: binary
  */
 export type ColumnKind =
   | 'text'
@@ -23,9 +26,9 @@ export type ColumnKind =
 
 export interface ExportColumn {
   kind: ColumnKind;
-  /** Of the run `r`; two of `extra` and `metadata`. */
+  /** Expressions over the trace run `r`; two for `extra` and `metadata`. */
   sql: string[];
-  /** Asked for the rows of the page only. */
+  /** Evaluated for the rows of the page only. */
   isLate?: true;
 }
 
@@ -33,15 +36,15 @@ const column = (kind: ColumnKind, ...sql: string[]): ExportColumn => ({ kind, sq
 const detail = (name: string): ExportColumn =>
   column('json', `nullif(r.usage_details -> '${name}', 'null'::jsonb)::text`);
 
-/** Of the payload only what begins with metadata that is too long for labels. */
+/** `extra` only when it starts with metadata that is too long for labels. */
 const longMetadata = `case when starts_with(r.extra, '{"metadata":') then r.extra end`;
 
-/** What is beyond a double is infinite or nothing: PostgreSQL would refuse the whole page. */
+/** Values outside the range of a double become infinity or 0; otherwise PostgreSQL would fail the whole page. */
 const double = (decimal: string): string =>
   `(case when abs(${decimal}) > 1e300 then sign(${decimal}) * 'Infinity' when abs(${decimal}) < 1e-300 then 0 else ${decimal} end)::double precision`;
 const cost = (name: string): ExportColumn => column('float', double(`r.${name}_cost`));
 
-/** In a workspace without feedback nothing is looked for. The tenant's id is that of the row; both tables have policies. */
+/** Skips the lookup in a workspace without feedback. Uses the row's tenant id, since both tables have policies. */
 const feedbackStats = `case when exists (select from feedback any_f where any_f.tenant_id = {tenant}) then (
   select jsonb_object_agg(s.key, jsonb_build_object('n', s.n, 'avg', s.avg))::text from (
     select f.key, count(*) as n, ${double('avg(f.score)')} as avg from feedback f
@@ -49,7 +52,7 @@ const feedbackStats = `case when exists (select from feedback any_f where any_f.
 
 const sessionName = `(select p.name from projects p where p.tenant_id = {tenant} and p.id = r.session_id)`;
 
-/** `{tenant}` stands for the workspace's id. */
+/** `{tenant}` is replaced by the workspace's id. */
 export const exportColumns: Readonly<Record<ExportField, ExportColumn>> = {
   id: column('text', 'r.id::text'),
   tenant_id: column('text', 'r.tenant_id::text'),
@@ -100,5 +103,5 @@ const textKinds: ReadonlySet<ColumnKind> = new Set([
   'metadata',
 ] satisfies ColumnKind[]);
 
-/** Whether the length of its values differs enough to be counted. */
+/** True when the lengths of the column's values vary so much that they are counted. */
 export const isCounted = ({ kind, isLate }: ExportColumn): boolean => textKinds.has(kind) && !isLate;

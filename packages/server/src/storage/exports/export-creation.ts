@@ -1,6 +1,7 @@
-// New exports: those that are asked for, and those that a schedule spawns.
+// Inserts exports: those of requests, and schedules.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 import type { ExportRow } from './export-row.ts';
 
 /** A span of time, end exclusive: ISO 8601 with microseconds. */
@@ -27,14 +28,31 @@ export type NewExport = Pick<
 >;
 
 const statements = {
-  insert: {
+  insert: namedStatement({
     name: 'exports_insert',
+    parameters: [
+      'tenant_id',
+      'id',
+      'destination_id',
+      'session_id',
+      'window_start',
+      'window_end',
+      'filter',
+      'format_version',
+      'compression',
+      'export_fields',
+      'interval_hours',
+      'source_export_id',
+      'layout_version',
+    ],
     text: `insert into exports (tenant_id, id, destination_id, session_id, window_start, window_end, filter, format_version, compression,
         export_fields, interval_hours, source_export_id, layout_version, status, next_window)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $6::timestamptz is null then 'INTERVALSCHEDULED' else 'CREATED' end,
-        case when $6::timestamptz is null then $5::timestamptz end)
+      values (:tenant_id, :id, :destination_id, :session_id, :window_start, :window_end, :filter, :format_version, :compression,
+        :export_fields, :interval_hours, :source_export_id, :layout_version,
+        case when :window_end::timestamptz is null then 'INTERVALSCHEDULED' else 'CREATED' end,
+        case when :window_end::timestamptz is null then :window_start::timestamptz end)
       on conflict (tenant_id, source_export_id, window_start) where source_export_id is not null do nothing returning id`,
-  },
+  }),
   insertRuns: {
     name: 'export_runs_insert',
     text: `insert into export_runs (tenant_id, id, export_id, window_start, window_end)
@@ -48,30 +66,16 @@ const statements = {
 };
 
 /**
- * Inserts an export with a run for each partition, says so, and rings. False, and nothing is done, when the window of its schedule
- * has an export already.
+ * Inserts an export with one partition run per partition, records the event and sends a notification. Returns false without changes
+ * when the window of its schedule has an export already.
  */
 export const insertExport = async (
   tx: Database,
-  made: NewExport,
+  newExport: NewExport,
   partitions: readonly Window[],
 ): Promise<boolean> => {
-  const { tenant_id, id, interval_hours } = made;
-  const inserted = await tx.query(statements.insert, [
-    tenant_id,
-    id,
-    made.destination_id,
-    made.session_id,
-    made.window_start,
-    made.window_end,
-    made.filter,
-    made.format_version,
-    made.compression,
-    made.export_fields,
-    interval_hours,
-    made.source_export_id,
-    made.layout_version,
-  ]);
+  const { tenant_id, id, interval_hours } = newExport;
+  const inserted = await tx.query(statements.insert.statement, statements.insert.values(newExport));
   if (inserted.length === 0) return false;
   if (partitions.length > 0)
     await tx.query(statements.insertRuns, [

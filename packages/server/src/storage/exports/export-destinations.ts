@@ -1,4 +1,4 @@
-// Where exports go. Credentials come here sealed, and go out sealed.
+// Export destinations. Credentials are stored and returned encrypted.
 import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
@@ -10,7 +10,7 @@ export interface DestinationRow {
   display_name: string;
   /** JSON text. */
   config: string;
-  /** Sealed; null when there are none. */
+  /** Encrypted; null when there are none. */
   credentials: string | null;
   credentials_keys: string[];
   aws_role_arn: string | null;
@@ -21,7 +21,7 @@ export interface DestinationRow {
 
 export type NewDestination = Omit<DestinationRow, 'created_at' | 'updated_at'>;
 
-/** What a destination is reached with, and what was found with it. */
+/** Credentials of a destination, and the abilities that a probe found with them. */
 export type NewAccess = Pick<
   DestinationRow,
   'credentials' | 'credentials_keys' | 'aws_role_arn' | 'abilities'
@@ -76,7 +76,7 @@ const toRow = (row: DestinationRow): DestinationRow => ({ ...row, config: fromEx
 export type DestinationStorage = ReturnType<typeof destinationStorage>;
 
 export const destinationStorage = (db: Database) => {
-  const ask = async (
+  const query = async (
     statement: { name: string; text: string },
     tenant_id: string,
     ...values: unknown[]
@@ -85,9 +85,9 @@ export const destinationStorage = (db: Database) => {
       (await tx.query<DestinationRow>(statement, [tenant_id, ...values])).map(toRow),
     );
   return {
-    /** Undefined when the workspace has as many as it may. */
+    /** Undefined when the workspace has reached its limit. */
     async create(made: NewDestination): Promise<DestinationRow | undefined> {
-      const [row] = await ask(
+      const [row] = await query(
         statements.create,
         made.tenant_id,
         made.id,
@@ -103,29 +103,29 @@ export const destinationStorage = (db: Database) => {
     },
 
     /** Newest first. */
-    list: (tenant_id: string): Promise<DestinationRow[]> => ask(statements.list, tenant_id),
+    list: (tenant_id: string): Promise<DestinationRow[]> => query(statements.list, tenant_id),
 
     async find(tenant_id: string, id: string): Promise<DestinationRow | undefined> {
-      return (await ask(statements.find, tenant_id, id))[0];
+      return (await query(statements.find, tenant_id, id))[0];
     },
 
-    /** Undefined when it is gone. */
+    /** Undefined when the destination does not exist. */
     async change(tenant_id: string, id: string, access: NewAccess): Promise<DestinationRow | undefined> {
       const { credentials, credentials_keys, aws_role_arn, abilities } = access;
       const values = [credentials, credentials_keys, aws_role_arn, JSON.stringify(abilities)];
-      return (await ask(statements.change, tenant_id, id, ...values))[0];
+      return (await query(statements.change, tenant_id, id, ...values))[0];
     },
 
-    /** What a probe has found, unless it was changed in the meantime. */
+    /** Stores the abilities that a probe found, unless the destination was changed in the meantime. */
     async learn(row: DestinationRow, abilities: Record<string, boolean>): Promise<void> {
       const values = [row.tenant_id, row.id, row.updated_at, JSON.stringify(abilities)];
       await asTenant(db, row.tenant_id, (tx) => tx.query(statements.learn, values));
     },
 
-    /** Undefined when there is none; `in use` when an export refers to it. */
+    /** Undefined when the destination does not exist; `in use` when an export refers to it. */
     delete: (tenant_id: string, id: string): Promise<DestinationRow | 'in use' | undefined> =>
       asTenant(db, tenant_id, async (tx) => {
-        // Whoever makes an export holds a share of this lock.
+        // The creation of an export takes a share lock on this row.
         const [locked] = await tx.query<{ id: string }>(statements.lock, [tenant_id, id]);
         if (locked === undefined) return undefined;
         const [row] = await tx.query<DestinationRow>(statements.delete, [tenant_id, id]);

@@ -1,6 +1,6 @@
-// How many runs an export would hold.
+// Estimates how many trace runs an export would contain.
 import type { Database } from '../postgres/database.ts';
-import type { RunCondition } from '../tracing/trace-condition.ts';
+import type { TraceRunCondition } from '../tracing/trace-condition.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { isTimeLimit } from '../postgres/time-limit.ts';
 import type { Bind } from '../tracing/trace-conditions.ts';
@@ -12,10 +12,10 @@ export interface EstimatedScope {
   /** End exclusive. */
   since: string;
   until: string;
-  condition: RunCondition | null;
+  condition: TraceRunCondition | null;
 }
 
-/** A filter that finds little may read much: then the planner has to do. Milliseconds. */
+/** Time limit of the exact count, since a selective filter may read many rows; after it, the planner's estimate is used. */
 const countingMs = 5_000;
 
 const toSql = (scope: EstimatedScope, bind: Bind): string => {
@@ -42,7 +42,7 @@ const toSql = (scope: EstimatedScope, bind: Bind): string => {
   return `from tenant_runs r where ${conditions.join(' and ')}`;
 };
 
-/** Undefined when it takes too long. */
+/** Counts up to `exactMax + 1` rows; undefined when that exceeds the time limit. */
 const count = async (db: Database, scope: EstimatedScope, exactMax: number): Promise<number | undefined> => {
   try {
     const values: unknown[] = [];
@@ -62,7 +62,7 @@ const count = async (db: Database, scope: EstimatedScope, exactMax: number): Pro
 };
 
 export const exportEstimates = (db: Database) => ({
-  /** Counted up to `exactMax`; beyond that, what the planner believes. */
+  /** Exact up to `exactMax`; beyond that, the planner's estimate. */
   estimate: async (scope: EstimatedScope, exactMax: number): Promise<{ rows: number; is_exact: boolean }> => {
     const counted = await count(db, scope, exactMax);
     if (counted !== undefined && counted <= exactMax) return { rows: counted, is_exact: true };
@@ -75,7 +75,7 @@ export const exportEstimates = (db: Database) => ({
         values,
       );
       const planned = Math.round(row?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0);
-      // It cannot be fewer than were counted.
+      // At least as many as were counted.
       return { rows: Math.max(planned, counted ?? 0), is_exact: false };
     });
   },

@@ -1,6 +1,6 @@
 import type { Lease } from '../postgres/lease.ts';
 
-/** What a lease is held on: an export run, or an export whose manifest is to be written. */
+/** The subject of a lease: an export partition run, or an export whose manifest is due. */
 export type ExportTask = 'run' | 'manifest';
 
 export interface ExportLease extends Lease {

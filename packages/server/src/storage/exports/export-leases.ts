@@ -1,5 +1,5 @@
-// Leases on what exports consist of: taken, renewed, given back, and what is done under them by who holds them. The states
-// and their locks are in migrations/0042.
+// Leases on export partition runs and manifests: claims, renewals, failures and releases by the worker. The states and the order of
+// locks are described in schema/functions/exports.
 import { formatDuration } from '../../config/settings/duration.ts';
 import type { Database } from '../postgres/database.ts';
 import { toShownText } from '../postgres/exact-text.ts';
@@ -8,11 +8,11 @@ import { exportColumns, type ExportRow } from './export-row.ts';
 import type { ExportLease } from './export-lease.ts';
 import type { PendingFile } from './export-steps.ts';
 
-/** Why an attempt failed. Trying again changes nothing when it is the destination. */
+/** Why an attempt failed. After `destination` a retry would fail too. */
 export type FailureCause = 'error' | 'timeout' | 'destination';
 
 export interface RetryRules {
-  /** Attempts after the first. */
+  /** Number of attempts after the first. */
   retries: number;
   delayMs: number;
 }
@@ -24,12 +24,12 @@ export interface ClaimedExport {
   retry_number: number;
 }
 
-export interface ClaimedRun extends ClaimedExport {
+export interface ClaimedPartitionRun extends ClaimedExport {
   lease: ExportLease;
   window_start: string;
   window_end: string;
   cursor: string | null;
-  /** Files that are written. */
+  /** Number of files that are committed. */
   files: number;
   pending_upload: PendingFile | null;
 }
@@ -45,22 +45,22 @@ export interface ClaimLimits {
 }
 
 export interface ExportTimes {
-  /** Of an export, from its start. */
+  /** Time limit of an export, from its start. */
   timeoutMs: number;
-  /** Of one attempt of an export run, from when its exporter began to work. */
+  /** Time limit of one attempt of a partition run, from the start of the exporter's work. */
   runTimeoutMs: number;
 }
 
-/** The newest layout of files that this release writes. */
+/** The newest file layout that this release writes. */
 const layoutNewest = 2;
 
 const ms = (place: string): string => `${place} * interval '1 ms'`;
 
-/** An exporter that does not begin is waited for no longer than this. */
+/** When the attempt began; an exporter gets five minutes to start. */
 const attemptBegan = `coalesce(r.attempt_at, r.claimed_at + interval '5 minutes')`;
 
 const statements = {
-  claimRuns: {
+  claimPartitionRuns: {
     name: 'export_runs_claim',
     text: `select ${exportColumns}, r.id as run_id, r.lease_token as token, r.retry_number as tries, r.cursor, r.pending_upload,
         ${exactTime('r.window_start')} as since, ${exactTime('r.window_end')} as until,
@@ -72,8 +72,8 @@ const statements = {
     text: `select ${exportColumns}, e.lease_token as token, e.retry_number as tries, ${exactTime('e.completing_at')} as completing_at
       from claim_export_manifests($1, ${ms('$2')}) e`,
   },
-  // In the order of ids, as who ends an export locks them.
-  renewRuns: {
+  // Locks in the order of ids, as the functions that end an export do.
+  renewPartitionRuns: {
     name: 'export_runs_renew',
     text: `with held as (
         select r.tenant_id, r.id from export_runs r
@@ -115,7 +115,10 @@ const statements = {
       text: `select requeue_export_manifest($1, $2, $3, $4, $5, $6, ${ms('$7')}) as done`,
     },
   },
-  completeRun: { name: 'export_runs_complete', text: `select complete_export_run($1, $2, $3) as done` },
+  completePartitionRun: {
+    name: 'export_runs_complete',
+    text: `select complete_export_run($1, $2, $3) as done`,
+  },
   lost: {
     name: 'export_leases_lost',
     text: `(select r.tenant_id, r.id, r.lease_token, 'run' as task from export_runs r
@@ -159,11 +162,11 @@ export interface ExportQueueState {
   schedules: number;
   waiting_runs: number;
   running_runs: number;
-  /** How long the run has waited that waits for nothing but a slot; null when there is none. */
+  /** How long the oldest partition run has been waiting for a slot; null when none is waiting. */
   oldest_waiting_seconds: number | null;
 }
 
-type RunClaim = ExportRow & {
+type PartitionRunClaim = ExportRow & {
   run_id: string;
   token: number;
   tries: number;
@@ -187,21 +190,36 @@ interface Overdue {
   id: string;
 }
 
-/** Things that one sweep settles of each kind. */
+/** Maximum number of items of each kind that one sweep handles. */
 const sweepMax = 100;
 
 const claiming = (db: Database) => ({
-  /** Takes leases on up to `count` runs. `sinceMs`: the monotonic time from which they count. */
-  async claimRuns(
+  /** Claims up to `count` partition runs. `sinceMs`: the monotonic time from which their leases count. */
+  async claimPartitionRuns(
     count: number,
     leaseMs: number,
     { runsPerExport, exportsPerWorkspace }: ClaimLimits,
-  ): Promise<{ claimed: ClaimedRun[]; sinceMs: number }> {
+  ): Promise<{ claimed: ClaimedPartitionRun[]; sinceMs: number }> {
     let sinceMs = performance.now();
-    const claim = { ...statements.claimRuns, onSend: () => (sinceMs = performance.now()) };
-    const rows = await db.query<RunClaim>(claim, [count, leaseMs, runsPerExport, exportsPerWorkspace]);
+    const claim = { ...statements.claimPartitionRuns, onSend: () => (sinceMs = performance.now()) };
+    const rows = await db.query<PartitionRunClaim>(claim, [
+      count,
+      leaseMs,
+      runsPerExport,
+      exportsPerWorkspace,
+    ]);
     const claimed = rows.map(
-      ({ run_id, token, tries, cursor, pending_upload, since, until, files, ...row }): ClaimedRun => ({
+      ({
+        run_id,
+        token,
+        tries,
+        cursor,
+        pending_upload,
+        since,
+        until,
+        files,
+        ...row
+      }): ClaimedPartitionRun => ({
         export: row,
         lease: { tenant_id: row.tenant_id, id: run_id, lease_token: token, task: 'run' },
         retry_number: tries,
@@ -215,7 +233,7 @@ const claiming = (db: Database) => ({
     return { claimed, sinceMs };
   },
 
-  /** The same for manifests. */
+  /** Claims up to `count` exports whose manifest is due. */
   async claimManifests(
     count: number,
     leaseMs: number,
@@ -232,17 +250,17 @@ const claiming = (db: Database) => ({
     return { claimed, sinceMs };
   },
 
-  /** Returns the ids of those that are still ours, now for `leaseMs` more. */
+  /** Extends the leases by `leaseMs` from now. Returns the ids of those that were still valid. */
   async renew(leases: readonly ExportLease[], leaseMs: number): Promise<Set<string>> {
     const ours = new Set<string>();
     const timeoutMs = leaseMs / 3;
     for (const [task, statement] of [
-      ['run', statements.renewRuns],
+      ['run', statements.renewPartitionRuns],
       ['manifest', statements.renewManifests],
     ] as const) {
-      const asked = leases.filter((lease) => lease.task === task);
-      if (asked.length === 0) continue;
-      const values = [...columnsOf(asked), leaseMs];
+      const ofTask = leases.filter((lease) => lease.task === task);
+      if (ofTask.length === 0) continue;
+      const values = [...columnsOf(ofTask), leaseMs];
       for (const { id } of await db.query<{ id: string }>({ ...statement, timeoutMs }, values)) ours.add(id);
     }
     return ours;
@@ -279,18 +297,19 @@ const ending = (db: Database) => {
   };
 
   return {
-    /** An attempt has failed. The status after it; undefined when the lease was somebody else's. */
+    /** Records a failed attempt. Returns the status after it; undefined when the lease belongs to another worker. */
     fail,
 
-    /** Gives back what is not finished, with the retries that it has. False when the lease was somebody else's. */
+    /** Releases an unfinished task without counting a retry. False when the lease belongs to another worker. */
     requeue: (lease: ExportLease, reason: string, rules: RetryRules): Promise<boolean> =>
       requeue(lease, { reason, isLost: false }, rules),
 
-    completeRun: (lease: ExportLease): Promise<boolean> => isDone(statements.completeRun, valuesOf(lease)),
+    completePartitionRun: (lease: ExportLease): Promise<boolean> =>
+      isDone(statements.completePartitionRun, valuesOf(lease)),
 
     /**
-     * Settles leases that are over, and what has taken too long. Returns how many things. One that fails does not keep the others;
-     * rejects with all failures at the end.
+     * Requeues tasks whose lease has ended, and ends exports and attempts that have exceeded their time limit. Returns how many. A failure
+     * does not stop the others; the promise rejects at the end with all failures.
      */
     async sweep({ timeoutMs, runTimeoutMs }: ExportTimes, rules: RetryRules): Promise<number> {
       let found = 0;
@@ -315,7 +334,7 @@ const ending = (db: Database) => {
         requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules),
       );
       const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
-      const message = `The attempt took longer than it may (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
+      const message = `The attempt exceeded its time limit (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
       await settleEach(
         late,
         async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
@@ -323,12 +342,12 @@ const ending = (db: Database) => {
       if (failures.length > 0)
         throw new AggregateError(
           failures,
-          `${failures.length} of ${found} exports and export runs could not be settled`,
+          `${failures.length} of ${found} expired exports and partition runs could not be updated`,
         );
       return count;
     },
 
-    /** Makes exports of schedules whose next window is over since `lagMs`; at most `limit`. How many. */
+    /** Creates exports of at most `limit` schedules whose next window ended at least `lagMs` ago. Returns how many. */
     async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {
       const [row] = await db.query<{ count: number }>(statements.spawn, [lagMs, unfinishedMax, limit]);
       return row?.count ?? 0;

@@ -1,5 +1,5 @@
-// How exports and their runs leave PostgreSQL. Times are ISO 8601 in UTC with microseconds: JavaScript's dates have none, and
-// partitions must meet to the last of them.
+// The rows of exports and partition runs. Times are ISO 8601 in UTC with microseconds, which JavaScript's Date does not have:
+// partitions must be adjacent to the microsecond.
 import type { Compression, ExportRunStatus, ExportStatus, FormatVersion, LayoutVersion } from '@svc/contract';
 import { exactTime } from '../postgres/exact-time.ts';
 
@@ -9,7 +9,7 @@ export interface ExportRow {
   destination_id: string;
   session_id: string;
   window_start: string;
-  /** Null: a schedule. */
+  /** Null for a schedule. */
   window_end: string | null;
   filter: string | null;
   format_version: FormatVersion;
@@ -25,11 +25,11 @@ export interface ExportRow {
   updated_at: string;
   started_at: string | null;
   finished_at: string | null;
-  /** Seconds from its start, until now or until it ended. */
+  /** Duration in seconds: from the start until the end, or until now. */
   seconds: number | null;
 }
 
-/** Sums over the runs of an export. */
+/** Sums over the partition runs of an export. */
 export interface ExportSums {
   runs_total: number;
   runs_completed: number;
@@ -40,7 +40,7 @@ export interface ExportSums {
   raw_bytes: number;
   files: number;
   heartbeat_at: string | null;
-  /** How much of the span of all its runs is written; null when it has none. */
+  /** Fraction of the time span of all partition runs that is written; null when there are none. */
   done: number | null;
 }
 
@@ -50,7 +50,7 @@ export interface PendingUpload {
   rows: number;
 }
 
-export interface ExportRunRow {
+export interface PartitionRunRow {
   id: string;
   export_id: string;
   tenant_id: string;
@@ -76,13 +76,13 @@ export interface ExportRunRow {
   finished_at: string | null;
   heartbeat_at: string | null;
   attempt_rows: number;
-  /** Of the present attempt, until now or until it ended. */
+  /** Duration of the current or last attempt. */
   attempt_seconds: number | null;
-  /** Null unless it waits for another attempt. */
+  /** When the next attempt may start; null when none is scheduled. */
   next_retry_at: string | null;
-  /** In the order in which they were written. */
+  /** Keys of its files, in the order in which they were written. */
   keys: string[];
-  /** How much of its span is written: 0 to 1. */
+  /** Fraction of its time span that is written: 0 to 1. */
   done: number;
 }
 
@@ -91,21 +91,21 @@ const times = (alias: string, columns: string[]): string =>
 
 const seconds = (interval: string): string => `extract(epoch from ${interval})::float8`;
 
-/** The part of a run's span that is written. */
+/** The written part of a partition run's time span. */
 const written = `case when r.status = 'COMPLETED' then r.window_end - r.window_start
   else greatest(interval '0', coalesce(export_cursor_time(r.cursor) - r.window_start, interval '0')) end`;
 
-/** Of `e`. */
+/** Columns of the export `e`. */
 export const exportColumns = `e.tenant_id, e.id, e.destination_id, e.session_id, e.filter, e.format_version, e.layout_version, e.compression,
   e.export_fields, e.interval_hours, e.source_export_id, e.status, e.error,
   ${times('e', ['window_start', 'window_end', 'next_window', 'created_at', 'updated_at', 'started_at', 'finished_at'])},
   ${seconds(`coalesce(e.finished_at, now()) - e.started_at`)} as seconds`;
 
-/** What `exportSums` has found. */
+/** Columns of `exportSums`. */
 export const sumColumns = `s.runs_total, s.runs_completed, s.runs_running, s.runs_failed, s.rows_written, s.bytes_written, s.raw_bytes,
   f.files, ${exactTime('s.heartbeat_at')} as heartbeat_at, s.done`;
 
-/** Joined to `e`: one look into the runs of each export of a page. The tenant is $1. */
+/** Joined to the export `e`, with one index lookup per export of a page. The tenant is $1. */
 export const exportSums = `cross join lateral (
     select count(*) as runs_total,
       count(*) filter (where r.status = 'COMPLETED') as runs_completed,
@@ -119,8 +119,8 @@ export const exportSums = `cross join lateral (
     from export_runs r where r.tenant_id = $1 and r.export_id = e.id) s
   cross join lateral (select count(*) as files from export_files f where f.tenant_id = $1 and f.export_id = e.id) f`;
 
-/** Of `r`, its export `e` and the destination `d`. The tenant is $1. */
-export const exportRunColumns = `r.id, r.export_id, r.tenant_id, e.session_id, e.format_version, e.layout_version, d.destination_type,
+/** Columns of the partition run `r`, its export `e` and the destination `d`. The tenant is $1. */
+export const partitionRunColumns = `r.id, r.export_id, r.tenant_id, e.session_id, e.format_version, e.layout_version, d.destination_type,
   d.config as destination_config, r.status, r.retry_number, r.errors, r.cursor, r.rows_written, r.bytes_written, r.raw_bytes,
   r.pending_upload, r.attempt_rows,
   ${times('r', ['window_start', 'window_end', 'created_at', 'updated_at', 'started_at', 'finished_at', 'heartbeat_at'])},
@@ -129,8 +129,8 @@ export const exportRunColumns = `r.id, r.export_id, r.tenant_id, e.session_id, e
   array(select f.key from export_files f where f.tenant_id = $1 and f.run_id = r.id order by f.number) as keys,
   ${seconds(written)} / ${seconds('r.window_end - r.window_start')} as done`;
 
-export const exportRunJoins = `join exports e on e.tenant_id = $1 and e.id = r.export_id
+export const partitionRunJoins = `join exports e on e.tenant_id = $1 and e.id = r.export_id
   join export_destinations d on d.tenant_id = $1 and d.id = e.destination_id`;
 
-/** Of `v`: an event. */
+/** Columns of the event `v`. */
 export const eventColumns = `v.id, ${exactTime('v.at')} as at, v.type, v.run_id, v.message`;

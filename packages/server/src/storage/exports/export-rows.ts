@@ -1,88 +1,88 @@
-// The rows of an export: those of a project in a span of time, in the order of (start_time, id), a page at a time.
+// The rows of an export: the trace runs of a project in a time span, in the order of (start_time, id), page by page.
 //
-// The start is that of the moment when the export was made. A later patch may move it, across the cursor or out of the span: such a run
-// keeps the place that its earlier start gives it (trace_moves), so it is read once, whenever the move comes.
+// The order uses the start_time at the creation of the export. A later patch may move a start across the cursor or out of the span;
+// `trace_moves` keeps the earlier start, so the row keeps its place and is read exactly once, whenever the patch comes.
 //
-// A page is one statement in a transaction of its own, so nothing is held while files are made. It goes along the index on
-// (tenant_id, session_id, start_time, id) from where the last page ended; the partition of the days and that of runs from far off come in one order
-// by a merge. Where the page ends is decided from lengths, which PostgreSQL knows without reading long values. Looked at with
-// 100,000 rows in ten partitions:
+// Each page is one statement in a transaction of its own, so nothing is locked while files are written. It reads the index on
+// (tenant_id, session_id, start_time, id) from the end of the last page; a merge combines the partitions of the days and the partition
+// of out-of-range starts. The end of the page is computed from the lengths of values, which PostgreSQL knows without reading long
+// values. The plan with 100,000 rows in ten partitions:
 //
 //   WindowAgg (storage: memory, 20 kB)
 //     Limit
 //       Merge Append
 //         Index Scan using trace_runs_20261115_tenant_id_session_id_start_time_id_… on trace_runs_20261115
-//         Sort (of what was found in trace_runs_far, usually nothing)
+//         Sort (of rows in trace_runs_far, usually none)
 //
-// A filter may find next to nothing. So that no statement takes long, it looks at a stretch of rows that were counted before.
+// A selective filter may match almost nothing. To bound the time of a statement, it is applied to a limited stretch of rows.
 import type { ExportField } from '@svc/contract';
 import type { RowBytes } from '../postgres/copy-out.ts';
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { exportColumns, isCounted } from './export-columns.ts';
 import { literal } from '../postgres/literal.ts';
-import type { RunCondition } from '../tracing/trace-condition.ts';
+import type { TraceRunCondition } from '../tracing/trace-condition.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { conditionSql } from '../tracing/trace-conditions.ts';
 
-/** A row's place in the order of an export: its start was this when the export was made. */
+/** A row's position in the order of an export: its start_time at the creation of the export, and its id. */
 export interface RowPlace {
   /** ISO 8601 with microseconds. */
   start_time: string;
   id: string;
 }
 
-/** The rows of an export run. Times are ISO 8601 with microseconds. */
+/** The rows of a partition run. Times are ISO 8601 with microseconds. */
 export interface RowScope {
   tenant_id: string;
   session_id: string;
-  /** The partition, end exclusive. */
+  /** The partition; its end is exclusive. */
   since: string;
   until: string;
-  /** When the export was made: rows that were inserted later are not in it. */
+  /** Creation time of the export: rows that were inserted later are not part of it. */
   inserted_until: string;
-  condition: RunCondition | null;
+  condition: TraceRunCondition | null;
 }
 
 export interface PageLimits {
   rows: number;
-  /** A page ends with the row that reaches it. */
+  /** The page ends with the row that reaches this size. */
   bytes: number;
 }
 
 export interface ExportPage {
   rows: number;
-  /** Of texts their length in UTF-8, and some for each value else. */
+  /** Length of texts in UTF-8, plus a fixed size for each other value. */
   raw_bytes: number;
   last: RowPlace | null;
-  /** Of the rows as they are read: the earliest and the latest start. */
+  /** Earliest and latest current start_time of the rows. */
   starts: { min: string; max: string } | null;
-  /** Where the next page begins; null when no row follows. */
+  /** Position after which the next page begins; null when no row follows. */
   next: RowPlace | null;
 }
 
-/** What is looked at for a filter at once. */
+/** The rows to which a filter is applied in one statement. */
 const stretch: PageLimits = { rows: 20_000, bytes: 256 * 1_024 ** 2 };
-/** What a value counts whose length is not looked at. */
+/** Size that is assumed for values of fixed length. */
 const valueBytes = 16;
 
-/** Values that come before those of the fields, in each row: place, id, raw_bytes, has_next, start_time. */
+/** Number of values before the fields in each row: place, id, raw_bytes, has_next, start_time. */
 export const exportKeyColumns = 5;
 
-/** The day of the last microsecond before it, which no date of JavaScript's has. */
+/** The day of the last microsecond before `until`. */
 const lastDayOf = (until: string): string => {
   const isMidnight = /T[0:.]+Z$/.test(until);
   return isMidnight ? new Date(Date.parse(until) - 1).toISOString().slice(0, 10) : until.slice(0, 10);
 };
 
-/** Statements with the rows of a scope after one and up to another; `expressions` are of `r`. */
+/** Selects the rows of a scope after one position and up to another; `expressions` are over `r`. */
 const candidates = (
   scope: RowScope,
   {
     after,
     upTo,
     condition,
-  }: { after: RowPlace | null; upTo: RowPlace | null; condition: RunCondition | null },
+  }: { after: RowPlace | null; upTo: RowPlace | null; condition: TraceRunCondition | null },
   expressions: string[],
   limit: number,
 ): string => {
@@ -91,7 +91,7 @@ const candidates = (
     `(${literal(start_time)}::timestamptz, ${literal(id)}::uuid)`;
   const tenant = `${literal(scope.tenant_id)}::uuid`;
   const madeAt = `${literal(scope.inserted_until)}::timestamptz`;
-  /** Of a start, with the id that belongs to it. */
+  /** Conditions on a start and its id. */
   const spanOf = (start: string, id: string): string[] => [
     `${start} >= ${literal(since)}::timestamptz`,
     `${start} < ${literal(until)}::timestamptz`,
@@ -111,7 +111,7 @@ const candidates = (
       : `${of}.day between ${literal(firstDay)}::date and ${literal(lastDay)}::date`;
   const sinceMade = (of: string): string => `${of}.tenant_id = ${tenant} and ${of}.moved_at > ${madeAt}`;
   const part = (days: (of: string) => string): string => {
-    // Mostly nothing has moved, which is asked once.
+    // Usually no start has moved; the first condition checks that once.
     const stayed = `(not exists (select from trace_moves any_m where ${sinceMade('any_m')} and ${days('any_m')})
       or not exists (select from trace_moves m where ${sinceMade('m')} and m.id = r.id))`;
     return `(select r.*, r.start_time as place from tenant_runs r
@@ -190,7 +190,7 @@ const stretchSql = (scope: RowScope, after: RowPlace | null, upTo: RowPlace | nu
     order by r.place desc, r.id desc limit 1`;
 };
 
-const epochMicros = 946_684_800_000_000n; // of the year 2000, from which PostgreSQL counts
+const epochMicros = 946_684_800_000_000n; // PostgreSQL's epoch is the year 2000
 
 /** Microseconds since 1970. */
 export const microsAt = ({ bytes, ends }: RowBytes, index: number): bigint =>
@@ -217,7 +217,7 @@ export interface ExportPageAsked {
 }
 
 export const exportRows = (db: Database) => ({
-  /** A page may be empty though rows follow: then its filter found none in a stretch. The rows are given as they arrive. */
+  /** Passes rows to `onRow` as they arrive. A page may be empty although rows follow, when the filter matched none in a stretch. */
   page: async (
     { scope, fields, after, upTo, limits }: ExportPageAsked,
     onRow: (row: RowBytes) => void,
@@ -246,7 +246,7 @@ export const exportRows = (db: Database) => ({
         const start = microsAt(row, 4);
         [min, max] =
           page.rows === 1 ? [start, start] : [start < min ? start : min, start > max ? start : max];
-        // Only the last one matters; its bytes are gone by then.
+        // Computed only for a row that may be the last one; its bytes are invalid after the callback.
         if (!hasNext || page.rows >= limits.rows || page.raw_bytes >= limits.bytes) page.last = placeOf(row);
         onRow(row);
       };

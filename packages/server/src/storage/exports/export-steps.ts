@@ -1,9 +1,9 @@
-// What an exporter says and asks under the lease of what it executes. The states and their locks are in migrations/0042.
+// Operations of an exporter under its lease. The states and the order of locks are described in schema/functions/exports.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import type { ExportLease } from './export-lease.ts';
 
-/** The file that is being written. */
+/** A file that was begun and is not committed. */
 export interface PendingFile {
   target_cursor: string;
   key: string;
@@ -15,7 +15,7 @@ export interface PendingFile {
   max_start_time: string;
 }
 
-/** One file of an export, as the manifest tells of it. */
+/** An entry of the manifest. */
 export interface ManifestFile {
   key: string;
   rows: number;
@@ -29,12 +29,12 @@ export interface ManifestFile {
 }
 
 const statements = {
-  startRun: { name: 'export_runs_start', text: `select start_export_run($1, $2, $3) as done` },
+  startPartitionRun: { name: 'export_runs_start', text: `select start_export_run($1, $2, $3) as done` },
   completeManifest: { name: 'exports_complete', text: `select complete_export($1, $2, $3, $4) as done` },
   begin: { name: 'export_files_begin', text: `select begin_export_file($1, $2, $3, $4) as done` },
   commit: { name: 'export_files_commit', text: `select commit_export_file($1, $2, $3, $4) as done` },
   skip: { name: 'export_files_skip', text: `select skip_export_file($1, $2, $3, $4) as done` },
-  holdsRun: {
+  holdsPartitionRun: {
     name: 'export_runs_held',
     text: `select id from export_runs
       where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'RUNNING' and lease_until > now()`,
@@ -74,35 +74,36 @@ export const exportStepStorage = (db: Database) => {
   ): Promise<boolean> => (await db.query<{ done: boolean }>(statement, values))[0]?.done === true;
 
   return {
-    /** Before anything is read: the time of the attempt counts from here. False: the lease is somebody else's. May be said again. */
-    startRun: (lease: ExportLease): Promise<boolean> => isDone(statements.startRun, valuesOf(lease)),
+    /** Starts the attempt's time. Idempotent. False when the lease belongs to another worker. */
+    startPartitionRun: (lease: ExportLease): Promise<boolean> =>
+      isDone(statements.startPartitionRun, valuesOf(lease)),
 
-    /** Before a file is uploaded. False: the lease is over, and so is the work. */
+    /** Records a file before its upload. False when the lease has ended; the exporter must stop. */
     beginFile: (lease: ExportLease, pending: PendingFile): Promise<boolean> =>
       isDone(statements.begin, [...valuesOf(lease), JSON.stringify(pending)]),
 
-    /** Once it is. May be said again. */
+    /** Records that the file is uploaded, and advances the cursor. Idempotent. */
     commitFile: (lease: ExportLease, key: string): Promise<boolean> =>
       isDone(statements.commit, [...valuesOf(lease), key]),
 
-    /** In place of that, when all of its rows have been deleted since it was begun. May be said again. */
+    /** Used instead of commitFile when all rows of the file were deleted after it was begun. Idempotent. */
     skipFile: (lease: ExportLease, target_cursor: string): Promise<boolean> =>
       isDone(statements.skip, [...valuesOf(lease), target_cursor]),
 
     async holds(lease: ExportLease): Promise<boolean> {
-      const statement = lease.task === 'run' ? statements.holdsRun : statements.holdsManifest;
+      const statement = lease.task === 'run' ? statements.holdsPartitionRun : statements.holdsManifest;
       return (await db.query(statement, valuesOf(lease))).length > 0;
     },
 
-    /** The manifest is there, and so the export is complete. May be said again. */
+    /** Completes the export after its manifest was written. Idempotent. */
     completeExport: (lease: ExportLease, manifest: string): Promise<boolean> =>
       isDone(statements.completeManifest, [...valuesOf(lease), manifest]),
 
-    /** Of a manifest: whether its export is over, and not completed. */
+    /** True when the export of a manifest has failed, timed out or was cancelled. */
     hasEndedOtherwise: async ({ tenant_id, id }: ExportLease): Promise<boolean> =>
       (await db.query(statements.endedOtherwise, [tenant_id, id])).length > 0,
 
-    /** Files of an export by partition and number, those after one. */
+    /** Files of an export after one file, ordered by partition and number. */
     files: (
       tenant_id: string,
       export_id: string,

@@ -1,4 +1,4 @@
-// Exports: made, found, listed and cancelled. Who executes them works with export-leases.ts.
+// Creates, finds, lists and cancels exports. Workers use export-leases.ts.
 import type { ExportStatus } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
 import { insertExport, type NewExport, type Window } from './export-creation.ts';
@@ -9,7 +9,7 @@ export type FoundExport = ExportRow & ExportSums;
 
 export interface ExportFilter {
   tenant_id: string;
-  /** The first characters of a UUID, in lower case. */
+  /** The first characters of an id, in lower case. */
   id_prefix: string | null;
   statuses: ExportStatus[] | null;
   session_id: string | null;
@@ -19,23 +19,23 @@ export interface ExportFilter {
   created_before: string | null;
 }
 
-/** Why an export was not made. */
+/** Why an export was not created. */
 export type Refusal = 'no destination' | 'no project' | 'too many';
 
 const statements = {
-  // One at a time, so that no two see the same room.
+  // Serializes creations in a workspace, so that two of them cannot both take the last free place.
   lock: {
     name: 'exports_lock_creation',
     text: `select pg_advisory_xact_lock(hashtextextended('exports of ' || $1, 0))`,
   },
-  // Of a project, which must not go before the export refers to it.
+  // The share lock keeps the project from being deleted before the export refers to it.
   room: {
     name: 'exports_room',
     text: `select (select count(*) from (select from exports e
         where e.tenant_id = $1 and e.status in ('CREATED', 'RUNNING', 'INTERVALSCHEDULED') limit $3) e) as active
       from projects p where p.tenant_id = $1 and p.id = $2 for key share`,
   },
-  // Nor may this.
+  // The share lock keeps the destination from being deleted before the export refers to it.
   destination: {
     name: 'exports_lock_destination',
     text: `select id from export_destinations where tenant_id = $1 and id = $2 for key share`,
@@ -66,24 +66,24 @@ const conditionsOf = (
   conditions: string;
   values: unknown[];
   bind: (value: unknown) => string;
-  shape: string;
+  variant: string;
 } => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const tenant = `e.tenant_id = ${bind(filter.tenant_id)}`;
   const conditions = [tenant];
   let source = 'exports';
-  let shape = '';
+  let variant = '';
   if (filter.id_prefix !== null) {
     const [first, last] = ['0', 'f'].map((digit) => bind(filledId(filter.id_prefix ?? '', digit)));
-    shape = 'i';
-    // "offset 0" makes the planner read the range of ids from the primary key. Otherwise it may walk all exports of the
-    // tenant in the order of created_at, in search of a match.
+    variant = 'i';
+    // "offset 0" makes the planner read the range of ids from the primary key. Otherwise it may scan all exports of the
+    // tenant in the order of created_at until it finds a match.
     source = `(select * from exports e where ${tenant} and e.id >= ${first} and e.id <= ${last} offset 0)`;
   }
   const add = (name: string, value: unknown, condition: (place: string) => string): void => {
     if (value === null) return;
-    shape += name;
+    variant += name;
     conditions.push(condition(bind(value)));
   };
   add('s', filter.statuses, (place) => `e.status = any (${place}::text[])`);
@@ -92,31 +92,35 @@ const conditionsOf = (
   add('o', filter.source_export_id, (place) => `e.source_export_id = ${place}`);
   add('a', filter.created_after, (place) => `e.created_at > ${place}`);
   add('b', filter.created_before, (place) => `e.created_at < ${place}`);
-  return { source, conditions: conditions.join(' and '), values, bind, shape };
+  return { source, conditions: conditions.join(' and '), values, bind, variant };
 };
 
-/** The UUID that begins with the prefix and has this digit in all other places. */
+/** The UUID that starts with the prefix and has this digit in all other positions. */
 const filledId = (prefix: string, digit: string): string =>
   prefix + '00000000-0000-0000-0000-000000000000'.slice(prefix.length).replaceAll('0', digit);
 
 export type ExportStorage = ReturnType<typeof exportStorage>;
 
 export const exportStorage = (db: Database) => ({
-  /** With its partitions, or not at all. */
-  create: (made: NewExport, partitions: readonly Window[], activeMax: number): Promise<Refusal | undefined> =>
-    asTenant(db, made.tenant_id, async (tx) => {
-      const { tenant_id, session_id, destination_id } = made;
+  /** Creates the export with its partition runs, in one transaction. */
+  create: (
+    newExport: NewExport,
+    partitions: readonly Window[],
+    activeMax: number,
+  ): Promise<Refusal | undefined> =>
+    asTenant(db, newExport.tenant_id, async (tx) => {
+      const { tenant_id, session_id, destination_id } = newExport;
       await tx.query(statements.lock, [tenant_id]);
       if ((await tx.query(statements.destination, [tenant_id, destination_id])).length === 0)
         return 'no destination';
       const [room] = await tx.query<{ active: number }>(statements.room, [tenant_id, session_id, activeMax]);
       if (room === undefined) return 'no project';
       if (room.active >= activeMax) return 'too many';
-      await insertExport(tx, made, partitions);
+      await insertExport(tx, newExport, partitions);
       return undefined;
     }),
 
-  /** Whether there are a destination and a project to export with. */
+  /** Checks that the destination and the project exist. */
   check: (
     tenant_id: string,
     { destination_id, session_id }: Pick<NewExport, 'destination_id' | 'session_id'>,
@@ -137,23 +141,23 @@ export const exportStorage = (db: Database) => ({
       return row;
     }),
 
-  /** Newest first, with how many match in all. Without rows when `limit` is null and there are more than `unpagedMax`. */
+  /** Newest first, with the total number that match. Returns no rows when `limit` is null and more than `unpagedMax` match. */
   list: (
     filter: ExportFilter,
     page: { limit: number | null; offset: number },
     unpagedMax: number,
   ): Promise<{ rows: FoundExport[]; total: number }> =>
     asTenant(db, filter.tenant_id, async (tx) => {
-      const { source, conditions, values, bind, shape } = conditionsOf(filter);
+      const { source, conditions, values, bind, variant } = conditionsOf(filter);
       const counting = {
-        name: `exports_count_${shape}`,
+        name: `exports_count_${variant}`,
         text: `select count(*) as total from ${source} e where ${conditions}`,
       };
       const [counted] = await tx.query<{ total: number }>(counting, values);
       const total = counted?.total ?? 0;
       if (page.limit === null && total > unpagedMax) return { rows: [], total };
       const listing = {
-        name: `exports_list_${shape}`,
+        name: `exports_list_${variant}`,
         text: `select ${exportColumns}, ${sumColumns} from (
             select * from ${source} e where ${conditions} order by e.created_at desc, e.id desc
             limit ${bind(page.limit ?? unpagedMax)} offset ${bind(page.offset)}) e
@@ -162,14 +166,14 @@ export const exportStorage = (db: Database) => ({
       return { rows: await tx.query<FoundExport>(listing, values), total };
     }),
 
-  /** For good. The status before; undefined when there is no such export. */
+  /** Cancels an export. Returns its previous status; undefined when there is no such export. */
   cancel: (tenant_id: string, id: string): Promise<ExportStatus | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
       const [row] = await tx.query<{ status: ExportStatus | null }>(statements.cancel, [tenant_id, id]);
       return row?.status ?? undefined;
     }),
 
-  /** JSON text; null until it is complete. */
+  /** The manifest as JSON text; null until the export is complete. */
   manifest: (
     tenant_id: string,
     id: string,

@@ -1,19 +1,19 @@
-/** How much of the database one answer may hold. */
+/** Limits of what one response reads from the database. */
 export interface AnswerLimits {
-  /** Bytes of a page of a list: it ends before the row that would exceed them, but not before its first row. */
+  /** Bytes of a page of a list. The page ends before the row that would exceed them; it always has its first row. */
   pageBytes: number;
-  /** Bytes of a single thing, such as the state of a thread. */
+  /** Bytes of a single value, such as the state of a thread. */
   valueBytes: number;
-  /** Memory for what is large, held while it is read; what does not fit waits. */
+  /** Budget of memory for large reads, which wait until it has room for them. */
   memory?: { hold(bytes: number): Promise<() => void> };
 }
 
-/** Bytes that are read without holding memory. */
+/** Reads up to this many bytes do not use the memory budget. */
 export const freeBytes = 1_048_576;
-/** How often what is read is there at once: as it came, as text, and as the answer. */
+/** How many copies of a large value are in memory at once: as received, as text, and as the response. */
 const copies = 3;
 
-/** Reads something large while memory is held for it. */
+/** Calls `read` while memory for `bytes` is reserved. */
 export const whileHeld = async <T>(
   { memory }: AnswerLimits,
   bytes: number,
@@ -27,7 +27,7 @@ export const whileHeld = async <T>(
   }
 };
 
-/** For graphs: what they read is bounded by the limit that they ask for. */
+/** For reads by graphs, which are bounded by the limit that the graph passes. */
 export const noAnswerLimits: AnswerLimits = {
   pageBytes: Number.MAX_SAFE_INTEGER,
   valueBytes: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,5 @@
-// Pages that are bounded in bytes. The keys of a page are found first, then its rows are read one after the other until their
-// bytes exceed the bound: what is beyond it is neither read nor sent by the database.
+// Pages that are bounded in bytes. One statement finds the keys of a page first, then reads its rows one by one until their bytes
+// exceed the bound. The database neither reads nor sends the rows beyond it.
 import { type AnswerLimits, freeBytes, whileHeld } from './answer-limits.ts';
 import type { Database } from './database.ts';
 import { nameOf } from './sql.ts';
@@ -8,18 +8,18 @@ export interface BoundedPage<Row> {
   rows: Row[];
   /** More rows follow. */
   hasMore: boolean;
-  /** The page has fewer rows than asked for, since more would exceed its bytes. */
+  /** The page has fewer rows than requested, because more would exceed its bytes. */
   isCut: boolean;
 }
 
 export interface PageQuery {
-  /** Selects the keys of one row more than the page has, in the order of the page. */
+  /** Selects the keys of the page and of one more row, in the order of the page. */
   keys: { text: string; values: readonly unknown[] };
-  /** The same order, of keys `k`. */
+  /** The order of the page, as an expression over the keys `k`. */
   order: string;
-  /** What is read of a row: names to expressions of `r`. */
+  /** The columns to read: names to expressions over the row `r`. */
   columns: Readonly<Record<string, string>>;
-  /** Names of the columns that may be long: texts, or JSON as text. */
+  /** Names of the columns that may be long: text, or JSON as text. */
   long: readonly string[];
   /** The table with the alias `r`, and the condition that finds the row of key `k`. */
   from: string;
@@ -28,10 +28,10 @@ export interface PageQuery {
   answers: AnswerLimits;
 }
 
-/** Bytes that a row takes beside its long columns. */
+/** Bytes counted for each row in addition to its long columns. */
 const rowBytes = 512;
 
-/** Of texts the length is known without reading them. */
+/** PostgreSQL knows the length of a text without reading its value. */
 const sizeOf = (columns: readonly string[]): string =>
   [rowBytes, ...columns.map((column) => `coalesce(octet_length(c.${column}), 0)`)].join(' + ');
 
@@ -40,7 +40,7 @@ const pageStatement = ({ keys, order, columns, long, from, where }: PageQuery): 
   const bytes = `$${keys.values.length + 2}`;
   const names = Object.keys(columns);
   const list = Object.entries(columns).map(([name, expression]) => `${expression} as ${name}`);
-  // With a limit: joined as tables, they might all be read at once.
+  // The limit keeps the planner from joining all rows of the table before the bound applies.
   const row = `cross join lateral (select c.*, (${sizeOf(long)})::bigint as row_bytes
     from (select ${list.join(', ')} from ${from} where ${where} limit 1) c) v`;
   return `with recursive keys as materialized (
@@ -56,8 +56,8 @@ const pageStatement = ({ keys, order, columns, long, from, where }: PageQuery): 
 };
 
 /**
- * Reads the page; a large one is read again while memory is held for it. `name` is that of a prepared statement; without one it is made of
- * the text.
+ * Reads a page. A page that exceeds `freeBytes` is read again while memory is reserved for it. `name` is the name of the prepared
+ * statement; by default it is derived from the text.
  */
 export const readPage = async <Row extends object>(
   db: Database,

@@ -1,4 +1,4 @@
-// Columns of a batch as arrays of text in PostgreSQL's binary form: nothing is escaped on our side, nothing parsed on the other.
+// Columns of a batch as text[] parameters in PostgreSQL's binary format, so that neither side escapes or parses text.
 
 /** Text, or bytes that are valid UTF-8. */
 export type Cell = string | Uint8Array | null;

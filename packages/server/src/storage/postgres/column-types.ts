@@ -1,15 +1,15 @@
-// How column values come out of the driver: times as ISO text in UTC, dates as text, 64-bit integers as numbers.
+// How the driver converts column values: times to ISO text in UTC, dates to text, 64-bit integers to numbers.
 import pg from 'pg';
 
 const time = (text: string): string => new Date(text).toISOString();
 
 const integer = (text: string): number => {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);
   return value;
 };
 
-/** By the type's oid. The session's timezone is UTC, so a timestamp without one is in UTC as well. */
+/** By type oid. The session's time zone is UTC, so a timestamp without time zone is in UTC as well. */
 const parsers = new Map<number, (text: string) => unknown>([
   [20, integer], // int8
   [1082, (text) => text], // date

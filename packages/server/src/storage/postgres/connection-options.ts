@@ -1,25 +1,25 @@
-// What every connection is opened with, whoever named the database.
+// Options of every connection, from a URI or from the embedded server.
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
 import { parseDatabaseUri } from '../../config/settings/database-uri.ts';
 import { columnTypes } from './column-types.ts';
-import { clientOf, HostRoute } from './host-route.ts';
+import { clientOf, HostSelector } from './host-selector.ts';
 
 export interface DatabaseOptions {
-  /** With `connectionString`, what the URI says wins; TLS is as its sslmode and sslrootcert say. */
+  /** Settings in `connectionString` have priority. TLS follows its sslmode and sslrootcert. */
   connection: pg.PoolConfig;
   poolMax?: number;
   applicationName?: string;
 }
 
-/** How connections are made: where to, by which kind of client, and with what. */
-export interface Connecting {
-  route: HostRoute;
+/** Everything that is needed to open a connection: the hosts, the client class and its configuration. */
+export interface ConnectionSetup {
+  hosts: HostSelector;
   Client: typeof pg.Client;
   config: pg.PoolConfig;
 }
 
-/** What PostgreSQL itself gives up after, and a little later the driver. Milliseconds. */
+/** PostgreSQL ends a statement after this time; the driver does so five seconds later. */
 const statementMs = 30_000;
 const timeouts = {
   connectionTimeoutMillis: 10_000,
@@ -33,32 +33,34 @@ const timeouts = {
 } satisfies pg.PoolConfig;
 
 /**
- * Our own schema, so that a database may be shared with others; times as columnTypes reads them. JIT is off: the planner overestimates
- * queries over many partitions. A page out of order costs little more than the next one: that is what disks are today, and sums read an
- * index that has all they need only where the planner knows it.
+ * Session settings:
+ * - search_path: the tables are in a schema of their own, so other applications can share the database.
+ * - datestyle, timezone: as `columnTypes` parses times.
+ * - jit=off: the planner overestimates queries over many partitions, and JIT compilation would cost more than it saves.
+ * - random_page_cost=1.1: disks are SSDs today, and sums use an index-only scan only when random reads are cheap.
  */
 const session = '-c search_path=svc -c datestyle=ISO -c timezone=UTC -c jit=off -c random_page_cost=1.1';
 
-/** Of several hosts, one that takes writes is wanted unless the URI says otherwise: nothing works with another. */
-export const connectingTo = ({
+/** With several hosts, a writable one is required unless the URI says otherwise, since the server needs to write. */
+export const connectionSetup = ({
   connection,
   poolMax = 10,
   applicationName = 'svc',
-}: DatabaseOptions): Connecting => {
+}: DatabaseOptions): ConnectionSetup => {
   const { connectionString, options, ...rest } = connection;
   const base = { ...timeouts, application_name: applicationName, ...rest, max: poolMax, types: columnTypes };
   if (connectionString === undefined) {
-    const route = new HostRoute([], 'any');
+    const selector = new HostSelector([], 'any');
     const config = { ...base, options: options === undefined ? session : `${options} ${session}` };
-    return { route, Client: clientOf(route), config };
+    return { hosts: selector, Client: clientOf(selector), config };
   }
   const uri = parseDatabaseUri(connectionString, { options: session });
   if ('problem' in uri) throw new Problem('unavailable', `SVC_DATABASE_URI ${uri.problem}`);
   const { hosts, wanted = hosts.length > 1 ? 'read-write' : 'any', connectTimeoutMs } = uri;
-  const route = new HostRoute(
+  const selector = new HostSelector(
     hosts.map((host) => host.uri),
     wanted,
   );
   const timeout = connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs };
-  return { route, Client: clientOf(route), config: { ...base, ...timeout } };
+  return { hosts: selector, Client: clientOf(selector), config: { ...base, ...timeout } };
 };

@@ -49,7 +49,7 @@ describe('a plan of connections', () => {
 
   it('throws with a remedy when the node does not fit', () => {
     expect(() => planConnections(node(60, 4), { allowed: 97, others: 0 })).toThrow(
-      'This server needs 159 connections to PostgreSQL or more, and may have 97: raise max_connections by 62 ' +
+      'This server needs at least 159 connections to PostgreSQL, and only 97 are allowed: raise max_connections by 62 ' +
         '(or the limit of the role or the database), or lower SVC_EXECUTORS (60) or SVC_EXPORT_SLOTS (4)',
     );
   });
@@ -66,7 +66,7 @@ describe('a plan of connections', () => {
     expect(planConnections(node(1, 2), { allowed: 97, others: 95 })).toMatchObject({
       total: 12,
       warning:
-        'All servers on this database may need 110 connections, and it allows 97: raise max_connections by 13, ' +
+        'All servers on this database together may need 110 connections, and it allows 97: raise max_connections by 13, ' +
         'or lower SVC_EXECUTORS (1) or SVC_EXPORT_SLOTS (2) here or elsewhere',
     });
   });

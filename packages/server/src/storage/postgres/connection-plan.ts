@@ -1,45 +1,45 @@
-// How many connections each process of a node may have, so that all of them together stay within what the database allows.
+// Divides the allowed connections among the processes of a node, so that all of them together stay within the database's limits.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
 
-/** Processes of a node, and how many connections the settings let them have. */
+/** The processes of a node, and the settings that limit their connections. */
 export interface NodeProcesses {
-  /** Of the server process, and of each executor: at most. */
+  /** Maximum size of the pool of the server process, and of each executor. */
   poolMax: number;
   executors: number;
-  /** Exporters at once. */
+  /** Exporters that may run at the same time. */
   exporters: number;
 }
 
 export interface ConnectionPlan {
-  /** Pool of the server process. */
+  /** Pool size of the server process. */
   server: number;
-  /** Pool of an executor. */
+  /** Pool size of an executor. */
   executor: number;
-  /** Executors at once that have one run each. */
+  /** Executors with a single run that may exist at the same time. */
   solitary: number;
-  /** Exporters at once; fewer than asked for where the database allows no more. */
+  /** Exporters that may run at the same time; fewer than the setting when the database allows no more. */
   exporters: number;
-  /** Of the whole node, at most. */
+  /** Maximum for the whole node. */
   total: number;
-  /** What to do where the nodes together may need more than there are; undefined when they do not. */
+  /** Advice for the operator when all nodes together may exceed the limit; undefined otherwise. */
   warning: string | undefined;
 }
 
 export interface ConnectionLimits {
-  /** What the server, the role and the database allow together, reserved ones left out. */
+  /** The lowest limit of the PostgreSQL server, the role and the database, without reserved connections. */
   allowed: number;
-  /** What other nodes say that they may need. */
+  /** The maximum that other nodes have reported for themselves. */
   others: number;
 }
 
-/** Of an exporter: one to read rows, one to say what was written. */
+/** An exporter reads rows on one connection and records its progress on the other. */
 export const exporterConnections = 2;
-/** Of an executor with one run. */
+/** Pool size of an executor with a single run. */
 export const solitaryConnections = 2;
-/** For notifications. */
+/** Connections for LISTEN. */
 const listeners = 1;
-/** Left for commands and for people who connect to the database. */
+/** Kept free for `svc` commands and for operators. */
 const spare = 3;
 const least = { server: 3, executor: 2 };
 
@@ -55,13 +55,13 @@ const totalOf = (
   solitaryOf(node) * solitaryConnections +
   exporters * exporterConnections;
 
-/** What the node needs when nothing is in short supply. */
+/** The connections that the node needs for pools of the configured size. */
 export const wantedConnections = (node: NodeProcesses): number =>
   totalOf(node, { server: node.poolMax, executor: node.poolMax, exporters: node.exporters }) + spare;
 
 /**
- * When there are too few, pools get smaller first, then fewer exporters run at once. Throws `unavailable`, and says what to change, when the
- * node would not fit even if it were alone.
+ * When there are too few connections, pools shrink first; then fewer exporters run at the same time. Throws `unavailable` with advice
+ * when the node does not fit even alone.
  */
 export const planConnections = (node: NodeProcesses, limits: ConnectionLimits): ConnectionPlan => {
   const smallest = { ...least, exporters: Math.min(1, node.exporters) };
@@ -108,7 +108,7 @@ const settingsOf = ({ executors, exporters }: NodeProcesses): string =>
 const tooFew = (node: NodeProcesses, needed: number, allowed: number): Problem =>
   new Problem(
     'unavailable',
-    `This server needs ${needed} connections to PostgreSQL or more, and may have ${allowed}: raise max_connections by ` +
+    `This server needs at least ${needed} connections to PostgreSQL, and only ${allowed} are allowed: raise max_connections by ` +
       `${needed - allowed} (or the limit of the role or the database), or lower ${settingsOf(node)}`,
   );
 
@@ -119,7 +119,7 @@ const warningOf = (
 ): string | undefined =>
   needed + others <= allowed
     ? undefined
-    : `All servers on this database may need ${needed + others} connections, and it allows ${allowed}: raise max_connections by ` +
+    : `All servers on this database together may need ${needed + others} connections, and it allows ${allowed}: raise max_connections by ` +
       `${needed + others - allowed}, or lower ${settingsOf(node)} here or elsewhere`;
 
 const statement = {
@@ -133,7 +133,7 @@ const statement = {
       coalesce((select sum(w.connections) from workers w where w.seen_at > now() - $1 * interval '1 ms'), 0)::integer as others`,
 };
 
-/** `ttlMs`: how long ago a node that lives may have been heard of. */
+/** Nodes whose last report is older than `ttlMs` are not counted. */
 export const readConnectionLimits = async (db: Database, ttlMs: number): Promise<ConnectionLimits> => {
   const [row] = await db.query<ConnectionLimits>(statement, [ttlMs]);
   return row as ConnectionLimits;

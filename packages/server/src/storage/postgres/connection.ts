@@ -1,11 +1,11 @@
-// Where the database is: the one that DATABASE_URI names, or the embedded one.
+// Opens the database: the one that DATABASE_URI names, or the embedded server.
 import type { Secret } from '../../config/settings/secret.ts';
 import type { DatabaseOptions } from './database.ts';
 import { openEmbedded } from '../embedded/embedded.ts';
 
 export interface Connection extends AsyncDisposable {
   options: DatabaseOptions;
-  /** Why the embedded PostgreSQL is away; undefined while it runs, and for any other. */
+  /** Why the embedded server is down; undefined while it runs, and for a database of DATABASE_URI. */
   failure(): string | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface ConnectionSettings {
   readonly databaseUri: Secret | undefined;
 }
 
-/** `connections`: how many this node wants; an embedded PostgreSQL that is started now has room for several of its kind. */
+/** `connections`: how many this node needs. An embedded server that is started now allows several nodes of that size. */
 export const openConnection = async (
   { dataDir, databaseUri }: ConnectionSettings,
   { connections, signal }: { connections?: number; signal?: AbortSignal | undefined } = {},

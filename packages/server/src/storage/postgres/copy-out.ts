@@ -1,15 +1,15 @@
-// Rows as PostgreSQL's binary COPY sends them. The driver turns every value of a usual result into a JavaScript string;
-// who only passes values on, as an export does, is spared that: it gets the bytes of each row as they arrive.
+// Reads rows with PostgreSQL's binary COPY. For an ordinary result the driver turns every value into a JavaScript string. Exports
+// only pass values on, so they avoid that cost: they get the bytes of each row as it arrives.
 import type pg from 'pg';
 
-/** Where the values of a row are: `ends[i] - lengths[i]` to `ends[i]`. A length of -1 is null. */
+/** The values of a row: value `i` is the bytes from `ends[i] - lengths[i]` to `ends[i]`. A length of -1 is null. */
 export interface RowBytes {
   bytes: Buffer;
   ends: Int32Array;
   lengths: Int32Array;
 }
 
-/** The row is valid during the call only. What it throws ends the statement. */
+/** The row is valid only during the call. An error that the callback throws ends the statement. */
 export type OnRow = (row: RowBytes) => void;
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
@@ -19,7 +19,7 @@ const trailer = -1;
 /** A `copy … to stdout (format binary)`, for `client.query`. PostgreSQL sends one row in each message. */
 export class CopyOut implements pg.Submittable {
   readonly done: Promise<void>;
-  /** The driver's own limit on time calls it with an error. */
+  /** The driver calls it with an error when its `query_timeout` has passed. */
   callback: (error?: unknown) => void;
   readonly #text: string;
   readonly #onRow: OnRow;
@@ -49,7 +49,7 @@ export class CopyOut implements pg.Submittable {
       this.#take(chunk);
     } catch (error) {
       this.#failure = { error };
-      // The rest is not wanted, and there is no other way to say so in the middle of it.
+      // The protocol has no message that ends a COPY early, so the connection is closed.
       connection.stream.destroy();
     }
   }

@@ -1,42 +1,49 @@
-// A pool of connections to PostgreSQL. Every statement is prepared by name; a connection that timed out or broke
-// is destroyed, since what it does with its next query cannot be known.
+// Queries and transactions on a pool of connections. Statements are prepared by name. A connection that timed out or broke is
+// destroyed, because its state is unknown.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
-import { type Connecting, connectingTo, type DatabaseOptions } from './connection-options.ts';
+import { type ConnectionSetup, connectionSetup, type DatabaseOptions } from './connection-options.ts';
 import type { OnRow } from './copy-out.ts';
-import { type Borrowed, copyRows, Lender, type Outage, reconnectMs, runQuery } from './lender.ts';
+import {
+  type PooledConnection,
+  copyRows,
+  ConnectionPool,
+  type Outage,
+  reconnectMs,
+  runQuery,
+} from './connection-pool.ts';
 import { connectAny, openListener } from './listener.ts';
 import { checkSession, isPoolerRefusal, poolerRefusal } from './session-check.ts';
-import { meaningOf, originOf } from './sql-state.ts';
+import { policyOf, originalError } from './sql-state.ts';
 
 export type { DatabaseOptions } from './connection-options.ts';
 
 export interface Statement {
-  /** Under which it is prepared; empty for one that hardly comes again. */
+  /** Name of the prepared statement; empty for a statement that is rarely repeated. */
   name: string;
   text: string;
-  /** Changes nothing: asked again when the connection breaks. */
+  /** The statement only reads, so it is sent again when the connection breaks. */
   reads?: boolean;
-  /** For what must be known soon or not at all. */
+  /** Time limit, for results that are useless later. */
   timeoutMs?: number;
-  /** Called when a connection was had and the statement leaves; again when it is asked again. */
+  /** Called each time the statement is sent, after the wait for a connection. */
   onSend?: () => void;
 }
 
 export interface Database extends AsyncDisposable {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
-  /** The rows of `copy … to stdout (format binary)`, which takes no parameters, as they arrive. When aborted the connection is given up. */
+  /** Passes on the rows of `copy … to stdout (format binary)`, which takes no parameters, as they arrive. An abort closes the connection. */
   copyOut(text: string, onRow: OnRow, signal?: AbortSignal): Promise<void>;
-  /** Several statements without parameters, as a migration has them; may take as long as it needs. */
+  /** Executes several statements without parameters, such as a migration, without a time limit. */
   script(text: string): Promise<void>;
-  /** Runs in one transaction on one connection; tried again when the database found it to conflict with another. */
+  /** Runs `work` in one transaction on one connection. Repeated after a serialization failure or a deadlock. */
   transact<T>(work: (tx: Database) => Promise<T>): Promise<T>;
-  /** Connections of the pool, and who waits for one. */
+  /** Numbers of connections, and of callers that wait for one. */
   poolState(): { pool_total: number; pool_idle: number; pool_waiting: number };
-  /** While no connection can be made. */
+  /** Set while no connection can be opened. */
   outage(): Outage | undefined;
-  /** Notifications of a channel, on a connection of its own that comes back by itself. */
+  /** Listens on a channel, on a connection of its own that reconnects by itself. */
   listen(
     channel: string,
     onNotify: (payload: string) => void,
@@ -44,52 +51,53 @@ export interface Database extends AsyncDisposable {
   ): Promise<AsyncDisposable>;
 }
 
-/** The driver's own limit cannot be switched off, only be made long. */
+/** The driver's time limit cannot be switched off, so it is set to a day. */
 const scriptMs = 24 * 60 * 60 * 1_000;
-const conflictTries = 3;
-/** How long a statement that a read-only server refused is sent again: the next connection may lead to its successor. */
-const movedMs = { max: 2_000, pause: 100 };
+const conflictAttempts = 3;
+/** After a failover, how long a statement that a read-only server refused is repeated, until a connection reaches the new primary. */
+const failoverMs = { max: 2_000, pause: 100 };
 
-/** Connects once to see that it can be done. Throws `unavailable` with what to do about it. */
+/** Opens one connection to check that the database is usable. Throws `unavailable` with advice. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const connecting = connectingTo(options);
-  const lender = new Lender(connecting);
+  const setup = connectionSetup(options);
+  const pool = new ConnectionPool(setup);
   try {
-    await lender.lend(({ client }) => checkSession(client, () => connectAny(connecting)), false);
+    await pool.withConnection(({ client }) => checkSession(client, () => connectAny(setup)), false);
   } catch (error) {
-    await lender[Symbol.asyncDispose]();
+    await pool[Symbol.asyncDispose]();
     throw explain(error);
   }
-  return poolDatabase(lender, connecting);
+  return poolDatabase(pool, setup);
 };
 
 const explain = (error: unknown): Problem => {
-  const cause = originOf(error);
+  const cause = originalError(error);
   if (cause instanceof Problem) return cause;
   if (isPoolerRefusal(cause)) return poolerRefusal(cause);
   return new Problem('unavailable', `The database cannot be reached: ${(cause as Error).message}`, { cause });
 };
 
-const poolDatabase = (lender: Lender, connecting: Connecting): Database => ({
+const poolDatabase = (pool: ConnectionPool, setup: ConnectionSetup): Database => ({
   ...queries(<Row extends pg.QueryResultRow>(query: pg.QueryConfig, reads?: boolean, onSend?: () => void) =>
-    again(
+    withRetries(
       () =>
-        lender.lend((borrowed) => {
+        pool.withConnection((connection) => {
           onSend?.();
-          return runQuery<Row>(borrowed, query);
+          return runQuery<Row>(connection, query);
         }),
       reads,
     ),
   ),
-  transact: (work) => again(() => lender.lend((borrowed) => inTransaction(borrowed, work))),
-  copyOut: (text, onRow, signal) => lender.lend((borrowed) => copyRows(borrowed, text, onRow, signal)),
-  poolState: () => lender.state,
-  outage: () => lender.outage,
-  listen: (channel, onNotify, onReconnect) => openListener({ connecting, channel, onNotify, onReconnect }),
-  [Symbol.asyncDispose]: () => lender[Symbol.asyncDispose](),
+  transact: (work) => withRetries(() => pool.withConnection((connection) => inTransaction(connection, work))),
+  copyOut: (text, onRow, signal) =>
+    pool.withConnection((connection) => copyRows(connection, text, onRow, signal)),
+  poolState: () => pool.state,
+  outage: () => pool.outage,
+  listen: (channel, onNotify, onReconnect) => openListener({ setup, channel, onNotify, onReconnect }),
+  [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
 });
 
-/** `reads`: the query changes nothing, so it is sent again when its connection breaks. */
+/** `reads`: the query only reads, so it is sent again when its connection breaks. */
 type Execute = <Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
   reads?: boolean,
@@ -113,75 +121,75 @@ const queries = (execute: Execute): Pick<Database, 'query' | 'script'> => ({
 });
 
 /**
- * One statement or transaction, sent again where it is known not to have happened, or changes nothing: that depends on the
- * error.
+ * Executes a statement or transaction, and repeats it when the error shows that nothing happened, or when it only reads.
  */
-const again = async <T>(work: () => Promise<T>, reads = false): Promise<T> => {
+const withRetries = async <T>(work: () => Promise<T>, reads = false): Promise<T> => {
   const startMs = performance.now();
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await work();
     } catch (error) {
-      const pauseMs = pauseBefore(error, { tries, reads, afterMs: performance.now() - startMs });
+      const pauseMs = pauseBefore(error, { attempts, reads, afterMs: performance.now() - startMs });
       if (pauseMs === undefined) throw error;
       await sleep(pauseMs);
     }
   }
 };
 
-/** Undefined when it is not worth another try. */
+/** The pause before the next attempt; undefined when the statement must not be repeated. */
 const pauseBefore = (
   error: unknown,
-  { tries, reads, afterMs }: { tries: number; reads: boolean; afterMs: number },
+  { attempts, reads, afterMs }: { attempts: number; reads: boolean; afterMs: number },
 ): number | undefined => {
-  // What work threw of its own accord is no error of the database.
+  // An error that `work` itself threw is not an error of the database.
   const isOfDatabase = !(error instanceof Problem) || error.code === 'unavailable';
-  const origin = originOf(error);
+  const origin = originalError(error);
   if (!isOfDatabase || origin instanceof Problem) return undefined;
-  switch (meaningOf(origin).again) {
+  switch (policyOf(origin).retry) {
     case 'conflict':
-      return tries < conflictTries ? 5 * tries : undefined;
-    case 'moved':
-      return afterMs < movedMs.max ? movedMs.pause : undefined;
+      return attempts < conflictAttempts ? 5 * attempts : undefined;
+    case 'failover':
+      return afterMs < failoverMs.max ? failoverMs.pause : undefined;
     case 'reads':
-      return reads && afterMs < reconnectMs.max ? 5 * tries : undefined;
+      return reads && afterMs < reconnectMs.max ? 5 * attempts : undefined;
     case 'never':
       return undefined;
   }
 };
 
-const inTransaction = async <T>(borrowed: Borrowed, work: (tx: Database) => Promise<T>): Promise<T> => {
+const inTransaction = async <T>(
+  connection: PooledConnection,
+  work: (tx: Database) => Promise<T>,
+): Promise<T> => {
   let isOpen = true;
   const execute: Execute = (query, _reads, onSend) => {
-    if (!isOpen) throw new Error('The transaction of this handle has ended');
+    if (!isOpen) throw new Error('The transaction has ended');
     onSend?.();
-    return runQuery(borrowed, query);
+    return runQuery(connection, query);
   };
   const tx: Database = {
     ...queries(execute),
     transact: (inner) => inner(tx),
     copyOut(text, onRow, signal) {
-      if (!isOpen) throw new Error('The transaction of this handle has ended');
-      return copyRows(borrowed, text, onRow, signal);
+      if (!isOpen) throw new Error('The transaction has ended');
+      return copyRows(connection, text, onRow, signal);
     },
     poolState: () => ({ pool_total: 1, pool_idle: 0, pool_waiting: 0 }),
     outage: () => undefined,
     listen: () => Promise.reject(new Error('A transaction cannot listen')),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  await runQuery(borrowed, { text: 'begin' });
+  await runQuery(connection, { text: 'begin' });
   try {
     const result = await work(tx);
-    const { command } = await runQuery(borrowed, { text: 'commit' });
-    // PostgreSQL answers a commit after a failed statement with a rollback, and no error.
+    const { command } = await runQuery(connection, { text: 'commit' });
+    // After a failed statement PostgreSQL answers a commit with a rollback, without an error.
     if (command !== 'COMMIT')
-      throw new Error(
-        'Nothing was committed: a statement of the transaction failed, and its error was caught',
-      );
+      throw new Error('Nothing was committed: a statement failed, and the caller caught its error');
     return result;
   } catch (error) {
-    // The server rolls back what it cannot be asked to.
-    if (borrowed.isSound) await runQuery(borrowed, { text: 'rollback' }).catch(() => undefined);
+    // When the connection is broken, the server rolls back by itself.
+    if (connection.isUsable) await runQuery(connection, { text: 'rollback' }).catch(() => undefined);
     throw error;
   } finally {
     isOpen = false;

@@ -1,7 +1,7 @@
-// Texts that PostgreSQL cannot hold, as texts that it can: NUL and halves of surrogate pairs are written as U+10FFFF, which no
-// text has in earnest, and four hexadecimal digits. What is looked for is written in the same way, so it is found.
+// Stores texts that PostgreSQL cannot hold. NUL and unpaired surrogates are escaped as U+10FFFF, which real text does not contain,
+// followed by four hexadecimal digits. Search terms are escaped in the same way, so they match.
 
-/** In every text that is not as it was. */
+/** The escape character: in every stored text that differs from the original. */
 export const exactMark = '\u{10FFFF}';
 const unstorable = /[\0\u{10FFFF}]|\p{Surrogate}/u;
 const everyUnstorable = /[\0\u{10FFFF}]|\p{Surrogate}/gu;
@@ -24,7 +24,7 @@ export const fromExactText = (text: string): string =>
       )
     : text;
 
-/** A JSON value, with all its texts and keys. */
+/** Applies `change` to every string and key of a JSON value. */
 export const mapTexts = (value: unknown, change: (text: string) => string): unknown => {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -37,12 +37,12 @@ export const mapTexts = (value: unknown, change: (text: string) => string): unkn
 /** JSON text for a column of type jsonb. */
 export const toExactJson = (value: unknown): string => {
   const text = JSON.stringify(value);
-  // Only what JSON writes with an escape, or the mark itself, can be in need of one.
+  // Only characters that JSON writes as \u escapes, and the escape character itself, need escaping.
   if (!text.includes('\\u') && !text.includes(exactMark)) return text;
   return JSON.stringify(mapTexts(value, toExactText));
 };
 
 export const fromExactJson = (value: unknown): unknown => mapTexts(value, fromExactText);
 
-/** For a column of text that is only shown, such as a reason: NUL, which PostgreSQL refuses, becomes U+FFFD. */
+/** For a text column that is only displayed, such as a reason: NUL, which PostgreSQL rejects, becomes U+FFFD. */
 export const toShownText = (text: string): string => text.replaceAll('\0', '\u{FFFD}');

@@ -1,10 +1,10 @@
-// Whether the database takes what requests bring: it can be reached, it is writable, and its disk has room.
+// Checks that the database can serve requests: it is reachable, writable, and its disk has room.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from './database.ts';
-import type { Outage } from './lender.ts';
+import type { Outage } from './connection-pool.ts';
 
-/** A database that is well needs milliseconds. */
+/** A healthy database needs milliseconds. */
 const lookMs = 3_000;
 
 const statements = {
@@ -14,8 +14,8 @@ const statements = {
     timeoutMs: lookMs,
   },
   /**
-   * A megabyte, which does not fit the memory that it may use and so is written to a temporary file beside the data. A small
-   * write to a table would prove nothing: it may fit a page that is there.
+   * Generates a megabyte, which exceeds `work_mem` and is therefore written to a temporary file next to the data. A small write to a
+   * table would not prove that the disk has room: it may fit into an existing page.
    */
   probe: {
     name: 'health_probe',
@@ -28,20 +28,20 @@ const statements = {
 export type DatabaseHealth = ReturnType<typeof databaseHealth>;
 
 export const databaseHealth = (db: Database) => ({
-  /** Throws `unavailable` with what is wrong. */
+  /** Throws `unavailable` with the reason. */
   async check(): Promise<void> {
     const isDone = new AbortController();
     const look = db.transact(async (tx) => {
       await tx.query(statements.bounds, []);
       return tx.query<{ read_only: boolean }>(statements.probe, []);
     });
-    look.catch(() => undefined); // one that fails after its time is over has been reported
-    const late = async (): Promise<never> => {
+    look.catch(() => undefined); // it may fail after the time limit, which has been reported
+    const timeOut = async (): Promise<never> => {
       await sleep(lookMs, undefined, { signal: isDone.signal });
       throw noAnswer(db.outage());
     };
-    const timer = late();
-    timer.catch(() => undefined); // it was not needed
+    const timer = timeOut();
+    timer.catch(() => undefined); // rejects with an AbortError when it was not needed
     try {
       const [row] = await Promise.race([look, timer]);
       if (row?.read_only) throw new Problem('unavailable', 'The database is read-only at the moment');

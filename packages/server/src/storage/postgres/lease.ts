@@ -1,6 +1,6 @@
-/** The right to write for something in the background, until its time is over. */
+/** The right to write for a background task, until the lease ends. */
 export interface Lease {
   id: string;
-  /** Grows with every claim: what carries an older one is refused. */
+  /** Grows with every claim. Writes with an older token are rejected. */
   lease_token: number;
 }

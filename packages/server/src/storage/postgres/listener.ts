@@ -4,14 +4,14 @@
 //   connect ──LISTEN──▶ listening ──broken, or silent to a heartbeat──▶ away ──backoff──▶ connect
 import type pg from 'pg';
 import { Backoff, pause } from '../../backoff.ts';
-import type { Connecting } from './connection-options.ts';
+import type { ConnectionSetup } from './connection-options.ts';
 
 export interface ListenOptions {
-  connecting: Connecting;
+  setup: ConnectionSetup;
   channel: string;
   /** Must not throw. */
   onNotify: (payload: string) => void;
-  /** Notifications may have been missed. Must not throw. */
+  /** Called after a reconnect, since notifications may have been missed. Must not throw. */
   onReconnect?: (() => void) | undefined;
 }
 
@@ -19,41 +19,41 @@ const heartbeatMs = 15_000;
 const heartbeatTimeoutMs = 5_000;
 const backoffMs = { first: 50, max: 5_000 };
 
-/** Resolves once it listens; rejects when the first connection cannot be made. */
+/** Resolves when the connection listens; rejects when the first connection cannot be opened. */
 export const openListener = async (options: ListenOptions): Promise<AsyncDisposable> => {
   const stop = new AbortController();
   const first = await connect(options);
-  const keeping = keep(options, first, stop.signal);
+  const listening = stayConnected(options, first, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await keeping;
+      await listening;
     },
   };
 };
 
 interface Listening {
   client: pg.Client;
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is lost. */
   lost: Promise<void>;
 }
 
-/** A connection of its own, to the first host that can be reached and is of the wanted kind. */
-export const connectAny = async ({ Client, config, route }: Connecting): Promise<pg.Client> => {
-  for (let tries = 1; ; tries++) {
+/** Opens a connection outside of the pool, to the first reachable host of the required kind. */
+export const connectAny = async ({ Client, config, hosts }: ConnectionSetup): Promise<pg.Client> => {
+  for (let attempts = 1; ; attempts++) {
     const client = new Client(config);
     try {
       await client.connect();
       return client;
     } catch (error) {
       void client.end();
-      if (tries >= route.length) throw error;
+      if (attempts >= hosts.length) throw error;
     }
   }
 };
 
-const connect = async ({ connecting, channel, onNotify }: ListenOptions): Promise<Listening> => {
-  const client = await connectAny(connecting);
+const connect = async ({ setup, channel, onNotify }: ListenOptions): Promise<Listening> => {
+  const client = await connectAny(setup);
   const lost = new Promise<void>((resolve) => {
     client.on('error', () => resolve());
     client.on('end', () => resolve());
@@ -68,10 +68,10 @@ const connect = async ({ connecting, channel, onNotify }: ListenOptions): Promis
   }
 };
 
-const keep = async (options: ListenOptions, first: Listening, stop: AbortSignal): Promise<void> => {
+const stayConnected = async (options: ListenOptions, first: Listening, stop: AbortSignal): Promise<void> => {
   let listening = first;
   while (!stop.aborted) {
-    await untilLost(listening, options.connecting, stop);
+    await untilLost(listening, options.setup, stop);
     listening.client.removeAllListeners('notification');
     const ended = listening.client.end();
     if (stop.aborted) return ended;
@@ -82,30 +82,30 @@ const keep = async (options: ListenOptions, first: Listening, stop: AbortSignal)
   }
 };
 
-/** A peer that has silently gone answers no heartbeat. */
+/** Resolves when the connection is lost. A heartbeat query detects a peer that disappeared without closing the connection. */
 const untilLost = async (
   { client, lost }: Listening,
-  { route }: Connecting,
+  { hosts }: ConnectionSetup,
   stop: AbortSignal,
 ): Promise<void> => {
-  const gone = new AbortController();
-  void lost.then(() => gone.abort());
-  const over = AbortSignal.any([stop, gone.signal]);
+  const connectionLost = new AbortController();
+  void lost.then(() => connectionLost.abort());
+  const over = AbortSignal.any([stop, connectionLost.signal]);
   while (!over.aborted) {
-    const asked = new AbortController();
-    using _moved = route.onMoved(() => asked.abort());
-    await pause(heartbeatMs, AbortSignal.any([over, asked.signal]));
+    const failover = new AbortController();
+    using _listener = hosts.onFailover(() => failover.abort());
+    await pause(heartbeatMs, AbortSignal.any([over, failover.signal]));
     if (over.aborted) return;
     const beat: pg.QueryConfig & { query_timeout: number } = {
-      text: `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as moved`,
+      text: `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only`,
       query_timeout: heartbeatTimeoutMs,
     };
-    // Notifications are sent by the server that takes writes.
-    const isWell = await client.query<{ moved: boolean }>(beat).then(
-      ({ rows }) => rows[0]?.moved === false,
+    // Only the primary sends notifications.
+    const isHealthy = await client.query<{ is_read_only: boolean }>(beat).then(
+      ({ rows }) => rows[0]?.is_read_only === false,
       () => false,
     );
-    if (!isWell) return;
+    if (!isHealthy) return;
   }
 };
 
@@ -119,7 +119,7 @@ const reconnect = async (options: ListenOptions, stop: AbortSignal): Promise<Lis
       if (!stop.aborted) return listening;
       await listening.client.end();
     } catch {
-      // Still away: tried again until it is back or nobody listens any more.
+      // The database is still down; the loop retries until it is back or the listener is closed.
     }
   }
 };

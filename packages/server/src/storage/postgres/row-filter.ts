@@ -1,26 +1,26 @@
 import { type Sql, sql } from './sql.ts';
 
-/** Which rows a statement may see or touch, by their metadata. */
+/** Restricts a statement to the rows whose metadata passes. */
 export interface RowFilter {
-  /** For the operator `@@`, which an index on metadata serves; what it does not call true is not there. */
+  /** Operand of `@@`, which an index on metadata can serve. A row for which it is false or null is treated as absent. */
   readonly jsonpath: string;
-  /** True for every row: a search then needs no condition. */
+  /** True when every row passes: a search then omits the condition. */
   readonly isEverything: boolean;
 }
 
-/** For what the server does of its own accord, and where the caller's right was checked a moment ago. */
+/** For the server's own work, and for operations whose authorization was checked before. */
 export const everyRow: RowFilter = { jsonpath: 'strict 1 == 1', isEverything: true };
 
-/** SQL that says whether the run `r` may be seen: as its thread may be; without one its own metadata says it. */
+/** SQL condition for the run `r`: its thread must pass; for a stateless run, its own metadata. */
 export const runPasses = (parameter: string): string =>
   `case when r.temporary then r.metadata @@ ${parameter}::jsonpath
     else exists (select 1 from threads t where t.thread_id = r.thread_id and t.metadata @@ ${parameter}::jsonpath) end`;
 
-/** For searches of a table with a column `metadata`. */
+/** Condition for a search of a table with a `metadata` column. */
 export const passes = ({ isEverything, jsonpath }: RowFilter): Sql[] =>
   isEverything ? [] : [sql`metadata @@ ${jsonpath}::jsonpath`];
 
-/** What a search names must be in the metadata. */
+/** Condition that metadata contains what the search names. */
 export const containsMetadata = (metadata: object | undefined): Sql[] =>
   metadata === undefined || Object.keys(metadata).length === 0
     ? []

@@ -1,4 +1,4 @@
-// Pages of a table with a column of ids, sorted by a column that a request names.
+// Pages of a table, sorted by a column that the request names, then by id.
 import { readPage, type BoundedPage, type PageQuery } from './bounded-page.ts';
 import type { Database } from './database.ts';
 import { all, compile, raw, type Sql, sql } from './sql.ts';
@@ -18,14 +18,14 @@ interface SortedTable {
   conditions: readonly Sql[];
 }
 
-/** The ids of a page, with what they are sorted by. */
+/** Selects the ids of a page, and the sort column. */
 export const sortedIds = (
   { table, id, conditions }: SortedTable,
   { sort_by, sort_order, limit, offset }: SortedPage,
 ): Sql => sql`select ${raw([...new Set([id, sort_by])].join(', '))} from ${raw(table)} where ${all(conditions)}
   order by ${raw(`${sort_by} ${sort_order}, ${id} ${sort_order}`)} limit ${limit} offset ${offset}`;
 
-/** Reads the page up to its bytes. */
+/** Reads a page that is bounded in bytes. */
 export const readSortedPage = <Row extends object>(
   db: Database,
   table: SortedTable,

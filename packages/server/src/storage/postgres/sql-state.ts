@@ -1,60 +1,60 @@
-// What an error of PostgreSQL means. One table, by SQLSTATE or a prefix of it, decides what callers see, whether the
-// connection can be used again, and whether the statement is sent again.
+// How errors of PostgreSQL are handled. One table, by SQLSTATE or a prefix of it, defines what callers see, whether the connection is
+// used retry, and whether the statement is repeated.
 import { Problem } from '@svc/contract/problem';
 import pg from 'pg';
 
-export interface Meaning {
-  /** `bug`: the error passes as it is, and becomes an internal error. */
+export interface ErrorPolicy {
+  /** `bug`: the error is passed on unchanged, and becomes an internal error. */
   kind: 'conflict' | 'unavailable' | 'invalid' | 'bug';
-  /** `all dropped`: the server behind it is the wrong one, so every connection that is as old is dropped too. */
+  /** `all dropped`: the server is of the wrong kind, so every connection of the same age is dropped too. */
   connection: 'kept' | 'dropped' | 'all dropped';
   /**
-   * When the statement is sent again. `conflict`: nothing happened, a few times. `moved`: nothing happened, for a
-   * moment, on a new connection. `reads`: its outcome is unknown, so only when it changes nothing.
+   * When the statement is repeated. `conflict`: nothing happened; a few times. `failover`: nothing happened; for a short time, on new
+   * connections. `reads`: the outcome is unknown; only when the statement just reads.
    */
-  again: 'conflict' | 'moved' | 'reads' | 'never';
+  retry: 'conflict' | 'failover' | 'reads' | 'never';
   /** Shown to callers. */
   message: string;
 }
 
-const conflict: Meaning = { kind: 'conflict', connection: 'kept', again: 'conflict', message: '' };
-const bug: Meaning = { kind: 'bug', connection: 'kept', again: 'never', message: '' };
-const invalid: Meaning = {
+const conflict: ErrorPolicy = { kind: 'conflict', connection: 'kept', retry: 'conflict', message: '' };
+const bug: ErrorPolicy = { kind: 'bug', connection: 'kept', retry: 'never', message: '' };
+const invalid: ErrorPolicy = {
   kind: 'invalid',
   connection: 'kept',
-  again: 'never',
+  retry: 'never',
   message: 'The request holds a value that cannot be stored',
 };
-const broken: Meaning = {
+const broken: ErrorPolicy = {
   kind: 'unavailable',
   connection: 'dropped',
-  again: 'reads',
+  retry: 'reads',
   message: 'The database cannot be reached at the moment',
 };
-/** The server refused, and its state is not ours to change: the same statement works once somebody has. */
-const refused = (message: string): Meaning => ({
+/** PostgreSQL refused the statement because of its own state. The same statement works when an operator has fixed that. */
+const refused = (message: string): ErrorPolicy => ({
   kind: 'unavailable',
   connection: 'kept',
-  again: 'never',
+  retry: 'never',
   message,
 });
 const slow = refused('The database took too long');
-const moved = (message: string, connection: 'dropped' | 'all dropped'): Meaning => ({
+const failover = (message: string, connection: 'dropped' | 'all dropped'): ErrorPolicy => ({
   kind: 'unavailable',
   connection,
-  again: 'moved',
+  retry: 'failover',
   message,
 });
-const pooled = moved(
+const pooled = failover(
   'The database does not keep prepared statements: a pooler in transaction mode is in between',
   'dropped',
 );
 
-/** The longest prefix counts. https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const meanings: Readonly<Record<string, Meaning>> = {
+/** The longest matching prefix counts. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const policies: Readonly<Record<string, ErrorPolicy>> = {
   '08': broken,
   '22': invalid,
-  '25006': moved('The database is read-only at the moment', 'all dropped'),
+  '25006': failover('The database is read-only at the moment', 'all dropped'),
   '25P03': broken,
   '26000': pooled,
   '28': broken,
@@ -72,62 +72,62 @@ const meanings: Readonly<Record<string, Meaning>> = {
   '58': refused('The database cannot use its disk'),
 };
 
-/** A connection ends with these. The server may have translated the word; then the table has to do. */
+/** Severities that end the connection. A server with another locale translates the words; then only the table above applies. */
 const ending = new Set(['FATAL', 'PANIC']);
 
 /**
- * A newer release has changed what a statement returns, by a column or a function, after this connection prepared it.
- * PostgreSQL has no code of its own for that. The plan stays with the connection.
+ * A newer release has changed the result type of a statement, by a column or a function, after this connection prepared it.
+ * PostgreSQL has no error code for that. The outdated plan stays with the connection, so the connection is dropped.
  */
 const isStalePlan = ({ code, routine }: pg.DatabaseError): boolean =>
   code === '0A000' && routine === 'RevalidateCachedQuery';
 
-/** Of any error that a query or a connection ended with. */
-export const meaningOf = (error: unknown): Meaning => {
-  // A value that the driver cannot send, or that does not fit the type that it is read into: a mistake of ours.
+/** The policy for any error of a query or connection. */
+export const policyOf = (error: unknown): ErrorPolicy => {
+  // A value that the driver cannot encode, or that does not fit the type that it is read into, is a bug.
   if (error instanceof RangeError || error instanceof TypeError) return { ...bug, connection: 'dropped' };
-  if (!(error instanceof pg.DatabaseError)) return isTimeout(error) ? { ...broken, again: 'never' } : broken;
+  if (!(error instanceof pg.DatabaseError)) return isTimeout(error) ? { ...broken, retry: 'never' } : broken;
   if (isStalePlan(error)) return { ...conflict, connection: 'dropped' };
-  const meaning = find(error.code ?? '');
-  if (!ending.has(error.severity ?? '')) return meaning ?? bug;
-  const known = meaning?.kind === 'unavailable' ? meaning : broken;
+  const policy = findPolicy(error.code ?? '');
+  if (!ending.has(error.severity ?? '')) return policy ?? bug;
+  const known = policy?.kind === 'unavailable' ? policy : broken;
   return known.connection === 'kept' ? { ...known, connection: 'dropped' } : known;
 };
 
-const find = (code: string): Meaning | undefined => {
+const findPolicy = (code: string): ErrorPolicy | undefined => {
   for (let length = code.length; length >= 2; length--) {
-    const meaning = meanings[code.slice(0, length)];
-    if (meaning) return meaning;
+    const policy = policies[code.slice(0, length)];
+    if (policy) return policy;
   }
   return undefined;
 };
 
-/** The driver's errors have no codes. */
+/** The driver's own errors have no code. */
 const isTimeout = (error: unknown): boolean => /timeout/i.test((error as Error | undefined)?.message ?? '');
 
-/** What callers get in place of an error. A conflict and a bug pass as they are. */
+/** The Problem for an error. Conflicts and bugs are returned unchanged. */
 export const toProblem = (error: unknown): unknown => {
-  const { kind, message } = meaningOf(error);
+  const { kind, message } = policyOf(error);
   return kind === 'unavailable' || kind === 'invalid' ? new Problem(kind, message, { cause: error }) : error;
 };
 
-/** The error of the driver or the server that a Problem was made of; the error itself when it is none. */
-export const originOf = (error: unknown): unknown =>
+/** The original error of the driver or of PostgreSQL behind a Problem. */
+export const originalError = (error: unknown): unknown =>
   error instanceof Problem && error.cause !== undefined ? error.cause : error;
 
-/** The work failed because something that it needs, such as the database, is unavailable for now. */
+/** True when something that the work needs, such as the database, is unavailable for now. */
 export const isUnavailable = (error: unknown): error is Problem =>
   error instanceof Problem && error.code === 'unavailable';
 
-/** The database has refused the statement, which has not happened, for a reason that lasts: a full disk, for one. */
+/** True when PostgreSQL refused the statement for a lasting reason, such as a full disk. The statement has had no effect. */
 export const isRefused = (error: unknown): boolean => {
   if (!isUnavailable(error) || error.cause === undefined) return false;
-  const { again, connection } = meaningOf(error.cause);
-  return again === 'never' && connection === 'kept';
+  const { retry, connection } = policyOf(error.cause);
+  return retry === 'never' && connection === 'kept';
 };
 
-/** The database is not there, or refuses for now, whatever is asked. A statement that took too long is no such case. */
-export const isAway = (error: unknown): boolean => {
+/** True when the database is unreachable or refuses all statements. False for a single statement that timed out. */
+export const isOutage = (error: unknown): boolean => {
   if (!isUnavailable(error) || error.cause === undefined) return false;
-  return meaningOf(error.cause).message !== slow.message;
+  return policyOf(error.cause).message !== slow.message;
 };

@@ -1,14 +1,14 @@
-// SQL that is put together from parts at run time. Statements that do not change are written out, with a name of their own.
+// SQL that is composed at run time. Fixed statements are written out and have names of their own.
 //
 //   sql`status = ${status}`              a parameter
-//   sql`not ${condition}`                another part, with its parameters
-//   raw(column)                          text of our own: never anything that a request contains
+//   sql`not ${condition}`                a nested part, with its parameters
+//   raw(column)                          trusted text; never input from a request
 import { createHash } from 'node:crypto';
 import type { Database } from './database.ts';
 
 export class Sql {
   readonly strings: readonly string[];
-  /** Between the strings: parameters and parts. */
+  /** Parameters and nested parts, between the strings. */
   readonly values: readonly unknown[];
 
   constructor(strings: readonly string[], values: readonly unknown[]) {
@@ -21,13 +21,13 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]): Sql =>
 
 export const raw = (text: string): Sql => new Sql([text], []);
 
-/** True when every condition is true, so also without one. */
+/** The conjunction of the conditions; true when there are none. */
 export const all = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0
     ? raw('true')
     : new Sql(['', ...conditions.slice(1).map(() => ' and '), ''], conditions);
 
-/** The text with numbered parameters, and their values. */
+/** The statement's text with numbered parameters, and their values. */
 export const compile = (query: Sql): { text: string; values: unknown[] } => {
   const values: unknown[] = [];
   const textOf = ({ strings, values: parts }: Sql): string =>
@@ -38,11 +38,11 @@ export const compile = (query: Sql): { text: string; values: unknown[] } => {
   return { text: textOf(query), values };
 };
 
-/** A name to prepare a statement by, made of its text. */
+/** A name for a prepared statement, derived from its text. */
 export const nameOf = (text: string): string =>
   `p_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
 
-/** Reads the rows of a query that changes nothing. */
+/** Executes a query that only reads. */
 export const select = <Row>(db: Pick<Database, 'query'>, query: Sql): Promise<Row[]> => {
   const { text, values } = compile(query);
   return db.query<Row>({ name: nameOf(text), text, reads: true }, values);

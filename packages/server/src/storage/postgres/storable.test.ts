@@ -17,16 +17,16 @@ describe('a value for the store', () => {
     [
       'a NUL',
       { a: [{ b: 'x\u0000' }] },
-      'value.a.0.b holds NUL or a lone surrogate, which the store cannot keep',
+      'value.a.0.b contains NUL or an unpaired surrogate, which the store cannot keep',
     ],
-    ['a lone surrogate', { a: '\ud800' }, /^value\.a holds/],
-    ['a key with a NUL', { 'a\u0000': 1 }, 'value.a\u0000 holds'],
-    ['a bigint', { a: 1n }, 'value.a is a bigint, which JSON cannot hold'],
+    ['a lone surrogate', { a: '\ud800' }, /^value\.a contains/],
+    ['a key with a NUL', { 'a\u0000': 1 }, 'value.a\u0000 contains'],
+    ['a bigint', { a: 1n }, 'value.a is a bigint, which JSON cannot represent'],
     ['a function', { a: () => 1 }, /value\.a is a function/],
-    ['no number', { a: Number.NaN }, 'value.a is NaN, which JSON cannot hold'],
-    ['a map', { a: new Map() }, 'value.a is a Map, which JSON cannot hold'],
-    ['bytes', { a: new Uint8Array(1) }, 'value.a is a Uint8Array, which JSON cannot hold'],
-    ['a circle', circle, /nested deeper than 100, or in a circle$/],
+    ['no number', { a: Number.NaN }, 'value.a is NaN, which JSON cannot represent'],
+    ['a map', { a: new Map() }, 'value.a is a Map, which JSON cannot represent'],
+    ['bytes', { a: new Uint8Array(1) }, 'value.a is a Uint8Array, which JSON cannot represent'],
+    ['a circle', circle, /nested deeper than 100 levels, or contains itself$/],
   ])('with %s is rejected with its path', (_, value, message) => {
     expect(() => storableText(value)).toThrow(message);
   });
@@ -53,7 +53,7 @@ describe('a value for the store', () => {
     const most = 'x'.repeat(1_000_000 - '{"a":""}'.length);
     expect(storableText({ a: most })).toHaveLength(1_000_000);
     expect(() => storableText({ a: `${most.slice(1)}ü` })).toThrow(
-      'has 1000001 bytes of JSON; 1000000 is the limit',
+      'has 1000001 bytes of JSON; the limit is 1000000',
     );
   });
 });
@@ -61,16 +61,16 @@ describe('a value for the store', () => {
 describe('the key of an item', () => {
   const label = 'x'.repeat(128);
   it.each([
-    ['no label', [], 'k', 'namespace must have a label'],
-    ['an empty label', ['a', ''], 'k', 'namespace.1 must be a text that is not empty'],
+    ['no label', [], 'k', 'namespace must have at least one label'],
+    ['an empty label', ['a', ''], 'k', 'namespace.1 must be a non-empty string'],
     ['a dot', ['a.b'], 'k', 'namespace.0 must not contain a dot'],
-    ['a NUL', ['a\u0000'], 'k', /^namespace\.0 holds NUL/],
-    ['a label that is none', [1 as unknown as string], 'k', /^namespace\.0 must be a text/],
-    ['too long a label', ['ü'.repeat(65)], 'k', 'namespace.0 has 130 bytes; 128 is the limit'],
-    ['too many labels', Array<string>(33).fill('a'), 'k', 'namespace has 33 labels; 32 is the limit'],
+    ['a NUL', ['a\u0000'], 'k', /^namespace\.0 contains NUL/],
+    ['a label that is none', [1 as unknown as string], 'k', /^namespace\.0 must be a non-empty string/],
+    ['too long a label', ['ü'.repeat(65)], 'k', 'namespace.0 has 130 bytes; the limit is 128'],
+    ['too many labels', Array<string>(33).fill('a'), 'k', 'namespace has 33 labels; the limit is 32'],
     ['too much of them', Array<string>(13).fill(label), 'k', /^namespace has 1664 bytes in all its labels/],
-    ['an empty key', ['a'], '', 'key must be a text that is not empty'],
-    ['too long a key', ['a'], 'ü'.repeat(257), 'key has 514 bytes; 512 is the limit'],
+    ['an empty key', ['a'], '', 'key must be a non-empty string'],
+    ['too long a key', ['a'], 'ü'.repeat(257), 'key has 514 bytes; the limit is 512'],
   ])('with %s is rejected', (_, namespace, key, message) => {
     expect(() => assertStorableKey({ namespace, key })).toThrow(message);
   });

@@ -1,4 +1,5 @@
-// One workspace at a time: what is asked inside sees no row of another, whatever the statement forgets.
+// Transactions of one workspace. Row level security hides the rows of all other workspaces, even when a statement has no condition
+// on the workspace.
 import type { Database } from './database.ts';
 
 const enter = { name: 'tenant_enter', text: 'select enter_tenant($1)' };
@@ -7,7 +8,7 @@ const enterLimited = {
   text: `select enter_tenant($1), set_config('statement_timeout', $2, true)`,
 };
 
-/** Runs in a transaction that sees the rows of one workspace only. `statementMs`: the time limit of each statement. */
+/** Runs `work` in a transaction that sees the rows of one workspace only. `statementMs`: time limit of each statement. */
 export const asTenant = <T>(
   db: Database,
   tenant_id: string,

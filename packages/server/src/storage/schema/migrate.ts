@@ -1,14 +1,14 @@
-// Brings the schema up to date, one process at a time: numbered migrations, forward only, each in a transaction; then the
-// functions, which are replaced as a whole when they have changed.
+// Updates the schema, one process at a time: numbered migrations, forward only, each in its own transaction; then the functions, which
+// are replaced as a whole when they have changed.
 //
-// Nodes of two releases serve on one database during a rolling upgrade, so a migration only adds. What a later release
-// no longer needs is removed by a contract migration, which `svc migrate --contract` applies once every old node is gone.
-// A node serves as long as no contract migration excludes it; it ignores migrations that it does not know.
+// During a rolling upgrade, nodes of two releases use one database, so a migration only adds. A contract migration removes what a later
+// release no longer needs; `svc migrate --contract` applies it when all old nodes have stopped. A node works as long as no contract
+// migration excludes it; it ignores migrations that it does not know.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
 
-/** Advisory lock of migrating processes; the number only has to be the same everywhere. */
+/** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
 const lockKey = 7_301_955_201;
 
 interface Applied {
@@ -23,13 +23,13 @@ interface AppliedFunctions {
   checksum: string;
 }
 
-/** What a database lacks. */
+/** What a migration would apply. */
 export interface MigrationPlan {
-  /** Applied at the start of a server and by `svc migrate`. */
+  /** Migrations that the start of a server and `svc migrate` apply. */
   migrations: string[];
-  /** Whether the functions are replaced. */
+  /** True when the functions would be replaced. */
   functions: boolean;
-  /** Applied by `svc migrate --contract` only. */
+  /** Migrations that only `svc migrate --contract` applies. */
   contract: string[];
 }
 
@@ -56,7 +56,7 @@ const prepare = `
   );`;
 
 /**
- * Applies what is missing, and contract migrations too when `contract` is set. Returns the names of what was applied.
+ * Applies what is missing; contract migrations only when `contract` is set. Returns the names of what was applied.
  * Throws `conflict` when a contract migration excludes this release, or an applied migration was edited.
  */
 export const migrate = async (db: Database, { contract = false } = {}): Promise<{ applied: string[] }> => {
@@ -79,7 +79,7 @@ export const planMigration = async (db: Database): Promise<MigrationPlan> => {
   };
 };
 
-/** Throws `conflict` when this release, whose files these are, cannot work with the schema. */
+/** Throws `conflict` when the schema is too old for this release, or a contract migration excludes it. */
 export const checkSchema = async (db: Database, files: SchemaFiles): Promise<void> => {
   const { migrations, functions } = await findMissing(db, files);
   if (migrations.length === 0 && functions === undefined) return;
@@ -89,13 +89,13 @@ export const checkSchema = async (db: Database, files: SchemaFiles): Promise<voi
 const nextOf = ({ migrations, functions, contract }: Missing, withContract: boolean) =>
   migrations[0] ?? functions ?? (withContract ? contract[0] : undefined);
 
-/** In one transaction; looks again under the lock, since another process may have been faster. */
+/** Applies the next migration. Checks again under the lock, since another process may have applied it meanwhile. */
 const applyNext = async (
   tx: Database,
   files: SchemaFiles,
   contract: boolean,
 ): Promise<string | undefined> => {
-  // Waiting for the lock and building an index may take any time.
+  // No time limit, since waiting for the lock or building an index may take long.
   await tx.script('set local statement_timeout = 0; set local lock_timeout = 0');
   await tx.script(`select pg_advisory_xact_lock(${lockKey})`);
   await tx.script(prepare);
@@ -114,8 +114,8 @@ const applyNext = async (
 };
 
 /**
- * Drops the functions of the set and makes them anew: `create or replace` cannot change a result type, and leaves an
- * overload behind when parameters change. Triggers depend on trigger functions, whose types never change.
+ * Drops and creates all functions of the set. `create or replace` cannot change a result type, and leaves the old overload behind when
+ * parameters change. Trigger functions are only replaced: triggers depend on them, and their types never change.
  */
 const applyFunctions = async (
   tx: Database,
@@ -169,7 +169,7 @@ const findMissing = async (db: Database, { migrations: known, functions }: Schem
   };
 };
 
-/** Functions of a newer release stay; an edit without a new revision, as during development, is applied. */
+/** Functions of a newer release stay. A changed file with the same revision, as during development, is applied. */
 const isNewer = (own: FunctionSet, applied: AppliedFunctions | undefined): boolean =>
   applied === undefined ||
   own.revision > applied.revision ||
@@ -182,17 +182,20 @@ const checkApplied = (known: Migration[], applied: Applied[]): void => {
     if (serves_from > newest) {
       throw new Problem(
         'conflict',
-        `The schema has contract migration ${name}, which releases before migration ${serves_from} cannot serve with. Start a newer release`,
+        `Contract migration ${name} was applied to this database; it requires a release that has migration ${serves_from}. Start a newer release`,
       );
     }
     const migration = byVersion.get(version);
     if (migration && migration.checksum !== checksum && !migration.formerChecksums.includes(checksum)) {
-      throw new Problem('conflict', `Migration ${name} is not the one that was applied to this database`);
+      throw new Problem(
+        'conflict',
+        `Migration ${name} was changed after it had been applied to this database`,
+      );
     }
   }
 };
 
-/** No rows where the table or a column is still missing: the database has never been migrated by this release. */
+/** No rows when the table or a column is missing: this release has never migrated the database. */
 const readApplied = async <Row>(db: Database, statement: { name: string; text: string }): Promise<Row[]> => {
   const notThere: unknown[] = ['42P01', '42703'];
   try {

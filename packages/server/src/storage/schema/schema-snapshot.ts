@@ -1,4 +1,4 @@
-// The schema as text, so that every migration shows its effect in review.
+// The schema as text, so that a review shows the effect of every migration.
 import type { Database } from '../postgres/database.ts';
 
 interface Row {
@@ -27,7 +27,7 @@ const text = {
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'svc' order by 1`,
 };
 
-/** Tables, constraints, indexes with their options, and functions; the same text for the same schema. */
+/** Tables, constraints, indexes with their options, policies and functions, in a fixed order. */
 export const schemaSnapshot = async (db: Database): Promise<string> => {
   const parts: string[] = ['-- What the migrations make of an empty database. Written by: npm run generate'];
   for (const [title, query] of Object.entries(text)) {

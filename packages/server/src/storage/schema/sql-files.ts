@@ -1,4 +1,4 @@
-// The SQL files beside this module: numbered migrations, and functions that are replaced as a whole.
+// Reads the SQL files in this folder: numbered migrations, and functions that are replaced as a whole.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -9,25 +9,25 @@ export interface Migration {
   name: string;
   text: string;
   checksum: string;
-  /** Checksums of earlier texts of this file that a database may have applied, from its `-- formerly sha256:` lines. */
+  /** Checksums of earlier versions of this file that a database may have applied, from its `-- formerly sha256:` lines. */
   formerChecksums: string[];
   /**
-   * Set for a migration that removes something (`NNNN-name.contract.sql`): nodes that do not know this version cannot
-   * serve afterwards. From its `-- serves from: NNNN` line.
+   * Set for a contract migration (`NNNN-name.contract.sql`), which removes something: releases without this migration version cannot
+   * use the database afterwards. From its `-- serves from: NNNN` line.
    */
   servesFrom: number | undefined;
 }
 
-/** Every function of `functions/`, as one script. */
+/** All functions of `functions/` as one script. */
 export interface FunctionSet {
   names: string[];
   text: string;
   checksum: string;
-  /** Grows with every change of `text`, so that an older node does not bring older functions back. */
+  /** Grows with every change of `text`, so that an older node does not restore older functions. */
   revision: number;
 }
 
-/** What this release makes of a database. */
+/** The migrations and functions of this release. */
 export interface SchemaFiles {
   migrations: Migration[];
   functions: FunctionSet;
@@ -64,11 +64,11 @@ const readMigrations = async (): Promise<Migration[]> =>
 
 const servesFrom = (name: string, text: string): number => {
   const [, version] = /^-- serves from: (\d{4})$/m.exec(text) ?? [];
-  if (version === undefined) throw new Error(`${name}.sql lacks its line "-- serves from: NNNN"`);
+  if (version === undefined) throw new Error(`${name}.sql must contain a line "-- serves from: NNNN"`);
   return Number(version);
 };
 
-/** The functions as they are in the folder, without their revision. */
+/** The functions in the folder, without their revision. */
 export const readFunctionFiles = async (): Promise<Omit<FunctionSet, 'revision'>> => {
   const files = await sqlFilesOf('./functions/');
   const texts = await Promise.all(files.map((file) => readSql(`./functions/${file}`)));

@@ -1,36 +1,40 @@
-// Reads of trace runs that are bounded in bytes: PostgreSQL does not send the rows whose payloads would exceed the bound.
+// Reads of trace runs that are bounded in bytes: PostgreSQL does not send rows whose payloads would exceed the bound.
 import type { Database, Statement } from '../postgres/database.ts';
-import { payloadBytes, type RunColumn, runColumns, type TraceRow } from './trace-row.ts';
+import { payloadBytes, type PayloadColumn, traceRunColumns, type TraceRunRow } from './trace-row.ts';
 
-export interface RunPage {
-  rows: TraceRow[];
+export interface TraceRunPage {
+  rows: TraceRunRow[];
   /** Bytes of the payloads of these rows. */
   bytes: number;
   /** More rows follow, whose payloads would exceed the bound. */
   isCut: boolean;
 }
 
-export interface BoundedRuns {
-  /** A query that selects runs. */
+export interface BoundedTraceRuns {
+  /** A query that selects trace runs. */
   runs: string;
-  /** The order of the runs `r`. */
+  /** The order, as an expression over `r`. */
   order: string;
-  columns: ReadonlySet<RunColumn> | null;
-  /** The place of the parameter that bounds the bytes. */
+  columns: ReadonlySet<PayloadColumn> | null;
+  /** The placeholder of the parameter that bounds the bytes. */
   bytesMax: string;
 }
 
-/** Selects the first runs whose payloads have at most `bytesMax` bytes together, and always the first run. */
-export const boundedSql = ({ runs, order, columns, bytesMax }: BoundedRuns): string =>
-  `select ${runColumns(columns)}, r.page_bytes, r.page_found from (
+/** Selects the first trace runs whose payloads together have at most `bytesMax` bytes, and always the first one. */
+export const boundedSql = ({ runs, order, columns, bytesMax }: BoundedTraceRuns): string =>
+  `select ${traceRunColumns(columns)}, r.page_bytes, r.page_found from (
       select r.*, row_number() over w as page_n, sum(${payloadBytes(columns)}) over w as page_bytes, count(*) over () as page_found
       from (${runs}) r window w as (order by ${order})) r
     where r.page_n = 1 or r.page_bytes <= ${bytesMax} order by r.page_n`;
 
-type FoundRow = TraceRow & { page_bytes?: number; page_found?: number };
+type FoundRow = TraceRunRow & { page_bytes?: number; page_found?: number };
 
-/** Executes a statement with the text of `boundedSql`. */
-export const readRuns = async (tx: Database, statement: Statement, values: unknown[]): Promise<RunPage> => {
+/** Executes a statement that `boundedSql` has built. */
+export const readRuns = async (
+  tx: Database,
+  statement: Statement,
+  values: unknown[],
+): Promise<TraceRunPage> => {
   const rows = await tx.query<FoundRow>(statement, values);
   const bytes = rows.at(-1)?.page_bytes ?? 0;
   const isCut = rows.length < (rows[0]?.page_found ?? 0);

@@ -1,5 +1,6 @@
-// Feedback on runs. It may come before its run does.
+// Feedback on trace runs. It may arrive before its trace run.
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
@@ -21,7 +22,7 @@ export interface FeedbackRow {
 
 export type NewFeedback = Omit<FeedbackRow, 'created_at' | 'modified_at'> & { tenant_id: string };
 
-/** What is undefined stays as it is; null takes it away. */
+/** An undefined field stays as it is; null removes its value. */
 export interface FeedbackChange {
   /** A decimal. */
   score?: string | null | undefined;
@@ -41,32 +42,59 @@ const columns = `id, run_id, trace_id, session_id, key, score, value, correction
   created_at, modified_at`;
 
 const statements = {
-  put: {
+  put: namedStatement({
     name: 'feedback_put',
+    parameters: [
+      'tenant_id',
+      'id',
+      'run_id',
+      'trace_id',
+      'session_id',
+      'key',
+      'score',
+      'value',
+      'correction',
+      'comment',
+      'feedback_source',
+    ],
     text: `insert into feedback as f (tenant_id, id, run_id, trace_id, session_id, key, score, value, correction, comment, feedback_source)
-      select $1, $2, $3, coalesce($4, r.trace_id), coalesce($5, r.session_id), $6, $7, $8, $9, $10, $11
+      select :tenant_id, :id, :run_id, coalesce(:trace_id, r.trace_id), coalesce(:session_id, r.session_id), :key, :score, :value,
+        :correction, :comment, :feedback_source
       from (select 1) one
-      left join trace_run_days d on d.tenant_id = $1 and d.id = $3
-      left join tenant_runs r on r.tenant_id = $1 and r.id = $3 and r.day = d.day
+      left join trace_run_days d on d.tenant_id = :tenant_id and d.id = :run_id
+      left join tenant_runs r on r.tenant_id = :tenant_id and r.id = :run_id and r.day = d.day
       on conflict (tenant_id, id) do update set key = excluded.key, score = excluded.score, value = excluded.value,
         correction = excluded.correction, comment = excluded.comment, feedback_source = excluded.feedback_source,
         modified_at = now()
       where f.run_id = excluded.run_id
       returning ${columns}`,
-  },
+  }),
   find: {
     name: 'feedback_find',
     text: `select ${columns} from feedback where tenant_id = $1 and id = $2`,
     reads: true,
   },
-  // Each value has a flag before it: whether it is given.
-  change: {
+  // A flag per field tells whether the field is given.
+  change: namedStatement({
     name: 'feedback_change',
-    text: `update feedback set score = case when $3 then $4::numeric else score end,
-        value = case when $5 then $6::jsonb else value end, correction = case when $7 then $8::jsonb else correction end,
-        comment = case when $9 then $10 else comment end, modified_at = now()
-      where tenant_id = $1 and id = $2 returning ${columns}`,
-  },
+    parameters: [
+      'tenant_id',
+      'id',
+      'has_score',
+      'score',
+      'has_value',
+      'value',
+      'has_correction',
+      'correction',
+      'has_comment',
+      'comment',
+    ],
+    text: `update feedback set score = case when :has_score then :score::numeric else score end,
+        value = case when :has_value then :value::jsonb else value end,
+        correction = case when :has_correction then :correction::jsonb else correction end,
+        comment = case when :has_comment then :comment else comment end, modified_at = now()
+      where tenant_id = :tenant_id and id = :id returning ${columns}`,
+  }),
   delete: {
     name: 'feedback_delete',
     text: 'delete from feedback where tenant_id = $1 and id = $2 returning id',
@@ -100,26 +128,18 @@ const toFeedback = (row: FeedbackRow): FeedbackRow => ({
 export type FeedbackStorage = ReturnType<typeof feedbackStorage>;
 
 export const feedbackStorage = (db: Database) => ({
-  /** What has its id already is replaced; undefined when that is about another run. */
+  /** Inserts feedback or replaces the one with the same id; undefined when that one belongs to another trace run. */
   put: (one: NewFeedback): Promise<FeedbackRow | undefined> =>
     asTenant(db, one.tenant_id, async (tx) => {
-      const { tenant_id, id, run_id, trace_id, session_id, key, score, comment } = one;
-      const [value, correction, source] = [one.value, one.correction, one.feedback_source].map(jsonOf);
-      const text = comment === null ? null : toExactText(comment);
-      const values = [
-        tenant_id,
-        id,
-        run_id,
-        trace_id,
-        session_id,
-        toExactText(key),
-        score,
-        value,
-        correction,
-        text,
-        source,
-      ];
-      const [row] = await tx.query<FeedbackRow>(statements.put, values);
+      const values = statements.put.values({
+        ...one,
+        key: toExactText(one.key),
+        value: jsonOf(one.value),
+        correction: jsonOf(one.correction),
+        comment: one.comment === null ? null : toExactText(one.comment),
+        feedback_source: jsonOf(one.feedback_source),
+      });
+      const [row] = await tx.query<FeedbackRow>(statements.put.statement, values);
       return row && toFeedback(row);
     }),
 
@@ -129,26 +149,31 @@ export const feedbackStorage = (db: Database) => ({
       return row && toFeedback(row);
     }),
 
-  /** Undefined when there is none. */
+  /** Undefined when it does not exist. */
   change: (tenant_id: string, id: string, change: FeedbackChange): Promise<FeedbackRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
       const { score, value, correction, comment } = change;
-      const text = comment === undefined || comment === null ? null : toExactText(comment);
-      const given = [
-        [score !== undefined, score ?? null],
-        [value !== undefined, jsonOf(value)],
-        [correction !== undefined, jsonOf(correction)],
-        [comment !== undefined, text],
-      ].flat();
-      const [row] = await tx.query<FeedbackRow>(statements.change, [tenant_id, id, ...given]);
+      const values = statements.change.values({
+        tenant_id,
+        id,
+        has_score: score !== undefined,
+        score: score ?? null,
+        has_value: value !== undefined,
+        value: jsonOf(value),
+        has_correction: correction !== undefined,
+        correction: jsonOf(correction),
+        has_comment: comment !== undefined,
+        comment: comment === undefined || comment === null ? null : toExactText(comment),
+      });
+      const [row] = await tx.query<FeedbackRow>(statements.change.statement, values);
       return row && toFeedback(row);
     }),
 
-  /** Whether there was one. */
+  /** Returns whether it existed. */
   delete: (tenant_id: string, id: string): Promise<boolean> =>
     asTenant(db, tenant_id, async (tx) => (await tx.query(statements.delete, [tenant_id, id])).length > 0),
 
-  /** Newest first; null for any. */
+  /** Newest first. A null condition matches everything. */
   list: (
     tenant_id: string,
     of: { run_ids: string[] | null; keys: string[] | null; sources: string[] | null },
@@ -159,7 +184,7 @@ export const feedbackStorage = (db: Database) => ({
       return (await tx.query<FeedbackRow>(statements.list, values)).map(toFeedback);
     }),
 
-  /** How often, and with which mean score, by run and key. */
+  /** Count and mean score of the feedback, by trace run and key. */
   ofRuns: (tenant_id: string, run_ids: string[]): Promise<FeedbackStat[]> =>
     asTenant(db, tenant_id, async (tx) => {
       const rows = await tx.query<FeedbackStat>(statements.ofRuns, [tenant_id, run_ids]);

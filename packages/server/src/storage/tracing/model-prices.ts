@@ -1,6 +1,7 @@
-// What tokens of models cost: prices of a workspace, and those that came with the server.
+// Prices of models per token: those of a workspace, and the defaults of the server.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../postgres/database.ts';
+import { namedStatement } from '../postgres/named-statement.ts';
 import { toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
@@ -19,7 +20,7 @@ export interface ModelPriceRow {
   created_at: string;
 }
 
-/** What a price is looked up by. */
+/** The key of a price lookup. */
 export interface PricedModel {
   model: string;
   provider: string | null;
@@ -31,6 +32,19 @@ const columns = `id, tenant_id is null as is_default, name, match_pattern, provi
   trim_scale(completion_cost)::text as completion_cost, prompt_cost_details, completion_cost_details, created_at`;
 const visible = '(tenant_id = $1 or tenant_id is null)';
 const inOrder = 'order by tenant_id is null, start_time desc nulls last, created_at desc, id limit 1000';
+
+const parameters = [
+  'tenant_id',
+  'id',
+  'name',
+  'match_pattern',
+  'provider',
+  'start_time',
+  'prompt_cost',
+  'completion_cost',
+  'prompt_cost_details',
+  'completion_cost_details',
+] as const;
 
 const statements = {
   list: {
@@ -45,51 +59,50 @@ const statements = {
         where ${visible} and m.model ~ match_pattern and (model_prices.provider is null or model_prices.provider = m.provider)
         ${inOrder}) p`,
   },
-  create: {
+  create: namedStatement({
     name: 'model_prices_create',
+    parameters,
     text: `insert into model_prices (tenant_id, id, name, match_pattern, provider, start_time, prompt_cost, completion_cost,
         prompt_cost_details, completion_cost_details)
-      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
-      -- A pattern that is none fails here.
-      where ('' ~ $4) is not null returning ${columns}`,
-  },
-  replace: {
+      select :tenant_id, :id, :name, :match_pattern, :provider, :start_time, :prompt_cost, :completion_cost,
+        :prompt_cost_details, :completion_cost_details
+      -- Fails for an invalid pattern.
+      where ('' ~ :match_pattern) is not null returning ${columns}`,
+  }),
+  replace: namedStatement({
     name: 'model_prices_replace',
-    text: `update model_prices set name = $3, match_pattern = $4, provider = $5, start_time = $6, prompt_cost = $7,
-        completion_cost = $8, prompt_cost_details = $9, completion_cost_details = $10
-      where tenant_id = $1 and id = $2 and ('' ~ $4) is not null returning ${columns}`,
-  },
+    parameters,
+    text: `update model_prices set name = :name, match_pattern = :match_pattern, provider = :provider, start_time = :start_time,
+        prompt_cost = :prompt_cost, completion_cost = :completion_cost, prompt_cost_details = :prompt_cost_details,
+        completion_cost_details = :completion_cost_details
+      where tenant_id = :tenant_id and id = :id and ('' ~ :match_pattern) is not null returning ${columns}`,
+  }),
   delete: {
     name: 'model_prices_delete',
     text: 'delete from model_prices where tenant_id = $1 and id = $2 returning id',
   },
 };
 
-const valuesOf = (tenant_id: string, id: string, price: NewModelPrice): unknown[] => [
+const recordOf = (tenant_id: string, id: string, price: NewModelPrice) => ({
+  ...price,
   tenant_id,
   id,
-  price.name,
-  price.match_pattern,
-  price.provider,
-  price.start_time,
-  price.prompt_cost,
-  price.completion_cost,
-  JSON.stringify(price.prompt_cost_details),
-  JSON.stringify(price.completion_cost_details),
-];
+  prompt_cost_details: JSON.stringify(price.prompt_cost_details),
+  completion_cost_details: JSON.stringify(price.completion_cost_details),
+});
 
 export type ModelPriceStorage = ReturnType<typeof modelPriceStorage>;
 
 export const modelPriceStorage = (db: Database) => {
-  const ask = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
+  const query = <Row>(statement: { name: string; text: string }, tenant_id: string, values: unknown[]) =>
     asTenant(db, tenant_id, (tx) => tx.query<Row>(statement, values));
   return {
-    /** Those of the workspace first, then the newest. */
-    list: (tenant_id: string): Promise<ModelPriceRow[]> => ask(statements.list, tenant_id, [tenant_id]),
+    /** Prices of the workspace first, then defaults; newest first in each group. */
+    list: (tenant_id: string): Promise<ModelPriceRow[]> => query(statements.list, tenant_id, [tenant_id]),
 
-    /** Those of each model, in the order of the models; each list in the same order as above. The caller bounds how many. */
+    /** The prices that match each model, one list per model, each in the order of `list`. The caller bounds the number of models. */
     async ofModels(tenant_id: string, models: readonly PricedModel[]): Promise<ModelPriceRow[][]> {
-      const rows = await ask<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
+      const rows = await query<ModelPriceRow & { at: number }>(statements.ofModels, tenant_id, [
         tenant_id,
         models.map(({ model }) => model),
         models.map(({ provider }) => (provider === null ? null : toExactText(provider))),
@@ -100,16 +113,18 @@ export const modelPriceStorage = (db: Database) => {
     },
 
     async create(tenant_id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
-      const values = valuesOf(tenant_id, randomUUID(), price);
-      return (await ask<ModelPriceRow>(statements.create, tenant_id, values))[0];
+      const { statement, values } = statements.create;
+      const record = recordOf(tenant_id, randomUUID(), price);
+      return (await query<ModelPriceRow>(statement, tenant_id, values(record)))[0];
     },
 
     async replace(tenant_id: string, id: string, price: NewModelPrice): Promise<ModelPriceRow | undefined> {
-      return (await ask<ModelPriceRow>(statements.replace, tenant_id, valuesOf(tenant_id, id, price)))[0];
+      const { statement, values } = statements.replace;
+      return (await query<ModelPriceRow>(statement, tenant_id, values(recordOf(tenant_id, id, price))))[0];
     },
 
-    /** Whether there was one. */
+    /** Returns whether it existed. */
     delete: async (tenant_id: string, id: string): Promise<boolean> =>
-      (await ask(statements.delete, tenant_id, [tenant_id, id])).length > 0,
+      (await query(statements.delete, tenant_id, [tenant_id, id])).length > 0,
   };
 };

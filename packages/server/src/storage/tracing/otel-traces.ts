@@ -1,8 +1,8 @@
-// Which traces of OpenTelemetry runs came from.
+// Finds the OpenTelemetry trace ids of trace runs that were ingested over OTLP.
 import type { Database } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
-/** Metadata key of the id that OpenTelemetry gave the trace. */
+/** Metadata key of the OpenTelemetry trace id. */
 export const otelTraceKey = 'otel.trace_id';
 
 const idsMax = 10_000;
@@ -16,14 +16,14 @@ const find = {
     where r.metadata ? '${otelTraceKey}'`,
 };
 
-/** Its plan is kept while the tables grow from nothing: it must be right for large ones from the start. */
+/** The plan is cached while the tables grow, so sequential scans are turned off from the start. */
 const byIndex = {
   name: 'traces_otel_by_index',
   text: `select set_config('enable_seqscan', 'off', true)`,
 };
 
 export const otelTraces = (db: Database) => ({
-  /** By the ids of runs; those that are not there, or came otherwise, are left out. */
+  /** OpenTelemetry trace ids by trace run id. Trace runs that do not exist or have none are left out. */
   async otelTracesOf(tenant_id: string, run_ids: string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     for (let at = 0; at < run_ids.length; at += idsMax) {

@@ -1,9 +1,9 @@
-// Pending trace runs of the server's own runs. Only executors write here, so what is found here was not sent by a client.
+// Pending trace runs of this server's own runs. Only executors write here, so an entry cannot come from a client.
 import type { Database } from '../postgres/database.ts';
 
 export interface OwnTraceRunKey {
   id: string;
-  /** The run of the deployment. */
+  /** The run that is traced. */
   run_id: string;
 }
 
@@ -21,7 +21,7 @@ const statements = {
 };
 
 export const ownTraceStorage = (db: Database) => ({
-  /** Records trace runs, each once, that are about to be stored as pending. */
+  /** Records distinct trace runs that are about to be stored as pending. */
   async addPending(tenant_id: string, runs: readonly OwnTraceRunKey[]): Promise<void> {
     await db.query(statements.add, [tenant_id, runs.map(({ id }) => id), runs.map(({ run_id }) => run_id)]);
   },

@@ -1,4 +1,4 @@
-// Projects: where the runs of a workspace go. Their names are found by a hash: an index holds no long text.
+// Projects: groups of trace runs in a workspace. The index is on a hash of the name, because a name may be too long for an index.
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
@@ -48,43 +48,46 @@ const statements = {
   find: { name: 'projects_find', text: `select ${columns} from projects where tenant_id = $1 and id = $2` },
 };
 
-/** Takes back that a project was made: its runs would be swept with those of the one that had its id. */
-class IdStillSwept extends Error {}
+/** Rolls back the creation: the trace runs of a deleted project with the same id are still being removed. */
+class IdStillInUse extends Error {}
 
-const ensureTries = 10;
+const ensureAttempts = 10;
 
 const toProject = (row: ProjectRow): ProjectRow => ({ ...row, name: fromExactText(row.name) });
 
 export type ProjectStorage = ReturnType<typeof projectStorage>;
 
 export const projectStorage = (db: Database) => ({
-  /** The ids of projects by their names; those that are missing are made. */
+  /** The ids of projects by name; missing projects are created. */
   ensure: (tenant_id: string, names: string[]): Promise<Map<string, string>> =>
     asTenant(db, tenant_id, async (tx) => {
       const exact = names.map(toExactText);
-      // Again when one that was there is deleted before it is read.
-      for (let tries = 1; tries <= ensureTries; tries++) {
+      // Repeated when a project is deleted between the two statements.
+      for (let attempt = 1; attempt <= ensureAttempts; attempt++) {
         await tx.query(statements.ensure, [tenant_id, exact.map(() => randomUUID()), exact]);
         const rows = await tx.query<ProjectRow>(statements.named, [tenant_id, exact]);
         if (rows.length >= exact.length) return new Map(rows.map((row) => [fromExactText(row.name), row.id]));
       }
-      throw new Problem('unavailable', 'The projects are deleted as fast as they can be made');
+      throw new Problem(
+        'unavailable',
+        'Projects are being deleted while trace runs are added to them; try again',
+      );
     }),
 
-  /** Undefined when its name is taken, or its id, also by one whose runs are still swept. */
+  /** Undefined when the name or the id is taken, also by a deleted project whose trace runs are still being removed. */
   async create(project: Omit<ProjectRow, 'start_time'>): Promise<ProjectRow | undefined> {
     const { tenant_id, id, name, description, extra } = project;
     try {
       return await asTenant(db, tenant_id, async (tx) => {
         const values = [tenant_id, id, toExactText(name), description, extra];
         const [row] = await tx.query<ProjectRow>(statements.create, values);
-        // The insert may have waited for a deletion that it had not seen when it began.
+        // The insert may have waited for a deletion that its snapshot did not contain.
         if (row && (await tx.query(statements.deletion, [tenant_id, id])).length > 0)
-          throw new IdStillSwept();
+          throw new IdStillInUse();
         return row && toProject(row);
       });
     } catch (error) {
-      if (error instanceof IdStillSwept) return undefined;
+      if (error instanceof IdStillInUse) return undefined;
       throw error;
     }
   },
@@ -95,13 +98,13 @@ export const projectStorage = (db: Database) => ({
       return row && toProject(row);
     }),
 
-  /** Whether it was there. Its runs are left to be swept. */
+  /** Returns whether it existed. `sweep` removes its trace runs. */
   async delete(tenant_id: string, id: string): Promise<boolean> {
     const values = [tenant_id, id];
     return (await db.query<{ was_there: boolean }>(statements.delete, values))[0]?.was_there === true;
   },
 
-  /** Deletes at most so many runs of projects that were deleted, in this workspace or, when it is null, in any. How many. */
+  /** Deletes at most `limit` trace runs of deleted projects, in this workspace or (null) in any. Returns how many. */
   async sweep(tenant_id: string | null, limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.sweep, [tenant_id, limit]))[0]?.count ?? 0;
   },

@@ -1,5 +1,5 @@
-// The fields of a trace run that several writes may set, in the order of ingest_runs(). Each has a bit in `patched`, which
-// says that a patch has set it. trace_merge() and ingest_runs() use the same bits.
+// The fields of a trace run that several trace writes may set, in the order of ingest_runs(). Each has a bit in `patched`, which is set
+// when a PATCH has set the field. trace_merge() and ingest_runs() use the same bits.
 
 export const traceFields = {
   session_id: 1,
@@ -17,7 +17,7 @@ export const traceFields = {
   extra: 1 << 13,
   tags: 1 << 14,
   reference_example_id: 1 << 15,
-  // 1 << 16 is the one bit that the previous release has for tokens and costs.
+  // 1 << 16 is the single bit that the previous release uses for tokens and costs.
   prompt_tokens: 1 << 19,
   completion_tokens: 1 << 20,
   total_tokens: 1 << 21,
@@ -31,9 +31,9 @@ export const traceFields = {
 
 export const startTimeBit = 1 << 6;
 export const metadataBit = 1 << 26;
-/** Not a field: the start was sent, and not only implied by the path. */
+/** Not a field: the start time was sent, and not derived from the dotted order. */
 export const sentStartBit = 1 << 27;
-/** Not a field: the server computed the costs. */
+/** Not a field: the costs were computed by the server. */
 export const pricedBit = 1 << 28;
 
 export type TraceField = keyof typeof traceFields;

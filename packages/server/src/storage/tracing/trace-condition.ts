@@ -1,5 +1,5 @@
-// What can be asked of a run. Each part holds or does not, also where the run says nothing: of nothing, only `empty` holds.
-// One reading of it is SQL (trace-conditions.ts), another works in memory (tracing/filter/evaluate.ts).
+// Conditions on trace runs. A condition is true or false, also for a missing value: then only `empty` is true. They are evaluated in SQL
+// (trace-conditions.ts) and in memory (tracing/filter/evaluate.ts).
 
 export type IdField = 'id' | 'trace_id' | 'parent_run_id' | 'reference_example_id';
 export type TextField = IdField | 'name' | 'run_type' | 'status' | 'error' | 'thread_id' | 'model';
@@ -18,12 +18,12 @@ export type Order = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
 export type TextTest =
   | { op: 'in'; values: string[] }
-  /** `%` is any text and `_` any character; nothing is escaped. */
+  /** `%` matches any text and `_` any character; there is no escape character. */
   | { op: 'like'; pattern: string }
-  /** Anywhere in it, whatever the case of A to Z. */
+  /** Substring search; the case of A to Z is ignored. */
   | { op: 'search'; text: string };
 
-/** Of a value in JSON. Texts and numbers are equal when they are written alike. */
+/** A test of a JSON value. A string equals a number that is written in the same way. */
 export type ValueTest =
   | { op: 'in'; values: string[] }
   | { op: 'not in'; values: string[] }
@@ -37,9 +37,9 @@ export interface NumberTest {
   number: string;
 }
 
-export type RunCondition =
-  | { is: 'all' | 'any'; of: RunCondition[] }
-  | { is: 'not'; of: RunCondition }
+export type TraceRunCondition =
+  | { is: 'all' | 'any'; of: TraceRunCondition[] }
+  | { is: 'not'; of: TraceRunCondition }
   | { is: 'root' }
   | { is: 'empty'; field: TextField | PayloadField | NumberField | TimeField }
   | { is: 'text'; field: TextField; test: TextTest }
@@ -49,9 +49,9 @@ export type RunCondition =
   /** ISO 8601 with microseconds. */
   | { is: 'time'; field: TimeField; op: Order; time: string }
   | { is: 'tag'; tag: string }
-  /** All of it is in the metadata, in the sense of jsonb. */
+  /** Containment in the metadata, as jsonb `@>` defines it. */
   | { is: 'metadata'; has: Record<string, unknown> }
-  /** One entry, of one of these keys (any, when null), passes every test. */
+  /** One entry with one of these keys (null: any key) passes all tests. */
   | { is: 'entry'; of: 'metadata' | PayloadField; keys: string[] | null; tests: ValueTest[] }
-  /** One feedback passes every test. */
+  /** One feedback passes all tests. */
   | { is: 'feedback'; keys: string[] | null; scores: NumberTest[]; values: ValueTest[] };

@@ -1,16 +1,16 @@
-// Conditions on runs as SQL. Every value is bound, every name is from a list of ours.
+// Conditions on trace runs as SQL. Every value is a parameter, and every name is from a fixed list.
 import { toExactJson, toExactText } from '../postgres/exact-text.ts';
 import type {
   NumberField,
   NumberTest,
   Order,
-  RunCondition,
+  TraceRunCondition,
   TextField,
   TextTest,
   ValueTest,
 } from './trace-condition.ts';
 
-/** Takes a value, returns its place in the statement. */
+/** Adds a parameter; returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
 const operators: Readonly<Record<Order, string>> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
@@ -22,8 +22,8 @@ const ids: readonly string[] = [
   'reference_example_id',
 ] satisfies TextField[];
 
-/** What holds is true; what does not is false or null. `r` is the alias of the run. */
-export const conditionSql = (condition: RunCondition, bind: Bind, r: string): string => {
+/** SQL that is true when the condition holds, else false or null. `r` is the alias of the trace run. */
+export const conditionSql = (condition: TraceRunCondition, bind: Bind, r: string): string => {
   switch (condition.is) {
     case 'all':
       return joined(condition.of, ' and ', 'true', bind, r);
@@ -62,7 +62,7 @@ export const conditionSql = (condition: RunCondition, bind: Bind, r: string): st
   }
 };
 
-const joined = (of: RunCondition[], word: string, empty: string, bind: Bind, r: string): string =>
+const joined = (of: TraceRunCondition[], word: string, empty: string, bind: Bind, r: string): string =>
   of.length === 0 ? empty : `(${of.map((inner) => conditionSql(inner, bind, r)).join(word)})`;
 
 const latency = (r: string): string => `extract(epoch from ${r}.end_time - ${r}.start_time)`;
@@ -84,7 +84,7 @@ const textSql = (field: TextField, test: TextTest, bind: Bind, r: string): strin
     case 'in': {
       const type = ids.includes(field) ? 'uuid' : 'text';
       const [first] = test.values;
-      // The plain form, which any index is for.
+      // A plain equality, which every index supports.
       if (test.values.length === 1 && first !== undefined)
         return `${what} = ${bind(toExactText(first))}::${type}`;
       return `${what} = any (${bind(test.values.map(toExactText))}::${type}[])`;
@@ -96,15 +96,15 @@ const textSql = (field: TextField, test: TextTest, bind: Bind, r: string): strin
   }
 };
 
-/** Payloads are the JSON that was sent: a text is looked for as JSON writes it. */
+/** Payloads are stored as the JSON that was sent, so the search text is escaped as in JSON. */
 const payloadSql = (what: string, test: TextTest, bind: Bind): string =>
   test.op === 'search' ? searchSql(what, JSON.stringify(test.text).slice(1, -1), bind) : 'false';
 
-/** Beyond these it is cheaper to look at each entry than to ask the index for each combination. */
+/** With more combinations, a scan of the entries is cheaper than index lookups. */
 const containmentsMax = 20;
 
 const entrySql = (
-  { of, keys, tests }: Extract<RunCondition, { is: 'entry' }>,
+  { of, keys, tests }: Extract<TraceRunCondition, { is: 'entry' }>,
   bind: Bind,
   r: string,
 ): string => {
@@ -126,7 +126,7 @@ const entrySql = (
   return `exists (select from jsonb_each(${entries}) e where ${conditions.length === 0 ? 'true' : conditions.join(' and ')})`;
 };
 
-/** The JSON texts of values that are written so. */
+/** The JSON texts of the values (string, number, boolean) that are written like this. */
 const jsonOf = (text: string): string[] => [
   toExactJson(text),
   ...(/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? [text.replace(/^(-?)0+(?=\d)/, '$1')] : []),

@@ -1,17 +1,17 @@
-// Sums of whole hours of a project, which are written down: all runs of many days, without reading them.
+// Stored sums of trace runs, per project and hour, so that sums over many days need not read all trace runs.
 import type { Database } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import type { RunScope } from './trace-scope.ts';
-import type { RunSums } from './run-sums.ts';
+import type { TraceRunScope } from './trace-scope.ts';
+import type { TraceRunSums } from './trace-run-sums.ts';
 
-/** Values on the scale of trace_step(), in its order. */
+/** A histogram: counts of values on the scale of trace_step(), in ascending order. */
 interface Steps {
   steps: number[];
   counts: number[];
 }
 
 type HourSums = Omit<
-  RunSums,
+  TraceRunSums,
   'run_count' | 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'
 > & {
   run_count: number;
@@ -31,8 +31,8 @@ const stepsOf = (what: string): string => `(
   from (select step, sum(runs) as runs from parts cross join lateral unnest(${what}_steps, ${what}_runs) u (step, runs) group by step) s)`;
 
 /**
- * Hours that are written down and have not changed; and counted now: those that have, the parts of hours at the ends, and what
- * started at odd times. What has neither been written down nor changed has no runs.
+ * Adds up stored hours that have not changed since; and counts now: changed hours, partial hours at both ends, and trace runs in the
+ * partition of out-of-range starts. An hour that is neither stored nor changed has no trace runs.
  */
 const statements = {
   sum: {
@@ -69,21 +69,21 @@ const statements = {
   },
 };
 
-/** Whether nothing is asked but projects and times. */
-export const isByHour = (scope: RunScope): scope is RunScope & { session_ids: string[] } => {
+/** True when the scope has only conditions on projects and times. */
+export const isByHour = (scope: TraceRunScope): scope is TraceRunScope & { session_ids: string[] } => {
   const { session_ids, trace_id, is_root, filter, trace_filter, tree_filter } = scope;
   const more = [trace_id, is_root, filter, trace_filter, tree_filter];
   return session_ids !== null && more.every((asked) => asked === null);
 };
 
-/** Percentiles are within 1 %. */
+/** Percentiles have an error of at most 1 %. */
 export const sumHours = async (
   db: Database,
-  { tenant_id, session_ids, since, until }: RunScope & { session_ids: string[] },
-): Promise<RunSums> => {
+  { tenant_id, session_ids, since, until }: TraceRunScope & { session_ids: string[] },
+): Promise<TraceRunSums> => {
   const values = [tenant_id, [...new Set(session_ids)], since, until];
   const [row] = await asTenant(db, tenant_id, (tx) => tx.query<HourSums>(statements.sum, values));
-  if (row === undefined) throw new Error('A sum has no row');
+  if (row === undefined) throw new Error('The statement returned no row');
   const { latency, first_token, ...sums } = row;
   return {
     ...sums,
@@ -95,14 +95,14 @@ export const sumHours = async (
 };
 
 const ratio = 1.02;
-/** The step of a second. */
+/** The step of one second. */
 const unitStep = 1_000;
 
-/** The middle of a step, in terms of error. */
+/** The value of a step with the smallest relative error. */
 const valueOf = (step: number): number =>
   step === 0 ? 0 : (Math.sign(step) * 2 * ratio ** (Math.abs(step) - unitStep)) / (ratio + 1);
 
-/** As percentile_cont does it: between the two values that are nearest to the place. */
+/** Interpolates between the two nearest values, as percentile_cont does. */
 const percentile = ({ steps, counts: runs }: Steps, share: number): number | null => {
   const total = runs.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
@@ -119,7 +119,7 @@ const percentile = ({ steps, counts: runs }: Steps, share: number): number | nul
 export type TraceHourStorage = ReturnType<typeof traceHourStorage>;
 
 export const traceHourStorage = (db: Database) => ({
-  /** Writes down at most so many hours that nobody has written to for so long. How many. */
+  /** Stores the sums of at most `limit` changed hours without a change for `quietSeconds`. Returns how many. */
   async fold(quietSeconds: number, limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.fold, [quietSeconds, limit]))[0]?.count ?? 0;
   },

@@ -1,12 +1,17 @@
-// Runs of traces that are found by id or by trace. Lists by time are in trace-search.ts.
+// Lists of trace runs by id or by trace. Searches by time are in trace-search.ts.
 import type { AnswerLimits } from '../postgres/answer-limits.ts';
-import { boundedSql, readRuns, type RunPage } from './bounded-trace-runs.ts';
+import { boundedSql, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import type { RunColumn } from './trace-row.ts';
-import { type FoundRuns, type RunListFilter, searchRuns, type SearchLimits } from './trace-search.ts';
+import type { PayloadColumn } from './trace-row.ts';
+import {
+  type FoundTraceRuns,
+  type TraceRunListFilter,
+  searchTraceRuns,
+  type SearchLimits,
+} from './trace-search.ts';
 
-type Columns = ReadonlySet<RunColumn> | null;
+type Columns = ReadonlySet<PayloadColumn> | null;
 
 const byIds = (columns: Columns): Statement => ({
   name: columns === null ? 'traces_by_ids' : '',
@@ -35,14 +40,14 @@ const tree: Statement = {
 };
 
 export const traceLists = (db: Database, { pageBytes }: AnswerLimits) => ({
-  listByIds: (tenant_id: string, ids: string[], columns: Columns): Promise<RunPage> =>
+  listByIds: (tenant_id: string, ids: string[], columns: Columns): Promise<TraceRunPage> =>
     asTenant(db, tenant_id, (tx) => readRuns(tx, byIds(columns), [tenant_id, ids, ids.length, pageBytes])),
 
-  /** All of a trace without payloads but errors, in the order of their starts. */
-  tree: (tenant_id: string, trace_id: string, limit: number): Promise<RunPage> =>
+  /** All trace runs of a trace, without payloads except errors, ordered by start. */
+  tree: (tenant_id: string, trace_id: string, limit: number): Promise<TraceRunPage> =>
     asTenant(db, tenant_id, (tx) => readRuns(tx, tree, [tenant_id, trace_id, limit, pageBytes])),
 
-  /** In the order of their starts. Runs whose start is not known are in no list. */
-  search: (filter: RunListFilter, limits: SearchLimits): Promise<FoundRuns> =>
-    searchRuns(db, filter, { ...limits, pageBytes }),
+  /** Ordered by start. Trace runs without a start are in no list. */
+  search: (filter: TraceRunListFilter, limits: SearchLimits): Promise<FoundTraceRuns> =>
+    searchTraceRuns(db, filter, { ...limits, pageBytes }),
 });

@@ -1,4 +1,4 @@
-// The days of traces: partitions made ahead, swept, and let go with all that is in them.
+// Daily partitions of trace runs: creation in advance, removal after the retention time, and cleanup.
 import type { Database } from '../postgres/database.ts';
 
 const statements = {
@@ -30,39 +30,39 @@ const statements = {
   },
 };
 
-/** A partition of a day that is kept no longer. */
+/** A partition of a day beyond the retention time. */
 interface RetiredPartition {
   day: string;
   parent: string;
   partition: string;
   is_attached: boolean;
-  /** It was being detached, and the wait for older statements ended early. */
+  /** A concurrent detach was interrupted while it waited for older statements. */
   is_detaching: boolean;
 }
 
 export type TracePartitionStorage = ReturnType<typeof tracePartitionStorage>;
 
 export const tracePartitionStorage = (db: Database) => ({
-  /** Today's, and those of so many days to come. */
+  /** Creates the partitions of today and of the next `days` days. */
   async addAhead(days: number): Promise<void> {
     await db.query(statements.ahead, [days]);
   },
 
   /**
-   * Drops the oldest day that is kept no longer, and what an earlier call left of such days. Returns whether there was one.
+   * Drops the oldest day beyond the retention time, and what an earlier call left of such days. Returns whether there was one.
    *
-   * DROP TABLE of a partition needs its parent for itself, which long queries that follow each other never allow. A partition that
-   * is detached concurrently is hidden from new statements at once; then only those are waited for that were under way. Throws
-   * `unavailable` when one of them takes too long; the partition stays hidden and the next call goes on.
+   * DROP TABLE of a partition needs an exclusive lock on its parent, which overlapping long queries never release. A partition that is
+   * detached concurrently is hidden from new statements at once, and waits only for statements that began earlier. Throws
+   * `unavailable` when one of those takes too long; the partition stays hidden and the next call continues.
    */
   async dropOldest(daysKept: number): Promise<boolean> {
     const [old] = await db.query<{ day: string }>(statements.old, [daysKept]);
-    // Writes to the day are ignored from here on.
+    // From here on, trace writes to the day are ignored.
     if (old) await db.query(statements.retire, [old.day]);
     const retired = await db.query<RetiredPartition>(statements.retired, []);
     for (const { parent, partition, is_attached, is_detaching } of retired)
       if (is_attached)
-        // A statement of its own, outside of any transaction.
+        // Cannot run inside a transaction.
         await db.script(
           `alter table ${parent} detach partition ${partition} ${is_detaching ? 'finalize' : 'concurrently'}`,
         );
@@ -71,22 +71,22 @@ export const tracePartitionStorage = (db: Database) => ({
     return retired.length > 0;
   },
 
-  /** Deletes at most so many rows of what is kept no longer, and has no day of its own. How many. */
+  /** Deletes at most `limit` expired rows that are in no daily partition. Returns how many. */
   async deleteOld(daysKept: number, limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.delete, [daysKept, limit]))[0]?.count ?? 0;
   },
 
-  /** Deletes at most so many moved starts that no export needs any more. How many. */
+  /** Deletes at most `limit` moved starts that no export needs. Returns how many. */
   async deleteMoves(limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.moves, [limit]))[0]?.count ?? 0;
   },
 
-  /** Gives paths to runs whose parents have come unnoticed. How many. */
+  /** Sets the dotted order of trace runs whose parents arrived in a concurrent batch. Returns how many. */
   async adoptLate(limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.adopt, [limit]))[0]?.count ?? 0;
   },
 
-  /** Ends what is pending in traces of runs of this server that are over, when nothing was heard of it for so long. How many. */
+  /** Ends pending trace runs of this server's runs that have ended, when nothing was sent for `quietMs`. Returns how many. */
   async endLost(quietMs: number, limit: number): Promise<number> {
     return (await db.query<{ count: number }>(statements.endLost, [quietMs, limit]))[0]?.count ?? 0;
   },

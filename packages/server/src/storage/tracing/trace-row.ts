@@ -1,7 +1,7 @@
 import { exactTime } from '../postgres/exact-time.ts';
 
-/** A run as it is stored. Texts are in their exact form, payloads JSON text, times ISO 8601 with microseconds. */
-export interface TraceRow {
+/** A stored trace run. Texts are in their exact form, payloads are JSON text, times are ISO 8601 with microseconds. */
+export interface TraceRunRow {
   id: string;
   session_id: string | null;
   trace_id: string | null;
@@ -18,7 +18,7 @@ export interface TraceRow {
   outputs: string | null;
   events: string | null;
   serialized: string | null;
-  /** JSON text, without metadata; that is JSON text of its own. */
+  /** JSON text without the metadata, which is in a column of its own. */
   extra: string | null;
   metadata: string;
   tags: string[] | null;
@@ -50,7 +50,7 @@ const sources = new Map<string, string>([
   ...['prompt_cost', 'completion_cost', 'total_cost', 'usage_details'].map(plain),
 ]);
 
-/** Those that are long, and read only when they are asked for. */
+/** Long columns, which are read only on request. */
 export const payloadColumns = [
   'error',
   'inputs',
@@ -60,10 +60,10 @@ export const payloadColumns = [
   'extra',
   'metadata',
 ] as const;
-export type RunColumn = (typeof payloadColumns)[number];
+export type PayloadColumn = (typeof payloadColumns)[number];
 
-/** The columns of a TraceRow from `r`, without the payloads that are not wanted. */
-export const runColumns = (wanted: ReadonlySet<RunColumn> | null): string => {
+/** SQL for the columns of a TraceRunRow from `r`. Payloads that are not in `wanted` are null; null selects all. */
+export const traceRunColumns = (wanted: ReadonlySet<PayloadColumn> | null): string => {
   const isLeftOut = (column: string): boolean =>
     wanted !== null && payloadColumns.some((one) => one === column && !wanted.has(one));
   return [...sources]
@@ -74,8 +74,8 @@ export const runColumns = (wanted: ReadonlySet<RunColumn> | null): string => {
     .join(', ');
 };
 
-/** SQL for the bytes of the payloads of `r` that are wanted; lengths of texts are known without reading them. */
-export const payloadBytes = (wanted: ReadonlySet<RunColumn> | null): string =>
+/** SQL for the size of the selected payloads of `r`. PostgreSQL knows the length of a text without reading its value. */
+export const payloadBytes = (wanted: ReadonlySet<PayloadColumn> | null): string =>
   [
     '0',
     ...payloadColumns
@@ -85,4 +85,4 @@ export const payloadBytes = (wanted: ReadonlySet<RunColumn> | null): string =>
       ),
   ].join(' + ');
 
-export const traceColumns = runColumns(null);
+export const traceColumns = traceRunColumns(null);

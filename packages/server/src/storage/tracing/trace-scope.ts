@@ -1,45 +1,45 @@
-// Which runs are meant: what lists, counts and sums of runs are made of.
-import type { RunCondition } from './trace-condition.ts';
+// The scope of lists, counts and sums of trace runs, as SQL.
+import type { TraceRunCondition } from './trace-condition.ts';
 import { type Bind, conditionSql } from './trace-conditions.ts';
 
-export interface RunScope {
+export interface TraceRunScope {
   tenant_id: string;
   session_ids: string[] | null;
-  /** Also runs whose project is not known yet. */
+  /** Also matches trace runs whose project is not known yet. */
   or_no_session?: boolean;
   trace_id: string | null;
   is_root: boolean | null;
-  /** Not before, and not after. */
+  /** Earliest and latest start, both inclusive. */
   since: string | null;
   until: string | null;
-  /** Of the run itself. */
-  filter: RunCondition | null;
-  /** Of the root of its trace. */
-  trace_filter: RunCondition | null;
-  /** Of any run of its trace. */
-  tree_filter: RunCondition | null;
+  /** Condition on the trace run itself. */
+  filter: TraceRunCondition | null;
+  /** Condition on the root of its trace. */
+  trace_filter: TraceRunCondition | null;
+  /** Condition that at least one trace run of its trace must meet. */
+  tree_filter: TraceRunCondition | null;
 }
 
 export interface ScopeSql {
-  /** Its place in the statement. */
+  /** Placeholder of the tenant's id. */
   tenant: string;
-  /** What else is read for each run; most often empty. */
+  /** Lookups for each trace run; usually empty. */
   joins: string;
   conditions: string[];
-  shape: string | undefined;
+  variant: string | undefined;
 }
 
 /**
- * Only the conditions that are asked for, so that each combination is a statement with a plan of its own. `shape` names
- * the combination; undefined when there is no end of them. The run is `r`.
+ * Contains only the requested conditions, so that each combination is a statement with a plan of its own. `variant` names the
+ * combination; undefined when it has a filter, since filters are unlimited in number. The trace run is `r`.
  */
-export const scopeSql = (scope: RunScope, bind: Bind): ScopeSql => {
+export const scopeSql = (scope: TraceRunScope, bind: Bind): ScopeSql => {
   const { session_ids, trace_id, is_root, since, until, filter, trace_filter, tree_filter } = scope;
   const tenant = bind(scope.tenant_id);
-  let shape = '';
+  let variant = '';
   const conditions = [`r.tenant_id = ${tenant}`];
   const add = (name: string, condition: string): void => {
-    shape += name;
+    variant += name;
     conditions.push(condition);
   };
   if (session_ids && scope.or_no_session)
@@ -59,19 +59,20 @@ export const scopeSql = (scope: RunScope, bind: Bind): ScopeSql => {
     tenant,
     joins: joins.join(' '),
     conditions,
-    shape: filter || trace_filter || tree_filter ? undefined : shape,
+    variant: filter || trace_filter || tree_filter ? undefined : variant,
   };
 };
 
-// Look-ups for each run, in the order of the list, which ends early; not conditions, since of joins PostgreSQL remembers what it found for
-// the other runs of the trace. The limits keep it from turning them around: it would read whole days first.
-const rootSql = (condition: RunCondition, tenant: string, bind: Bind): string => `cross join lateral (
+// Lookups per trace run, in the order of the list, which ends early. They are joins instead of conditions, because PostgreSQL caches the
+// result of a join for other trace runs of the same trace. The limits keep the planner from reversing the joins, which would read
+// whole days first.
+const rootSql = (condition: TraceRunCondition, tenant: string, bind: Bind): string => `cross join lateral (
     select from trace_run_days d
     cross join lateral (select from tenant_runs root where root.tenant_id = ${tenant} and root.id = d.id and root.day = d.day
       and ${conditionSql(condition, bind, 'root')} limit 1) found
     where d.tenant_id = ${tenant} and d.id = r.trace_id limit 1) root`;
 
-const treeSql = (condition: RunCondition, tenant: string, bind: Bind): string => `cross join lateral (
+const treeSql = (condition: TraceRunCondition, tenant: string, bind: Bind): string => `cross join lateral (
     select from (select coalesce(
       (select d.day from trace_run_days d where d.tenant_id = ${tenant} and d.id = r.trace_id and isfinite(d.day)), '1000-01-01') as day offset 0) d
     cross join lateral (select from tenant_runs t where t.tenant_id = ${tenant} and t.trace_id = r.trace_id

@@ -1,19 +1,19 @@
-// The statements of a search of runs by time: the rows of a stretch of the list, and where a stretch ends.
+// Statements of a search of trace runs by time: the rows of a stretch of the list, and the end of a stretch.
 import { boundedSql } from './bounded-trace-runs.ts';
 import type { Statement } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
 import { type Bind } from './trace-conditions.ts';
-import type { RunColumn } from './trace-row.ts';
-import { type RunScope, scopeSql } from './trace-scope.ts';
+import type { PayloadColumn } from './trace-row.ts';
+import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 
-/** The place of a run in the list. */
-export interface RunPlace {
+/** The position of a trace run in the list. */
+export interface TraceRunPosition {
   /** ISO 8601 with microseconds. */
   start_time: string;
   id: string;
 }
 
-/** A span of days. Its ends are null where it has none. */
+/** A span of days; null for an open end. */
 export interface DaySpan {
   /** Its first day. */
   from: string | null;
@@ -21,34 +21,34 @@ export interface DaySpan {
   to: string | null;
 }
 
-/** What of a list one statement looks at. */
+/** The part of the list that one statement reads. */
 export interface Stretch {
   days: DaySpan;
-  /** Runs after this one, in the order of the list. */
-  after: RunPlace | null;
-  /** Up to and with this one. */
-  upTo: RunPlace | null;
+  /** Exclusive start. */
+  after: TraceRunPosition | null;
+  /** Inclusive end. */
+  upTo: TraceRunPosition | null;
 }
 
-/** Limits of what one statement returns. */
+/** Limits of the result of one statement. */
 export interface Bounds {
   limit: number;
   /** Bytes of payloads. */
   bytesMax: number;
 }
 
-export interface SearchedRuns extends RunScope {
+export interface SearchedTraceRuns extends TraceRunScope {
   order: 'asc' | 'desc';
-  /** What is not among them is null; null for all. */
-  columns: ReadonlySet<RunColumn> | null;
+  /** Payloads to read; others are null. Null reads all. */
+  columns: ReadonlySet<PayloadColumn> | null;
 }
 
 type Query = [Statement, unknown[]];
 
-/** Conditions on `r` for the partitions of days, and for that of runs from far off, with what of it belongs into the span. */
+/** Conditions on `r`: for daily partitions (`near`), and for the partition of out-of-range starts (`far`) within the span. */
 const daysSql = (
   { from, to }: DaySpan,
-  { since, until }: RunScope,
+  { since, until }: TraceRunScope,
   bind: Bind,
 ): { near: string; far: string } => {
   const [first, end] = [from === null ? '' : bind(from), to === null ? '' : bind(to)];
@@ -66,9 +66,9 @@ const daysSql = (
   return { near: near.join(' and '), far: far.join(' and ') };
 };
 
-const placesSql = ({ after, upTo }: Stretch, order: SearchedRuns['order'], bind: Bind): string[] => {
+const placesSql = ({ after, upTo }: Stretch, order: SearchedTraceRuns['order'], bind: Bind): string[] => {
   const isUp = order === 'asc';
-  const place = ({ start_time, id }: RunPlace): string =>
+  const place = ({ start_time, id }: TraceRunPosition): string =>
     `(${bind(start_time)}::timestamptz, ${bind(id)}::uuid)`;
   return [
     ...(after ? [`(r.start_time, r.id) ${isUp ? '>' : '<'} ${place(after)}`] : []),
@@ -76,15 +76,15 @@ const placesSql = ({ after, upTo }: Stretch, order: SearchedRuns['order'], bind:
   ];
 };
 
-/** The runs of a stretch that are in scope, to be read with `readRuns`. */
+/** The trace runs of a stretch that are in scope, for `readRuns`. */
 export const stretchRowsSql = (
-  filter: SearchedRuns,
+  filter: SearchedTraceRuns,
   stretch: Stretch,
   { limit, bytesMax }: Bounds,
 ): Query => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { tenant, joins, conditions, shape } = scopeSql(filter, bind);
+  const { tenant, joins, conditions, variant } = scopeSql(filter, bind);
   const all = [...conditions, ...placesSql(stretch, filter.order, bind)].join(' and ');
   const order = `r.start_time ${filter.order}, r.id ${filter.order}`;
   const first = `order by ${order} limit ${bind(limit)}`;
@@ -93,7 +93,7 @@ export const stretchRowsSql = (
     const found = (what: string): string =>
       `(select ${what} from tenant_runs r ${joins} where ${days} and ${all} ${first})`;
     if (joins === '') return found('*');
-    // Many are looked at, and few are read: what the index on time has of them is enough to tell.
+    // The conditions may be checked for many rows, of which few are read: the index on time is sufficient for the check.
     return `(select r.* from ${found('r.id, r.day')} found cross join lateral (
       select * from tenant_runs r where r.tenant_id = ${tenant} and r.id = found.id and r.day = found.day and ${days} limit 1) r)`;
   };
@@ -103,15 +103,15 @@ export const stretchRowsSql = (
     columns: filter.columns,
     bytesMax: bind(bytesMax),
   });
-  // Only a few shapes are worth a plan that is kept; a filter's comes once.
-  const isPlain = shape !== undefined && filter.columns === null && stretch.upTo === null;
+  // Only frequent variants get a named statement, whose plan is cached; a filter is rarely repeated.
+  const isPlain = variant !== undefined && filter.columns === null && stretch.upTo === null;
   const ends = `${stretch.days.from === null ? '' : 'f'}${stretch.days.to === null ? '' : 't'}`;
-  const name = isPlain ? `traces_step_${filter.order}_${shape}_${stretch.after ? 'a' : ''}_${ends}` : '';
+  const name = isPlain ? `traces_step_${filter.order}_${variant}_${stretch.after ? 'a' : ''}_${ends}` : '';
   return [{ name, text }, values];
 };
 
-/** The projects of the runs of these days, one after the other along the index on time; those that no table has, too. */
-export const projectsSql = (filter: SearchedRuns, days: DaySpan, limit: number): Query => {
+/** The ids of projects with trace runs in these days, by a loose scan of the index on time; also of deleted projects. */
+export const projectsSql = (filter: SearchedTraceRuns, days: DaySpan, limit: number): Query => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const { near, far } = daysSql(days, { ...filter, since: null, until: null }, bind);
@@ -128,11 +128,11 @@ export const projectsSql = (filter: SearchedRuns, days: DaySpan, limit: number):
 };
 
 /**
- * Where a stretch ends that has at least `count` runs of one of the projects, and at most so many of each: the first place in
- * the list that is the `count`th of a project. No row when none of them has so many. It reads the index on time alone.
+ * The end of a stretch that has at least `count` trace runs of one of the projects, and at most `count` of each: the first position
+ * in the list that is the `count`th of a project. No row when no project has that many. Reads only the index on time.
  */
 export const stretchEndSql = (
-  filter: SearchedRuns & { session_ids: string[] },
+  filter: SearchedTraceRuns & { session_ids: string[] },
   stretch: Stretch,
   count: number,
 ): Query => {

@@ -1,68 +1,67 @@
-// Searches of runs by time, newest or oldest first, within a time budget and a limit of bytes.
+// Searches trace runs by time, newest or oldest first, within a time budget and a limit of bytes.
 //
-// The list is read in steps of days that grow, from its beginning: a page of what is recent opens one or two partitions, however
-// many there are. Most steps are one statement, which may use any index. A condition that no index serves, such as a search
-// for a text, may take longer than that statement may: from there on the search goes through the index on time in stretches of
-// a bounded number of rows, whose number follows from how long the last stretch took. When the budget is used up, or the
-// payloads of the next run would exceed the bytes, the search returns the place where it stopped. The next search goes on from
-// that place and repeats nothing.
+// The list is read in steps of days that grow, starting at its beginning: a page of recent trace runs opens one or two partitions, no
+// matter how many exist. Most steps are one statement, which may use any index. A condition without an index, such as a text search,
+// may exceed the statement's time limit. Then the search reads the index on time in stretches of a bounded number of rows; that number
+// is adapted to the duration of the last stretch. When the budget is used up, or the payloads of the next trace run would exceed the
+// bytes, the search returns the position where it stopped. The next search continues there and repeats nothing.
 import { Problem } from '@svc/contract/problem';
 import type { AnswerLimits } from '../postgres/answer-limits.ts';
-import { readRuns, type RunPage } from './bounded-trace-runs.ts';
+import { readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import type { Database } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { isTimeLimit } from '../postgres/time-limit.ts';
-import type { TraceRow } from './trace-row.ts';
+import type { TraceRunRow } from './trace-row.ts';
 import {
   type Bounds,
   type DaySpan,
   projectsSql,
-  type RunPlace,
-  type SearchedRuns,
+  type TraceRunPosition,
+  type SearchedTraceRuns,
   type Stretch,
   stretchEndSql,
   stretchRowsSql,
 } from './trace-search-sql.ts';
 
-/** Where a search goes on: after this run. */
-export interface SearchPlace extends RunPlace {
-  /** Once the search reads in stretches: how many runs of a project one has. */
+/** The position after which a search continues. */
+export interface SearchPosition extends TraceRunPosition {
+  /** Number of trace runs per project in a stretch, when the search reads in stretches. */
   stretch?: number | undefined;
 }
 
-export interface RunListFilter extends SearchedRuns {
-  after: SearchPlace | null;
+export interface TraceRunListFilter extends SearchedTraceRuns {
+  after: SearchPosition | null;
   limit: number;
 }
 
 export interface SearchLimits {
-  /** The search stops after this time. It finishes the stretch that it has begun, so that every call makes progress. */
+  /** Time budget. A stretch that has begun is finished, so that every call makes progress. */
   budgetMs: number;
-  /** The time limit of one statement, after which the search reads in stretches; 0: it does so from the start. */
+  /** Time limit of one statement, after which the search reads in stretches; 0 reads in stretches from the start. */
   statementMs?: number;
-  /** How many runs of a project the first stretch has. */
+  /** Number of trace runs per project in the first stretch. */
   stretch?: number;
 }
 
 type Limits = SearchLimits & Pick<AnswerLimits, 'pageBytes'>;
 
-export interface FoundRuns {
-  rows: TraceRow[];
-  /** Where the budget or the bytes of a page were used up; null when the limit or the end of the list was reached. */
-  stopped: SearchPlace | null;
-  /** The bytes were used up: the payloads of the next run would exceed them. */
+export interface FoundTraceRuns {
+  rows: TraceRunRow[];
+  /** The position where the budget or the bytes were used up; null when the limit or the end of the list was reached. */
+  stopped: SearchPosition | null;
+  /** The bytes were used up: the payloads of the next trace run would exceed them. */
   isCut: boolean;
-  /** Set when it reads in stretches: for the place from which it goes on. */
+  /** The size of the next stretch; set when the search reads in stretches. */
   stretch: number | undefined;
 }
 
 const statementDefaultMs = 3_000;
-/** The time limit of a statement when the budget is nearly used up. */
+/** Minimum time limit of a statement, when the budget is nearly used up. */
 const leastMs = 1_000;
-/** The time limit of a stretch of one row. */
+/** Time limit of a stretch with one row. */
 const rowMs = 25_000;
 const stretchRows = { first: 1_000, min: 1, max: 50_000 };
-/** How long a stretch should take. */
+/** The intended duration of a stretch. */
 const stretchMs = { short: 200, long: 800 };
 const projectsMax = 10_000;
 
@@ -80,8 +79,8 @@ const nextDay = (day: string): string =>
 const dayBefore = (day: string): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) - dayMs).toISOString().slice(0, 10);
 
-/** Spans that follow each other from one end of time to the other; the days are in the order of the list. */
-const spansOf = (days: readonly string[], order: RunListFilter['order']): DaySpan[] => {
+/** Adjacent spans that cover all of time; the days are in the order of the list. */
+const spansOf = (days: readonly string[], order: TraceRunListFilter['order']): DaySpan[] => {
   const spans: DaySpan[] = [];
   let edge: string | null = null;
   for (let at = 0, size = 1; at === 0 || at < days.length; at += size, size *= 2) {
@@ -94,8 +93,8 @@ const spansOf = (days: readonly string[], order: RunListFilter['order']): DaySpa
   return spans;
 };
 
-/** The place at the end of a span, after all of its runs and before all others; null at the end of the list. */
-const endOf = ({ from, to }: DaySpan, order: RunListFilter['order']): RunPlace | null => {
+/** The position after all trace runs of a span and before all others; null at the end of the list. */
+const endOf = ({ from, to }: DaySpan, order: TraceRunListFilter['order']): TraceRunPosition | null => {
   const border = order === 'desc' ? from : to;
   if (border === null) return null;
   return order === 'desc'
@@ -108,20 +107,24 @@ const endOf = ({ from, to }: DaySpan, order: RunListFilter['order']): RunPlace |
 
 class RunSearch {
   readonly #db: Database;
-  readonly #filter: RunListFilter;
+  readonly #filter: TraceRunListFilter;
   readonly #statementMs: number;
   readonly #untilMs: number;
-  readonly #rows: TraceRow[] = [];
+  readonly #rows: TraceRunRow[] = [];
   #bytesLeft: number;
   #isCut = false;
-  #place: RunPlace | null;
+  #place: TraceRunPosition | null;
   #stretch: number | undefined;
   #hasAdvanced = false;
   readonly #firstStretch: number;
-  /** What is searched in stretches, of the days at hand. */
-  #byProject: (SearchedRuns & { session_ids: string[] }) | undefined;
+  /** The scope with its projects, for reads of the current days in stretches. */
+  #byProject: (SearchedTraceRuns & { session_ids: string[] }) | undefined;
 
-  constructor(db: Database, filter: RunListFilter, { budgetMs, statementMs, stretch, pageBytes }: Limits) {
+  constructor(
+    db: Database,
+    filter: TraceRunListFilter,
+    { budgetMs, statementMs, stretch, pageBytes }: Limits,
+  ) {
     this.#db = db;
     this.#filter = filter;
     this.#statementMs = statementMs ?? statementDefaultMs;
@@ -132,7 +135,7 @@ class RunSearch {
     this.#stretch = filter.after?.stretch ?? (this.#statementMs === 0 ? this.#firstStretch : undefined);
   }
 
-  async run(): Promise<FoundRuns> {
+  async run(): Promise<FoundTraceRuns> {
     for (const span of await this.#spans()) {
       const isWhole = await this.#readSpan(span);
       if (!isWhole) return this.#found(this.#rows.length < this.#filter.limit);
@@ -142,7 +145,7 @@ class RunSearch {
     return this.#found(false);
   }
 
-  #found(hasStopped: boolean): FoundRuns {
+  #found(hasStopped: boolean): FoundTraceRuns {
     const stretch = this.#stretch;
     const place = this.#place;
     const stopped = hasStopped && place ? { ...place, stretch } : null;
@@ -160,7 +163,7 @@ class RunSearch {
     return spansOf(order === 'desc' ? days : days.toReversed(), order);
   }
 
-  /** True when the span was read to its end before the limit, the bytes or the budget were used up. */
+  /** True when the span was read to its end before the limit, the bytes or the budget was used up. */
   async #readSpan(days: DaySpan): Promise<boolean> {
     for (;;) {
       if (this.#hasAdvanced && performance.now() >= this.#untilMs) return false;
@@ -179,8 +182,8 @@ class RunSearch {
     }
   }
 
-  /** Adds the rows of the page, unless its first row exceeds the bytes that are left. The first row of a search always fits. */
-  #add({ rows, bytes, isCut }: RunPage): void {
+  /** Adds the rows of the page, unless its first row exceeds the remaining bytes. The first row of a search always fits. */
+  #add({ rows, bytes, isCut }: TraceRunPage): void {
     const fits = this.#rows.length === 0 || bytes <= this.#bytesLeft;
     this.#isCut = isCut || !fits;
     if (!fits) return;
@@ -190,15 +193,17 @@ class RunSearch {
     if (isCut && last?.start_time) this.#advance({ start_time: last.start_time, id: last.id });
   }
 
-  /** The end of a span may be the place where the search began; that is no progress. */
-  #advance(place: RunPlace | null): void {
+  /** The end of a span may equal the start of the search; that is not progress. */
+  #advance(place: TraceRunPosition | null): void {
     const { after } = this.#filter;
     this.#hasAdvanced ||= place?.start_time !== after?.start_time || place?.id !== after?.id;
     this.#place = place;
   }
 
-  /** Reads one stretch, or all that is left of the days: then `upTo` is null. */
-  async #readNext(days: DaySpan): Promise<{ page: RunPage; upTo: RunPlace | null } | 'too long'> {
+  /** Reads one stretch, or the rest of the days; then `upTo` is null. */
+  async #readNext(
+    days: DaySpan,
+  ): Promise<{ page: TraceRunPage; upTo: TraceRunPosition | null } | 'too long'> {
     const bounds: Bounds = { limit: this.#filter.limit - this.#rows.length, bytesMax: this.#bytesLeft };
     const stretch: Stretch = { days, after: this.#place, upTo: null };
     try {
@@ -210,7 +215,7 @@ class RunSearch {
           if (count === undefined)
             return { page: await pageOf(tx, this.#filter, stretch, bounds), upTo: null };
           this.#byProject ??= await byProject(tx, this.#filter, days);
-          const [end] = await tx.query<RunPlace>(...stretchEndSql(this.#byProject, stretch, count));
+          const [end] = await tx.query<TraceRunPosition>(...stretchEndSql(this.#byProject, stretch, count));
           const upTo = end ?? null;
           return { page: await pageOf(tx, this.#byProject, { ...stretch, upTo }, bounds), upTo };
         },
@@ -230,7 +235,7 @@ class RunSearch {
 
   #shorten(): void {
     if (this.#stretch === stretchRows.min)
-      throw new Problem('unavailable', 'A single run takes too long to search');
+      throw new Problem('unavailable', 'The filter takes too long on a single trace run; simplify it');
     this.#stretch =
       this.#stretch === undefined
         ? this.#firstStretch
@@ -244,20 +249,27 @@ class RunSearch {
   }
 }
 
-const pageOf = (tx: Database, scope: SearchedRuns, stretch: Stretch, bounds: Bounds): Promise<RunPage> =>
-  readRuns(tx, ...stretchRowsSql(scope, stretch, bounds));
+const pageOf = (
+  tx: Database,
+  scope: SearchedTraceRuns,
+  stretch: Stretch,
+  bounds: Bounds,
+): Promise<TraceRunPage> => readRuns(tx, ...stretchRowsSql(scope, stretch, bounds));
 
-/** The index on time is one by project: where none is named, all that have runs in these days are. */
+/** The index on time is per project: without projects in the filter, uses all projects with trace runs in these days. */
 const byProject = async (
   tx: Database,
-  filter: SearchedRuns,
+  filter: SearchedTraceRuns,
   days: DaySpan,
-): Promise<SearchedRuns & { session_ids: string[] }> => {
+): Promise<SearchedTraceRuns & { session_ids: string[] }> => {
   if (filter.session_ids !== null) return { ...filter, session_ids: filter.session_ids };
   const projects = await tx.query<{ id: string }>(...projectsSql(filter, days, projectsMax));
   return { ...filter, session_ids: projects.map(({ id }) => id), or_no_session: true };
 };
 
-/** Runs in the order of their starts. Runs without a start are not found. */
-export const searchRuns = (db: Database, filter: RunListFilter, limits: Limits): Promise<FoundRuns> =>
-  new RunSearch(db, filter, limits).run();
+/** Trace runs ordered by start. Trace runs without a start are not found. */
+export const searchTraceRuns = (
+  db: Database,
+  filter: TraceRunListFilter,
+  limits: Limits,
+): Promise<FoundTraceRuns> => new RunSearch(db, filter, limits).run();

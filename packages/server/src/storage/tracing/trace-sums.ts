@@ -1,21 +1,21 @@
-// Sums over runs: of any that are asked for, and of threads.
+// Sums over trace runs of a scope, and over the trace runs of threads.
 import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import type { Bind } from './trace-conditions.ts';
 import { isByHour, sumHours } from './trace-hours.ts';
-import type { RunSums } from './run-sums.ts';
-import { type RunScope, scopeSql } from './trace-scope.ts';
+import type { TraceRunSums } from './trace-run-sums.ts';
+import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 
-/** Sums of more runs than this add up hours, where they can. */
+/** Above this number of trace runs, stored hours are added up where possible. */
 const exactRunsMax = 10_000;
 
 export interface ThreadSums {
   thread_id: string;
-  /** Turns: traces with a run of the thread. */
+  /** Turns: traces with a trace run of the thread. */
   count: number;
   run_count: number;
-  /** Runs of these traces that do not say that they are of a thread. */
+  /** Trace runs of these traces without a thread id. */
   runs_without_thread_id: number;
   num_errored_turns: number;
   latency_p50: number | null;
@@ -35,15 +35,15 @@ export interface ThreadSums {
   last_error: string | null;
 }
 
-/** The median, and what 99 of 100 do not exceed. */
+/** The median and the 99th percentile. */
 type Percentiles = [number, number] | null;
 const none = [null, null] as const;
 
 const seconds = (from: string, to: string): string => `date_part('epoch', ${to} - ${from})`;
 
 /**
- * Tokens are those of models, each once: a model that another calls, such as a wrapper's, is in what that one says. Costs are of
- * any run that has its own.
+ * Each token is counted once: when a model call is nested in another one (a wrapper), only the outer one counts, since it includes the
+ * inner one. Costs are those of model calls that count, and of all other trace runs.
  */
 const tokenSums = ['prompt_tokens', 'completion_tokens', 'total_tokens']
   .map((column) => `token_sum(sum(${column}) filter (where is_counted)) as ${column}`)
@@ -55,17 +55,17 @@ const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
   )
   .join(', ');
 
-/** A model of the project that calls this one, and has counted its tokens; as count_trace_runs() has it. */
+/** Join condition for an enclosing model call in the project that has counted the tokens; the same as in count_trace_runs(). */
 const isCaller = `p.tenant_id = $1 and p.id = r.parent_run_id and p.session_id = r.session_id and r.run_type = 'llm'
   and p.run_type = 'llm' and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity')
   and r.start_time between trace_calls_from(p.start_time) and trace_calls_until(p.start_time, p.end_time)`;
 
 const counted = `r.run_type = 'llm' and p.id is null`;
 
-const toSumStatement = (scope: RunScope): { text: string; name: string; values: unknown[] } => {
+const toSumStatement = (scope: TraceRunScope): { text: string; name: string; values: unknown[] } => {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  const { joins, conditions, shape } = scopeSql(scope, bind);
+  const { joins, conditions, variant } = scopeSql(scope, bind);
   const text = `select count(*) as run_count, count(*) filter (where is_error) as error_count,
       percentile_cont(array[0.5, 0.99]) within group (order by latency) as latency,
       percentile_cont(array[0.5, 0.99]) within group (order by first_token) as first_token,
@@ -75,14 +75,14 @@ const toSumStatement = (scope: RunScope): { text: string; name: string; values: 
         r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r ${joins} left join tenant_runs p on ${isCaller}${callersOf(scope, bind)}
       where ${conditions.join(' and ')} and r.start_time is not null${daysOf(scope, bind)}) runs`;
-  return { text, values, name: shape === undefined ? '' : `traces_sum_${shape}` };
+  return { text, values, name: variant === undefined ? '' : `traces_sum_${variant}` };
 };
 
-/** The partitions that can have what starts then. */
-const daysOf = ({ since, until }: RunScope, bind: Bind): string => daySql('r', since, until, bind, 0);
+/** Restricts the partitions to those that can contain the starts. */
+const daysOf = ({ since, until }: TraceRunScope, bind: Bind): string => daySql('r', since, until, bind, 0);
 
-/** What is known of all callers, so that where there are many the rest is not read: those of the day before have to run still. */
-const callersOf = ({ session_ids, since, until }: RunScope, bind: Bind): string =>
+/** Restricts the enclosing calls, so that fewer rows are read: a call of the day before must still be running. */
+const callersOf = ({ session_ids, since, until }: TraceRunScope, bind: Bind): string =>
   [
     session_ids ? ` and p.session_id = any (${bind(session_ids)}::uuid[])` : '',
     since === null ? '' : ` and trace_calls_until(p.start_time, p.end_time) >= ${bind(since)}::timestamptz`,
@@ -105,7 +105,7 @@ const daySql = (
   return days.length === 0 ? '' : ` and (${run}.day = '-infinity' or (${days.join(' and ')}))`;
 };
 
-/** Characters of a payload of which a preview is made; of longer ones it is the beginning. */
+/** Characters of a payload that are read for a preview. */
 export const previewedMax = 65_536;
 
 const ofThreads = {
@@ -114,7 +114,7 @@ const ofThreads = {
       select r.thread_id, r.id, r.day, r.trace_id, r.parent_run_id, r.run_type, r.start_time, r.end_time, r.status = 'error' as is_error,
         r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost, r.total_cost, ${counted} as is_counted
       from tenant_runs r
-      -- The limits, here and below, keep it a look-up for each: how many runs threads have is not known, and joins would read whole days.
+      -- The limits, here and below, keep a lookup per row: PostgreSQL cannot estimate the size of threads, and joins would read whole days.
       left join lateral (select p.id from tenant_runs p where ${isCaller} limit 1) p on true
       where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = any ($3::text[]) and r.start_time is not null
         and ($4::timestamptz is null or r.start_time >= $4) and ($5::timestamptz is null or r.start_time <= $5)
@@ -149,12 +149,12 @@ const ofThreads = {
 };
 
 /** Percentiles are exact. */
-export const sumRuns = async (db: Database, scope: RunScope): Promise<RunSums> => {
+export const sumTraceRuns = async (db: Database, scope: TraceRunScope): Promise<TraceRunSums> => {
   const { values, ...statement } = toSumStatement(scope);
   const [row] = await asTenant(db, scope.tenant_id, (tx) =>
-    tx.query<RunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
+    tx.query<TraceRunSums & { latency: Percentiles; first_token: Percentiles }>(statement, values),
   );
-  if (row === undefined) throw new Error('A sum has no row');
+  if (row === undefined) throw new Error('The statement returned no row');
   const { latency, first_token, ...sums } = row;
   const [latency_p50, latency_p99] = latency ?? none;
   const [first_token_p50, first_token_p99] = first_token ?? none;
@@ -169,13 +169,13 @@ export interface ThreadSpan {
 }
 
 export const traceSums = (db: Database) => ({
-  /** Exact, save the percentiles of more runs than a few: these are within 1 %. */
-  async sum(scope: RunScope): Promise<RunSums> {
+  /** Exact, except for percentiles of more than `exactRunsMax` trace runs, which have an error of at most 1 %. */
+  async sum(scope: TraceRunScope): Promise<TraceRunSums> {
     const byHour = isByHour(scope) ? await sumHours(db, scope) : undefined;
-    return byHour !== undefined && byHour.run_count > exactRunsMax ? byHour : sumRuns(db, scope);
+    return byHour !== undefined && byHour.run_count > exactRunsMax ? byHour : sumTraceRuns(db, scope);
   },
 
-  /** Texts are in their exact form. Newest first. */
+  /** Texts are in their exact form. Newest thread first. */
   sumThreads: (span: ThreadSpan, thread_ids: string[]): Promise<ThreadSums[]> =>
     asTenant(db, span.tenant_id, (tx) => {
       const { tenant_id, session_id, since, until } = span;
@@ -183,9 +183,9 @@ export const traceSums = (db: Database) => ({
       return tx.query<ThreadSums>(ofThreads, values);
     }),
 
-  /** Those of the threads that have a run in scope at this place of the list, or before it. */
+  /** The threads that have a trace run in scope at or before this position of the list. */
   threadsBefore: (
-    scope: RunScope,
+    scope: TraceRunScope,
     thread_ids: string[],
     place: { start_time: string; id: string },
   ): Promise<string[]> =>

@@ -1,20 +1,20 @@
-// What a trace has used in all, for its root: each token of a model once, and every cost.
+// Totals of a trace for its root: each token of a model is counted once, and every cost.
 import type { Database } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
 export interface TraceTotals {
   trace_id: string;
-  /** Null when no model has said any. */
+  /** Null when no trace run has token counts. */
   prompt_tokens: number | null;
   completion_tokens: number | null;
   total_tokens: number | null;
-  /** Decimals; null when nothing had a cost. */
+  /** Decimals; null when no trace run has a cost. */
   prompt_cost: string | null;
   completion_cost: string | null;
   total_cost: string | null;
 }
 
-/** A model that another model calls, such as a wrapper's, is in what that one says. */
+/** A model call nested in another one (a wrapper) is not counted, since the outer one includes it. */
 const isCounted = `r.run_type = 'llm' and not exists (select from tenant_runs p
   where p.tenant_id = $1 and p.id = r.parent_run_id and p.trace_id = r.trace_id and p.run_type = 'llm'
     and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity') offset 0)`;
@@ -40,7 +40,7 @@ const ofTraces = {
 };
 
 export const traceTotals = (db: Database) => ({
-  /** Of those traces in which anything was used. `since`: when the first of them began, null when that is not known. */
+  /** Totals of the traces that have any. `since`: start of the earliest trace; null when unknown. */
   totalsOf: (tenant_id: string, trace_ids: string[], since: string | null): Promise<TraceTotals[]> =>
     asTenant(db, tenant_id, (tx) => tx.query<TraceTotals>(ofTraces, [tenant_id, trace_ids, since])),
 });

@@ -1,7 +1,8 @@
-// Runs of traces: taken in by the batch, read one by one, by trace, or by project and time.
+// Trace runs: ingested in batches; read by id, by trace, or by project and time.
 import { defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type Cell, toColumn } from '../postgres/column-array.ts';
 import type { Database } from '../postgres/database.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
@@ -9,18 +10,18 @@ import { traceLists } from './trace-lists.ts';
 import { traceSums } from './trace-sums.ts';
 import { traceTotals } from './trace-totals.ts';
 import { unpricedRuns } from './unpriced-runs.ts';
-import { type TraceRow, traceColumns } from './trace-row.ts';
+import { type TraceRunRow, traceColumns } from './trace-row.ts';
 
-/** What was said of a run. Payloads are JSON text, other texts in their exact form, times what PostgreSQL reads. */
-export interface RunWrite {
+/** A trace write: one POST or PATCH for a trace run. Payloads are JSON text, other texts in their exact form, times as PostgreSQL parses them. */
+export interface TraceWrite {
   id: string;
-  /** 0 a post, 1 a patch, and a patch with an end the time of that, in milliseconds. */
+  /** 0 for a POST, 1 for a PATCH; for a PATCH with an end time, that time in milliseconds. */
   rank: number;
-  /** Bits of the fields that a patch has set (trace-columns.ts). */
+  /** Bits of the fields that a PATCH has set (trace-columns.ts). */
   patched: number;
-  /** JSON text: ranks of fields and metadata keys that are not those of the whole, as trace_merge() has them. */
+  /** JSON text: ranks of fields and metadata keys that differ from `rank`, in the format of trace_merge(). */
   ranks?: string | null;
-  /** What was written, as hashes of 64 bits in decimal. */
+  /** Hashes of the writes, 64 bits each, in decimal. */
   writes: string[];
   start_time: string | null;
   /** JSON text. */
@@ -35,13 +36,24 @@ export interface Attachment {
   content: Buffer;
 }
 
-const parameters = Array.from({ length: 9 + traceFieldNames.length }, (_, index) => `$${index + 1}`);
-
 const statements = {
-  ingest: {
+  ingest: functionCall({
     name: 'traces_ingest_ranked',
-    text: `select ingest_runs(${parameters.join(', ')}) as missing`,
-  },
+    function: 'ingest_runs',
+    parameters: [
+      'tenant',
+      'days_kept',
+      'id',
+      'start_time',
+      'metadata',
+      'rank',
+      'patched',
+      'write',
+      'ranks',
+      ...traceFieldNames,
+    ],
+    as: 'missing',
+  }),
   addDays: { name: 'traces_add_days', text: 'select add_trace_days($1::date[])' },
   attach: {
     name: 'traces_attach',
@@ -66,7 +78,7 @@ const statements = {
 export type TraceStorage = ReturnType<typeof traceStorage>;
 
 const ingestOnce = async (db: Database, values: unknown[]): Promise<string[] | null> =>
-  (await db.query<{ missing: string[] | null }>(statements.ingest, values))[0]?.missing ?? null;
+  (await db.query<{ missing: string[] | null }>(statements.ingest.statement, values))[0]?.missing ?? null;
 
 export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...traceLists(db, answers),
@@ -76,30 +88,33 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...unpricedRuns(db),
 
   /**
-   * Stores a batch, whose runs are distinct; all of it is durable on return. Attachments are of runs in the batch or
-   * of earlier ones. `daysKept`: what started before is kept apart. Returns whether a run that was stored before may now be
-   * priced.
+   * Stores a batch of distinct trace runs; it is durable on return. Attachments belong to trace runs of the batch or to earlier ones.
+   * `daysKept`: trace runs that started earlier go to a partition of their own. Returns whether an existing trace run may now be priced.
    */
   async ingest(
     tenant_id: string,
-    runs: readonly RunWrite[],
+    runs: readonly TraceWrite[],
     attachments: readonly Attachment[],
     daysKept: number,
   ): Promise<boolean> {
-    const values = [
-      tenant_id,
-      daysKept,
-      toColumn(runs.map((run) => run.id)),
-      toColumn(runs.map((run) => run.start_time)),
-      toColumn(runs.map((run) => run.metadata)),
-      toColumn(runs.map((run) => String(run.rank))),
-      toColumn(runs.map((run) => String(run.patched))),
-      toColumn(runs.map((run) => run.writes.join(','))),
-      ...traceFieldNames.map((field) => toColumn(runs.map((run) => run.fields[field] ?? null))),
-      toColumn(runs.map((run) => run.ranks ?? null)),
-    ];
+    const column = (cellOf: (run: TraceWrite) => Cell): Buffer => toColumn(runs.map(cellOf));
+    const fields = Object.fromEntries(
+      traceFieldNames.map((field) => [field, column((run) => run.fields[field] ?? null)]),
+    ) as Record<TraceField, Buffer>;
+    const values = statements.ingest.values({
+      tenant: tenant_id,
+      days_kept: daysKept,
+      id: column((run) => run.id),
+      start_time: column((run) => run.start_time),
+      metadata: column((run) => run.metadata),
+      rank: column((run) => String(run.rank)),
+      patched: column((run) => String(run.patched)),
+      write: column((run) => run.writes.join(',')),
+      ranks: column((run) => run.ranks ?? null),
+      ...fields,
+    });
     for (;;) {
-      // Almost always one statement, which is its own transaction.
+      // Usually a single statement, which is a transaction of its own.
       const missing =
         attachments.length === 0
           ? await ingestOnce(db, values)
@@ -115,8 +130,8 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
     }
   },
 
-  find: (tenant_id: string, id: string): Promise<TraceRow | undefined> =>
-    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRow>(statements.find, [tenant_id, id]))[0]),
+  find: (tenant_id: string, id: string): Promise<TraceRunRow | undefined> =>
+    asTenant(db, tenant_id, async (tx) => (await tx.query<TraceRunRow>(statements.find, [tenant_id, id]))[0]),
 
   findAttachment: (
     tenant_id: string,

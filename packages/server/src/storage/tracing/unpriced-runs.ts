@@ -1,9 +1,10 @@
-// Runs of models whose tokens and whose model are known by now, and whose cost nobody has said.
+// Model calls with known model and tokens, whose cost was not sent.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
+import { functionCall } from '../postgres/named-statement.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
-export interface UnpricedRun {
+export interface UnpricedTraceRun {
   id: string;
   /** In its exact form. */
   model: string;
@@ -17,12 +18,12 @@ export interface UnpricedRun {
   usage_details: string | null;
 }
 
-/** What an unpriced run costs. Costs are decimals. */
-export interface PricedRun extends UnpricedRun {
+/** A trace run with computed costs, which are decimals. */
+export interface PricedTraceRun extends UnpricedTraceRun {
   prompt_cost: string | null;
   completion_cost: string | null;
   total_cost: string | null;
-  /** JSON text: the usage details with those of the costs. */
+  /** JSON text: the usage details including cost details. */
   priced_details: string | null;
 }
 
@@ -38,32 +39,38 @@ const unpriced = {
       and r.prompt_cost is null and r.completion_cost is null and r.total_cost is null`,
 };
 
-const price = {
+const pricedColumns = [
+  'id',
+  'model',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'usage_details',
+  'prompt_cost',
+  'completion_cost',
+  'total_cost',
+  'priced_details',
+] as const satisfies (keyof PricedTraceRun)[];
+
+const price = functionCall({
   name: 'traces_price',
-  text: 'select price_runs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-};
+  function: 'price_runs',
+  parameters: ['tenant', ...pricedColumns],
+  as: 'count',
+});
 
 export const unpricedRuns = (db: Database) => ({
-  /** Those among these. */
-  unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedRun[]> =>
-    asTenant(db, tenant_id, (tx) => tx.query<UnpricedRun>(unpriced, [tenant_id, ids])),
+  /** The unpriced trace runs among the given ids. */
+  unpriced: (tenant_id: string, ids: string[]): Promise<UnpricedTraceRun[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query<UnpricedTraceRun>(unpriced, [tenant_id, ids])),
 
-  /** Stores what runs cost; not of those whose model or usage has changed since they were read. */
-  async price(tenant_id: string, runs: readonly PricedRun[]): Promise<void> {
+  /** Stores computed costs, except for trace runs whose model or usage has changed since they were read. */
+  async price(tenant_id: string, runs: readonly PricedTraceRun[]): Promise<void> {
     const sorted = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const column = (name: keyof PricedRun) => sorted.map((run) => run[name]);
-    const names = [
-      'id',
-      'model',
-      'prompt_tokens',
-      'completion_tokens',
-      'total_tokens',
-      'usage_details',
-      'prompt_cost',
-      'completion_cost',
-      'total_cost',
-      'priced_details',
-    ] as const;
-    await asTenant(db, tenant_id, (tx) => tx.query(price, [tenant_id, ...names.map(column)]));
+    const columns = Object.fromEntries(
+      pricedColumns.map((name) => [name, sorted.map((run) => run[name])]),
+    ) as Record<(typeof pricedColumns)[number], unknown[]>;
+    const values = price.values({ tenant: tenant_id, ...columns });
+    await asTenant(db, tenant_id, (tx) => tx.query(price.statement, values));
   },
 });

@@ -1,4 +1,4 @@
-// Workspaces: who is kept apart from whom on the platform.
+// Workspaces, which isolate traces, keys and exports from each other.
 import type { Database } from '../postgres/database.ts';
 
 export interface WorkspaceRow {
@@ -32,7 +32,7 @@ const statements = {
 export type WorkspaceStorage = ReturnType<typeof workspaceStorage>;
 
 export const workspaceStorage = (db: Database) => ({
-  /** Reached by `key_id` from then on. Undefined when there is one with the id. */
+  /** Creates a workspace and gives the key `key_id` access to it. Undefined when the id is taken. */
   create: (
     { id, display_name }: Pick<WorkspaceRow, 'id' | 'display_name'>,
     key_id?: string,
@@ -43,10 +43,10 @@ export const workspaceStorage = (db: Database) => ({
       return row;
     }),
 
-  /** The oldest of this name. */
+  /** The oldest workspace with this name. */
   oldestNamed: async (display_name: string): Promise<WorkspaceRow | undefined> =>
     (await db.query<WorkspaceRow>(statements.oldest, [display_name]))[0],
 
-  /** The first thousand of those with these ids, or of all. */
+  /** Up to 1,000 workspaces: those with these ids, or all. */
   list: (ids: string[] | null): Promise<WorkspaceRow[]> => db.query<WorkspaceRow>(statements.list, [ids]),
 });

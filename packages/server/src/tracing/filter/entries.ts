@@ -1,5 +1,5 @@
 // What filters say of entries: of metadata, of inputs and outputs, and of feedback, which has a score besides.
-import type { NumberTest, RunCondition, ValueTest } from '../../storage/tracing/trace-condition.ts';
+import type { NumberTest, TraceRunCondition, ValueTest } from '../../storage/tracing/trace-condition.ts';
 import type { Comparator } from './comparator.ts';
 import type { EntryFamily, EntryField } from './fields.ts';
 import { FilterError } from './filter-error.ts';
@@ -18,7 +18,7 @@ export const entryPart = (
   op: Comparator,
   value: Node,
   refuse: () => FilterError,
-): EntryPart | RunCondition => {
+): EntryPart | TraceRunCondition => {
   if (isNull(value) && op !== 'exists')
     throw new FilterError(
       'Say neq(…_key, "name") for an entry that is not there; null is no value',
@@ -69,7 +69,7 @@ const valueTest = (op: Comparator, value: Node, refuse: () => FilterError): Valu
 };
 
 /** The parts are of one family, and about one entry. */
-export const joinEntries = (parts: readonly EntryPart[], at: number): RunCondition => {
+export const joinEntries = (parts: readonly EntryPart[], at: number): TraceRunCondition => {
   const [first] = parts;
   if (first === undefined) return { is: 'all', of: [] };
   // Alone, it says that no entry has the value; beside others, that this one has another.

@@ -4,7 +4,7 @@ import type {
   NumberTest,
   Order,
   PayloadField,
-  RunCondition,
+  TraceRunCondition,
   TextField,
   TextTest,
   TimeField,
@@ -23,7 +23,7 @@ export type EvaluatedRun = Record<TextField | PayloadField | TimeField, string |
   };
 
 /** Inputs and outputs are JSON text, as they are stored. */
-export const holds = (condition: RunCondition, run: EvaluatedRun): boolean => {
+export const holds = (condition: TraceRunCondition, run: EvaluatedRun): boolean => {
   switch (condition.is) {
     case 'all':
       return condition.of.every((inner) => holds(inner, run));

@@ -1,5 +1,5 @@
 // From the text of a filter to what it asks of a run.
-import type { Order, RunCondition, TextTest } from '../../storage/tracing/trace-condition.ts';
+import type { Order, TraceRunCondition, TextTest } from '../../storage/tracing/trace-condition.ts';
 import { type Comparator, comparators } from './comparator.ts';
 import { type EntryPart, entryPart, joinEntries } from './entries.ts';
 import { fields, type RunField } from './fields.ts';
@@ -19,11 +19,11 @@ import {
 } from './values.ts';
 
 /** Throws FilterError. */
-export const readFilter = (text: string): RunCondition => toCondition(parse(text));
+export const readFilter = (text: string): TraceRunCondition => toCondition(parse(text));
 
 type Call = Extract<Node, { kind: 'call' }>;
 
-const toCondition = (node: Node): RunCondition => {
+const toCondition = (node: Node): TraceRunCondition => {
   if (node.kind !== 'call') throw new FilterError('A call such as eq(name, "x") is wanted', node.at);
   switch (node.name) {
     case 'and':
@@ -42,9 +42,9 @@ const toCondition = (node: Node): RunCondition => {
 };
 
 /** What is said of entries of one family is said of one entry. */
-const every = (node: Call): RunCondition => {
+const every = (node: Call): TraceRunCondition => {
   const families = new Map<string, EntryPart[]>();
-  const of: RunCondition[] = [];
+  const of: TraceRunCondition[] = [];
   for (const inner of node.of) {
     const isComparison = inner.kind === 'call' && !['and', 'or', 'not'].includes(inner.name);
     const part = isComparison ? comparison(inner) : toCondition(inner);
@@ -62,7 +62,7 @@ const arity = (node: Call, count: number): [Node, Node] => {
   return [first, second];
 };
 
-const comparison = (node: Call): RunCondition | EntryPart => {
+const comparison = (node: Call): TraceRunCondition | EntryPart => {
   const op = comparators.find((known) => known === node.name);
   if (op === undefined) throw new FilterError(`There is no ${node.name}()`, node.at);
   if (op === 'search' && node.of.length === 1) return searchAll(stringOf(arity(node, 1)[0]));
@@ -76,9 +76,9 @@ const comparison = (node: Call): RunCondition | EntryPart => {
   return ofRun(field, op, value, refuse);
 };
 
-const not = (of: RunCondition): RunCondition => ({ is: 'not', of });
+const not = (of: TraceRunCondition): TraceRunCondition => ({ is: 'not', of });
 
-const searchAll = (text: string): RunCondition => {
+const searchAll = (text: string): TraceRunCondition => {
   const test = { op: 'search', text } as const;
   return {
     is: 'any',
@@ -91,10 +91,15 @@ const searchAll = (text: string): RunCondition => {
   };
 };
 
-const ofRun = (field: RunField, op: Comparator, value: Node, refuse: () => FilterError): RunCondition => {
+const ofRun = (
+  field: RunField,
+  op: Comparator,
+  value: Node,
+  refuse: () => FilterError,
+): TraceRunCondition => {
   const isEquality = op === 'eq' || op === 'neq';
   if ('column' in field && (op === 'exists' || (isEquality && isNull(value)))) {
-    const empty: RunCondition = { is: 'empty', field: field.column };
+    const empty: TraceRunCondition = { is: 'empty', field: field.column };
     return op === 'eq' ? empty : not(empty);
   }
   if (op === 'neq') return not(ofRun(field, 'eq', value, refuse));
@@ -103,7 +108,7 @@ const ofRun = (field: RunField, op: Comparator, value: Node, refuse: () => Filte
     case 'text':
       // Whether there is an error, for short.
       if (field.column === 'error' && op === 'eq' && booleanOf(value) !== undefined) {
-        const empty: RunCondition = { is: 'empty', field: 'error' };
+        const empty: TraceRunCondition = { is: 'empty', field: 'error' };
         return booleanOf(value) ? not(empty) : empty;
       }
       return { is: 'text', field: field.column, test: textTest(field, op, value, refuse) };
@@ -111,7 +116,7 @@ const ofRun = (field: RunField, op: Comparator, value: Node, refuse: () => Filte
       return { is: 'payload', field: field.column, test: textTest(field, op, value, refuse) };
     case 'number': {
       const read = field.column === 'latency' ? secondsOf : numberOf;
-      const one = (order: Order, node: Node): RunCondition => ({
+      const one = (order: Order, node: Node): TraceRunCondition => ({
         is: 'number',
         field: field.column,
         test: { op: order, number: read(node) },

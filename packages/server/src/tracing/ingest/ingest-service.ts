@@ -6,7 +6,7 @@ import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '.
 import type { LoopTurns } from '../../parsing/loop-turns.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
 import type { Chunks } from '../../parsing/byte-blocks.ts';
-import type { Attachment, RunWrite, TraceStorage } from '../../storage/tracing/traces.ts';
+import type { Attachment, TraceWrite, TraceStorage } from '../../storage/tracing/traces.ts';
 import { pricesOf } from '../prices/late-prices.ts';
 import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
@@ -62,7 +62,7 @@ export class RunStore {
     const { admission, traces, prices, daysKept } = this.#parts;
     if (runs.length + attachments.length === 0) return 0;
     let lacksPrices = false;
-    const store = async (part: readonly RunWrite[], files: readonly Attachment[]): Promise<void> => {
+    const store = async (part: readonly TraceWrite[], files: readonly Attachment[]): Promise<void> => {
       const lacks = await traces.ingest(tenant_id, part, files, daysKept);
       lacksPrices ||= lacks;
     };
@@ -77,7 +77,7 @@ export class RunStore {
   }
 
   /** Prices runs whose model and tokens came in different writes. */
-  async #priceStored(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
+  async #priceStored(tenant_id: string, runs: readonly TraceWrite[]): Promise<void> {
     const { traces, prices } = this.#parts;
     const unpriced = await traces.unpriced(
       tenant_id,
@@ -173,9 +173,9 @@ const turnBytesMin = 65_536;
 
 /** A run that the database refuses, against all checks, is found by halves: it must not take the others with it. */
 const storeAll = async (
-  runs: readonly RunWrite[],
+  runs: readonly TraceWrite[],
   attachments: readonly Attachment[],
-  store: (runs: readonly RunWrite[], attachments: readonly Attachment[]) => Promise<void>,
+  store: (runs: readonly TraceWrite[], attachments: readonly Attachment[]) => Promise<void>,
   rejections: Rejections,
 ): Promise<number> => {
   try {

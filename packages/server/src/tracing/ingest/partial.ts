@@ -1,6 +1,6 @@
 // Answers to queries of traces that exceed their time: partial pages with a notice, and 503 with advice for sums.
 import { Problem } from '@svc/contract/problem';
-import type { SearchPlace } from '../../storage/tracing/trace-search.ts';
+import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import { isTimeLimit } from '../../storage/postgres/time-limit.ts';
 
 const narrow =
@@ -13,7 +13,11 @@ export interface PartialAnswer {
 }
 
 /** `cursor` names the field that goes on. */
-export const partialOf = (stopped: SearchPlace | null, budgetMs: number, cursor: string): PartialAnswer => ({
+export const partialOf = (
+  stopped: SearchPosition | null,
+  budgetMs: number,
+  cursor: string,
+): PartialAnswer => ({
   is_partial: stopped !== null,
   notice:
     stopped === null

@@ -8,7 +8,7 @@ import {
   traceFieldNames,
   traceFields,
 } from '../../storage/tracing/trace-columns.ts';
-import type { RunWrite } from '../../storage/tracing/traces.ts';
+import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { parseDottedOrder, segmentOf } from './dotted-order.ts';
 import { type Payload, RunRejected, type SentRun } from './sent-run.ts';
 import { timeMs, toTime } from './time.ts';
@@ -19,7 +19,7 @@ export interface ProjectOf {
   session_name: string | undefined;
 }
 
-export type NewRunWrite = RunWrite & ProjectOf;
+export type NewRunWrite = TraceWrite & ProjectOf;
 
 type Fields = Record<string, unknown>;
 
@@ -39,7 +39,7 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   const end_time = asTime(main, 'end_time');
   const extra = splitExtra(payloads.extra);
   const isPatch = operation === 'patch';
-  const fields: RunWrite['fields'] = {
+  const fields: TraceWrite['fields'] = {
     session_id: asId(main['session_id'], 'session_id'),
     ...place.fields,
     name: asText(main, 'name'),
@@ -79,7 +79,7 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   };
 };
 
-const bitsOf = (fields: RunWrite['fields']): number => {
+const bitsOf = (fields: TraceWrite['fields']): number => {
   let bits = 0;
   for (const name of traceFieldNames) if ((fields[name] ?? null) !== null) bits |= traceFields[name];
   return bits;
@@ -118,7 +118,7 @@ const tagsOf = ({ tags }: Fields): string | null => {
 };
 
 interface Place {
-  fields: Pick<RunWrite['fields'], 'trace_id' | 'parent_run_id' | 'dotted_order'>;
+  fields: Pick<TraceWrite['fields'], 'trace_id' | 'parent_run_id' | 'dotted_order'>;
   start_time: string | null;
 }
 

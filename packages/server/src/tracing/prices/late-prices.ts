@@ -1,9 +1,9 @@
 // Prices of runs whose model and whose tokens came in different writes: known when the second of them is stored.
-import type { RunWrite } from '../../storage/tracing/traces.ts';
-import type { PricedRun, UnpricedRun } from '../../storage/tracing/unpriced-runs.ts';
+import type { TraceWrite } from '../../storage/tracing/traces.ts';
+import type { PricedTraceRun, UnpricedTraceRun } from '../../storage/tracing/unpriced-runs.ts';
 import type { PriceService } from './price-service.ts';
 
-const toWrite = (run: UnpricedRun): RunWrite => {
+const toWrite = (run: UnpricedTraceRun): TraceWrite => {
   const { id, model, start_time, metadata, usage_details } = run;
   const text = (count: number | null): string | null => (count === null ? null : String(count));
   return {
@@ -29,9 +29,9 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 /** Those of the runs that have a price, with their costs. */
 export const pricesOf = async (
   tenant_id: string,
-  runs: readonly UnpricedRun[],
+  runs: readonly UnpricedTraceRun[],
   prices: PriceService,
-): Promise<PricedRun[]> => {
+): Promise<PricedTraceRun[]> => {
   const writes = runs.map(toWrite);
   await prices.price(tenant_id, writes);
   return runs.flatMap((run, at) => {

@@ -9,7 +9,7 @@ import type {
   PricedModel,
 } from '../../storage/tracing/model-prices.ts';
 import { pricedBit } from '../../storage/tracing/trace-columns.ts';
-import type { RunWrite } from '../../storage/tracing/traces.ts';
+import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { microsOf } from '../ingest/time.ts';
 import { costOf } from './cost.ts';
 
@@ -64,7 +64,7 @@ export class PriceService {
   }
 
   /** Writes down what models' tokens cost, where nobody has said it. */
-  async price(tenant_id: string, runs: readonly RunWrite[]): Promise<void> {
+  async price(tenant_id: string, runs: readonly TraceWrite[]): Promise<void> {
     const unpriced = runs.flatMap((run) => {
       const model = modelToPrice(run);
       return model === undefined ? [] : [{ run, model }];
@@ -131,7 +131,7 @@ export class PriceService {
 }
 
 /** Undefined when the run cannot be priced, or was sent with a cost. */
-const modelToPrice = ({ fields, metadata }: RunWrite): PricedModel | undefined => {
+const modelToPrice = ({ fields, metadata }: TraceWrite): PricedModel | undefined => {
   const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = fields;
   const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);
   const isModel = (run_type ?? 'llm') === 'llm';
@@ -169,7 +169,7 @@ const providerOf = (metadata: string): string | null => {
   return typeof ls_provider === 'string' ? ls_provider : null;
 };
 
-const writeCost = (run: RunWrite, price: ModelPriceRow): void => {
+const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
   const { prompt_tokens, completion_tokens, total_tokens, usage_details } = run.fields;
   const details = typeof usage_details === 'string' ? (JSON.parse(usage_details) as Details) : {};
   const completion = Number(completion_tokens ?? 0);

@@ -1,8 +1,8 @@
 // Threads, as the runs of a project tell of them: a run is of the thread that its own metadata names, and of none without.
 import type { TraceThread } from '@svc/contract';
-import type { RunCondition } from '../../storage/tracing/trace-condition.ts';
+import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import { fromExactText } from '../../storage/postgres/exact-text.ts';
-import type { RunListFilter, SearchPlace } from '../../storage/tracing/trace-search.ts';
+import type { TraceRunListFilter, SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
 import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
@@ -28,8 +28,8 @@ export interface ThreadPage extends PartialAnswer {
 /** What of a list of threads was found, and where it goes on; `stopped`: where the time budget was used up. */
 interface FoundThreads {
   ids: string[];
-  next: SearchPlace | null;
-  stopped: SearchPlace | null;
+  next: SearchPosition | null;
+  stopped: SearchPosition | null;
 }
 
 const pageDefault = 20;
@@ -56,8 +56,8 @@ export class TraceThreadService {
       start_time: min_start_time,
       end_time: max_start_time,
     });
-    const inThread: RunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
-    const list: Omit<RunListFilter, 'after'> = {
+    const inThread: TraceRunCondition = { is: 'not', of: { is: 'empty', field: 'thread_id' } };
+    const list: Omit<TraceRunListFilter, 'after'> = {
       ...scope,
       filter: scope.filter ? { is: 'all', of: [inThread, scope.filter] } : inThread,
       order: 'desc',
@@ -82,8 +82,8 @@ export class TraceThreadService {
   }
 
   async #newest(
-    list: Omit<RunListFilter, 'after'>,
-    start: SearchPlace | null,
+    list: Omit<TraceRunListFilter, 'after'>,
+    start: SearchPosition | null,
     size: number,
   ): Promise<FoundThreads> {
     const untilMs = performance.now() + this.#budgetMs;

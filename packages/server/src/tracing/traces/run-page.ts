@@ -2,12 +2,12 @@ import { RawJson, Reply } from '../../api/handlers.ts';
 import { pageHeaders } from '../../api/pagination.ts';
 
 /** A page of runs as JSON text. */
-export interface RunPage {
+export interface TraceRunPage {
   text: string;
   /** It ended early, since more would be too large for one answer. */
   isCut: boolean;
 }
 
 /** The place of the next page is in the body. */
-export const toRunPage = ({ text, isCut }: RunPage): Reply<RawJson> =>
+export const toRunPage = ({ text, isCut }: TraceRunPage): Reply<RawJson> =>
   new Reply(new RawJson(text), pageHeaders({ hasMore: false, isCut }, undefined));

@@ -1,7 +1,7 @@
 // From what a query asks to the runs that it means.
 import { invalid } from '@svc/contract/problem';
-import type { RunCondition } from '../../storage/tracing/trace-condition.ts';
-import type { RunScope } from '../../storage/tracing/trace-scope.ts';
+import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
+import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { FilterError, filterProblem } from '../filter/filter-error.ts';
 import { readFilter } from '../filter/read-filter.ts';
 import { microsOf, toTime } from '../ingest/time.ts';
@@ -22,7 +22,7 @@ export interface RunsAsked {
   tree_filter?: string | undefined;
 }
 
-export const toScope = (tenant_id: string, asked: RunsAsked): RunScope => {
+export const toScope = (tenant_id: string, asked: RunsAsked): TraceRunScope => {
   const filter = joined([...plainConditions(asked), ...filterOf(asked.filter, 'filter')]);
   return {
     tenant_id,
@@ -37,10 +37,10 @@ export const toScope = (tenant_id: string, asked: RunsAsked): RunScope => {
   };
 };
 
-const joined = (of: RunCondition[]): RunCondition | null =>
+const joined = (of: TraceRunCondition[]): TraceRunCondition | null =>
   of.length > 1 ? { is: 'all', of } : (of[0] ?? null);
 
-const filterOf = (text: string | undefined, name: string): RunCondition[] => {
+const filterOf = (text: string | undefined, name: string): TraceRunCondition[] => {
   if (text === undefined || text.trim() === '') return [];
   try {
     return [readFilter(text)];
@@ -55,8 +55,8 @@ const plainConditions = ({
   run_type,
   reference_example,
   error,
-}: RunsAsked): RunCondition[] => {
-  const conditions: RunCondition[] = [];
+}: RunsAsked): TraceRunCondition[] => {
+  const conditions: TraceRunCondition[] = [];
   const text = (
     field: 'id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
     values: string[],
@@ -67,13 +67,13 @@ const plainConditions = ({
   if (parent_run !== undefined) text('parent_run_id', [parent_run]);
   if (run_type !== undefined) text('run_type', [run_type]);
   if (reference_example !== undefined) text('reference_example_id', reference_example);
-  const noError: RunCondition = { is: 'empty', field: 'error' };
+  const noError: TraceRunCondition = { is: 'empty', field: 'error' };
   if (error !== undefined) conditions.push(error ? { is: 'not', of: noError } : noError);
   return conditions;
 };
 
 /** What the filter says of the start in any case bounds the days that are looked into. */
-const boundsIn = (filter: RunCondition | null, side: 'gt' | 'lt'): string[] => {
+const boundsIn = (filter: TraceRunCondition | null, side: 'gt' | 'lt'): string[] => {
   if (filter?.is === 'all') return filter.of.flatMap((inner) => boundsIn(inner, side));
   const isBound =
     filter?.is === 'time' &&

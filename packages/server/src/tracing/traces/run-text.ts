@@ -1,13 +1,13 @@
 // A stored run as JSON text: payloads are put in as they were sent, without being read again.
 import { exactMark, fromExactJson, fromExactText } from '../../storage/postgres/exact-text.ts';
-import type { TraceRow } from '../../storage/tracing/trace-row.ts';
+import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 
 /** By key: how often, and the mean score. */
 export type FeedbackStats = Record<string, { n: number; avg: number | null }>;
 
 /** `select`: the fields that are wanted; all, when it is undefined. */
 export const toRunText = (
-  row: TraceRow,
+  row: TraceRunRow,
   feedback_stats: FeedbackStats,
   select?: ReadonlySet<string>,
 ): string => {

@@ -1,5 +1,5 @@
 // A trace as JSON text: runs within runs.
-import type { TraceRow } from '../../storage/tracing/trace-row.ts';
+import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import { toRunText } from './run-text.ts';
 
 const hidden = new Set([
@@ -13,10 +13,10 @@ const hidden = new Set([
 ]);
 
 /** The runs are in the order of their starts. Those whose parents are not among them come first, beside the root. */
-export const treeText = (trace_id: string, rows: readonly TraceRow[], isWhole: boolean): string => {
+export const treeText = (trace_id: string, rows: readonly TraceRunRow[], isWhole: boolean): string => {
   const known = new Set(rows.map((row) => row.id));
-  const children = new Map<string, TraceRow[]>();
-  const tops: TraceRow[] = [];
+  const children = new Map<string, TraceRunRow[]>();
+  const tops: TraceRunRow[] = [];
   for (const row of rows) {
     const parent = row.parent_run_id;
     if (parent === null || !known.has(parent)) tops.push(row);
@@ -31,9 +31,12 @@ export const treeText = (trace_id: string, rows: readonly TraceRow[], isWhole: b
 };
 
 /** Written without recursion: a trace may be deeper than the stack. */
-const textsOf = (tops: readonly TraceRow[], children: ReadonlyMap<string, readonly TraceRow[]>): string => {
+const textsOf = (
+  tops: readonly TraceRunRow[],
+  children: ReadonlyMap<string, readonly TraceRunRow[]>,
+): string => {
   const pieces: string[] = ['['];
-  const open: { rows: readonly TraceRow[]; at: number }[] = [{ rows: tops, at: 0 }];
+  const open: { rows: readonly TraceRunRow[]; at: number }[] = [{ rows: tops, at: 0 }];
   for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
     const row = level.rows[level.at++];
     if (row === undefined) {
@@ -48,7 +51,7 @@ const textsOf = (tops: readonly TraceRow[], children: ReadonlyMap<string, readon
 };
 
 /** Its text without the closing brace. */
-const nodeText = (row: TraceRow): string => {
+const nodeText = (row: TraceRunRow): string => {
   const fields = JSON.parse(toRunText(row, {})) as Record<string, unknown>;
   for (const name of hidden) delete fields[name];
   return JSON.stringify(fields).slice(0, -1);

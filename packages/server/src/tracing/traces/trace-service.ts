@@ -2,12 +2,12 @@ import type { RunStats } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
-import { payloadColumns, type RunColumn, type TraceRow } from '../../storage/tracing/trace-row.ts';
-import type { SearchPlace } from '../../storage/tracing/trace-search.ts';
+import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
+import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
 import { type FeedbackStats, toRunText } from './run-text.ts';
-import type { RunPage } from './run-page.ts';
+import type { TraceRunPage } from './run-page.ts';
 import { type RunsAsked, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from '../ingest/time.ts';
@@ -70,7 +70,7 @@ export class TraceService {
   }
 
   /** JSON text of a page, and whether it ended early. A page by ids has no cursor: those that are missing are asked for again. */
-  async query(tenant_id: string, query: RunQuery): Promise<RunPage> {
+  async query(tenant_id: string, query: RunQuery): Promise<TraceRunPage> {
     const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
     const columns = select ? columnsOf(select) : null;
@@ -97,7 +97,7 @@ export class TraceService {
     return { text: toPage(texts, next, partial), isCut: isCut && rows.length < limit };
   }
 
-  async #texts(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<string[]> {
+  async #texts(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
     const isJudged = rows.length > 0 && (select?.has('feedback_stats') ?? true);
     const given = isJudged
       ? await this.#feedback.ofRuns(
@@ -111,7 +111,7 @@ export class TraceService {
   }
 
   /** Roots say what the whole of their traces has used. */
-  async #withTotals(tenant_id: string, rows: readonly TraceRow[], select: Select): Promise<TraceRow[]> {
+  async #withTotals(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<TraceRunRow[]> {
     const isAsked = select === undefined || totalNames.some((name) => select.has(name));
     const roots = isAsked ? rows.filter((row) => row.parent_run_id === null) : [];
     if (roots.length === 0) return [...rows];
@@ -141,7 +141,7 @@ const totalNames = [
   'total_cost',
 ] as const;
 
-const said = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRow> =>
+const said = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRunRow> =>
   Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== null));
 
 const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
@@ -154,21 +154,21 @@ const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
 };
 
 /** What of a run is read for these fields of it. */
-const columnsOf = (select: ReadonlySet<string>): Set<RunColumn> => {
+const columnsOf = (select: ReadonlySet<string>): Set<PayloadColumn> => {
   const columns = new Set(payloadColumns.filter((column) => select.has(column)));
   return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const toPage = (runs: readonly string[], place: SearchPlace | null, partial: PartialAnswer): string => {
+const toPage = (runs: readonly string[], place: SearchPosition | null, partial: PartialAnswer): string => {
   const cursors = { next: place && toCursor(place), prev: null };
   const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
 };
 
-export const toCursor = ({ start_time, id, stretch }: SearchPlace): string =>
+export const toCursor = ({ start_time, id, stretch }: SearchPosition): string =>
   Buffer.from([start_time, id, ...(stretch === undefined ? [] : [stretch])].join(' ')).toString('base64url');
 
-export const parseCursor = (cursor: string): SearchPlace => {
+export const parseCursor = (cursor: string): SearchPosition => {
   const [start = '', id = '', stretch] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
   const start_time = toTime(start);
   const isPlace = start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);

@@ -1,5 +1,5 @@
--- Skips the deletion of a default assistant by anything but prune_default_assistant(): its crons and runs would be
--- deleted with it. Servers of an earlier release delete those of graphs that are not in their own configuration.
+-- Prevents every deletion of a default assistant except by prune_default_assistant(), because its crons and runs would be
+-- deleted with it. Servers of an earlier release delete default assistants of graphs that they do not know.
 create or replace function keep_default_assistant() returns trigger
 language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- Deletes the default assistant of a graph that no worker executes, with its crons and its ended runs. Returns what
--- happened: 'deleted', 'missing', 'served' (a worker executes the graph) or 'in_flight' (runs have not ended).
+-- Deletes the default assistant of a graph that no worker executes, with its crons and ended runs. Returns the outcome:
+-- 'deleted', 'missing', 'served' (a worker executes the graph) or 'in_flight' (it has runs that have not ended).
 create or replace function prune_default_assistant(p_assistant_id uuid, p_within interval) returns text
 language plpgsql as $$
 declare

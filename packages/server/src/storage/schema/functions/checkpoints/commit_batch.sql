@@ -1,16 +1,16 @@
--- One flush of an executor: everything that its runs (and state updates) have to store, a JSON list of each kind.
--- Each item names its owner, a run under a lease or a state update; an owner that has lost its right writes
--- nothing at all. Returns the owners that have.
--- A flush whose answer was lost is sent again: what it did is recognised (heads are where it put them, the run is
--- over under its own token), and done once.
+-- Stores one flush of an executor: everything that its runs and state updates have to store, one JSON list per kind. Each item
+-- names its owner: a run with a lease, or a state update. Nothing is stored for an owner that may not write any more. Returns
+-- those owners.
+-- Idempotent: a flush is sent again when its response was lost. Then its heads are already in place, and its runs have ended
+-- with the same lease token.
 create or replace function commit_batch(p_owners json, p_heads json, p_blobs json, p_checkpoints json, p_writes json,
                              p_shapes json, p_events json, p_endings json) returns uuid[]
 language plpgsql as $$
 declare
   v_held uuid[];
-  -- Those of them that are runs; the others are state updates.
+  -- The runs in v_held; the others are state updates.
   v_runs uuid[];
-  -- Their endings are committed: this is the second time that they come.
+  -- Runs whose endings were committed by an earlier transmission of this flush.
   v_over uuid[] := '{}';
   v_owners uuid[];
   v_item record;
@@ -18,7 +18,7 @@ begin
   select coalesce(array_agg(o.owner), '{}') into v_owners
   from json_to_recordset(p_owners) as o(owner uuid);
 
-  -- Runs: the lease token must be the newest. The share lock keeps it so until this commits.
+  -- Runs: the lease token must be the newest. The share lock keeps it the newest until this transaction commits.
   select coalesce(array_agg(s.run_id), '{}') into v_held
   from (
     select r.run_id
@@ -30,7 +30,7 @@ begin
 
   v_runs := v_held;
 
-  -- Looked for only when somebody does not hold: it is a flush that was sent twice, which is rare.
+  -- Checked only when an owner is missing in v_held: a repeated flush is rare.
   if cardinality(v_held) < cardinality(v_owners) and json_array_length(p_endings) > 0 then
     select coalesce(array_agg(r.run_id), '{}') into v_over
     from json_to_recordset(p_owners) as o(owner uuid, lease_token bigint)
@@ -38,7 +38,7 @@ begin
     where o.owner in (select e.owner from json_to_recordset(p_endings) as e(owner uuid));
   end if;
 
-  -- State updates: nothing may run or wait on the thread, nor checkpoints have gone since the update began.
+  -- State updates: the thread must have no runs in flight, and no removals since the update began.
   for v_item in
     select o.owner, o.thread_id, o.removals
     from json_to_recordset(p_owners) as o(owner uuid, thread_id uuid, removals integer)
@@ -75,7 +75,7 @@ begin
     end if;
   end loop;
 
-  -- At most once in an attempt. The text is searched first, since most flushes carry no progress.
+  -- At most once per attempt. A search in the text skips the update for most flushes, which carry no progress.
   if position('"progress"' in p_owners::text) > 0 then
     update runs r set progress_token = r.lease_token
     from json_to_recordset(p_owners) as o(owner uuid, progress boolean)
@@ -100,8 +100,8 @@ begin
   set metadata = excluded.metadata, body = excluded.body, channels = excluded.channels, wrote = excluded.wrote,
       shape = excluded.shape;
 
-  -- A write records its run only where the run did not make the checkpoint. `own` says that it did; without it the
-  -- checkpoint is looked up.
+  -- A write stores its run only when another run made the checkpoint. `own` says that this run did; without it, the checkpoint
+  -- is looked up.
   insert into checkpoint_writes as w (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, task_path, ref, run_id)
   select n.thread_id, n.checkpoint_ns, n.checkpoint_id, n.task_id, n.idx, n.channel, n.task_path, n.ref,
          case when n.own or n.owner <> all (v_runs) then null
@@ -115,7 +115,7 @@ begin
   where n.owner = any (v_held)
   on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do update
   set channel = excluded.channel, ref = excluded.ref, run_id = excluded.run_id
-  where w.idx < 0; -- control writes: error, interrupt, resume; the newest counts. Results never change.
+  where w.idx < 0; -- control writes (error, interrupt, resume): the newest counts. Results never change.
 
   if json_array_length(p_shapes) > 0 then
     update checkpoints c set shape = s.shape
@@ -149,7 +149,7 @@ begin
     if v_item.status is not null then
       perform end_run(v_item.owner, v_item.status, v_item.ending, v_item.interrupts, v_item.error, v_item."values", v_item.told);
     else
-      -- What follows rests on the update: removing an earlier run does not change the thread any more.
+      -- Later runs depend on the update, so removing an earlier run must not change the thread any more.
       update threads t set interrupts = coalesce(v_item.interrupts, t.interrupts), settled_by = null,
                            updated_at = now(), state_updated_at = now()
       where t.thread_id = v_item.thread_id;

@@ -1,5 +1,5 @@
--- Keeps the value that another run replaces, so that it can be brought back when that run is removed. Only commit_batch
--- sets `ref`; attributing a write to another run does not fire the trigger.
+-- Saves the value of a control write that another run replaces, so that removing that run can restore it. Only commit_batch()
+-- sets `ref`; a change of `run_id` alone does not fire the trigger.
 create or replace function keep_replaced_write() returns trigger
 language plpgsql as $$
 begin

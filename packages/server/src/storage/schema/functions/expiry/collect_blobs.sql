@@ -1,6 +1,6 @@
--- Removes up to p_count blobs of a family that none of its checkpoints reaches. Null when it cannot be done now: a run
--- or an update of the family may refer to blobs that only it knows of. So all threads of the family are locked, none
--- may have a run under way, and runs that wait are kept from being claimed. Nothing is waited for.
+-- Deletes up to p_count blobs of a blob space that no checkpoint references. Returns null when that is not possible now: a run
+-- or state update may hold references to blobs that no checkpoint contains yet. So all threads of the space are locked, none of
+-- them may have a running run, and pending runs are locked so that they cannot be claimed. Never waits for a lock.
 create or replace function collect_blobs(p_space uuid, p_count integer) returns integer
 language plpgsql as $$
 declare
@@ -8,7 +8,7 @@ declare
   v_waiting uuid[];
   v_removed integer;
 begin
-  -- Seen before anything is locked: families that are too large, or at work.
+  -- Checked without locks: spaces that are too large, or have a running run.
   if (select count(*) from (select 1 from threads t where t.blob_space = p_space limit 1001) s) > 1000
      or exists (select 1 from threads t join runs r using (thread_id) where t.blob_space = p_space and r.status = 'running')
   then return null; end if;
@@ -16,7 +16,7 @@ begin
     select t.thread_id from threads t where t.blob_space = p_space
     order by t.thread_id limit 1000 for update skip locked
   ) s;
-  -- Members that somebody else holds, and copies that came meanwhile.
+  -- Threads that others have locked, and copies that were made meanwhile.
   if (select count(*) from threads t where t.blob_space = p_space) <> cardinality(v_threads) then return null; end if;
   select coalesce(array_agg(s.run_id), '{}') into v_waiting from (
     select r.run_id from runs r where r.thread_id = any (v_threads) and r.status = 'pending'
@@ -26,11 +26,11 @@ begin
     select 1 from runs r
     where r.thread_id = any (v_threads) and r.status in ('pending', 'running') and r.run_id <> all (v_waiting)
   ) then return null; end if;
-  -- Reading the references of more would keep the threads locked for too long.
+  -- With more checkpoints, the threads would stay locked for too long.
   if (select count(*) from (
     select 1 from checkpoints c where c.thread_id = any (v_threads) limit 50001) s) > 50000 then return null; end if;
 
-  -- Any uuid in a place that holds references counts as one: a text that looks like one keeps a blob, no harm done.
+  -- Every uuid in these columns counts as a reference. A false match only keeps a blob.
   with recursive texts as (
     select c.channels as text from checkpoints c where c.thread_id = any (v_threads)
     union all

@@ -1,4 +1,4 @@
--- The last of a family takes its blobs with it (delete_checkpoints).
+-- Removes the garbage entry of a blob space with its last thread, whose deletion also deletes all blobs.
 create or replace function forget_garbage() returns trigger
 language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Stands for the heads of a thread: the same text as long as none has moved.
+-- A text that identifies the heads of a thread: it changes when a head moves.
 create or replace function heads_mark(p_thread_id uuid) returns text
 language sql stable as $$
   select md5(coalesce(string_agg(h.checkpoint_ns || ' ' || h.checkpoint_id, ',' order by h.checkpoint_ns collate "C"), ''))

@@ -1,5 +1,5 @@
--- Refuses state updates that began before something of these threads was removed, and has the values collected that
--- nothing refers to any more.
+-- Called after rows of these threads were removed: makes state updates that began earlier fail, and schedules the collection of
+-- unreferenced blobs.
 create or replace function note_removals(p_thread_ids uuid[]) returns void
 language sql as $$
   with changed as (

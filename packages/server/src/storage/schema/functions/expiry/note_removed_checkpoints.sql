@@ -1,4 +1,4 @@
--- However checkpoints are removed, by pruning or with a run.
+-- Trigger: calls note_removals() for every deletion of checkpoints.
 create or replace function note_removed_checkpoints() returns trigger
 language plpgsql as $$
 begin

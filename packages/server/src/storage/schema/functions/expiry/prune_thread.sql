@@ -1,6 +1,6 @@
--- Removes all checkpoints but the given ones ([{checkpoint_ns, checkpoint_id}]), oldest first and p_count at most.
--- `outcome`: done, more (call again), busy (a run works on the thread or waits), changed (a head has moved since p_mark
--- was taken), missing.
+-- Deletes all checkpoints except p_kept ([{checkpoint_ns, checkpoint_id}]), oldest first and at most p_count per call. Returns
+-- 'done', 'more' (call again), 'busy' (the thread has runs in flight), 'changed' (a head has moved since p_mark was read) or
+-- 'missing'.
 create or replace function prune_thread(p_thread_id uuid, p_mark text, p_kept json, p_count integer) returns text
 language plpgsql as $$
 declare
@@ -40,7 +40,7 @@ begin
     where c.thread_id = p_thread_id and c.checkpoint_ns = h.checkpoint_ns and c.checkpoint_id = h.checkpoint_id);
   if v_removed >= p_count then return 'more'; end if;
 
-  -- Those of checkpoints that were never stored themselves, as durability exit leaves them.
+  -- Writes whose checkpoint was never stored, as durability `exit` leaves them.
   delete from checkpoint_writes w where w.ctid = any (array(
     select o.ctid from checkpoint_writes o
     where o.thread_id = p_thread_id and not exists (

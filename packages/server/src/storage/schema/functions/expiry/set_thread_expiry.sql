@@ -1,5 +1,5 @@
--- So that a state update restarts the clock without knowing of it. Not a generated column: that costs every run,
--- a condition that does not hold costs nothing.
+-- Trigger: recomputes expires_at, so that every change of the state restarts the ttl. Not a generated column, which would cost
+-- time on every update; a trigger whose condition is false costs nothing.
 create or replace function set_thread_expiry() returns trigger
 language plpgsql as $$
 begin

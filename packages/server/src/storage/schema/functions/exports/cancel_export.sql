@@ -1,5 +1,5 @@
--- For good, with all of its runs that have not ended. Returns the status before; null when there is no such export.
--- The exports of a schedule go on: they are exports of their own.
+-- Cancels an export with all of its partition runs that have not ended; it cannot be resumed. Returns the previous status; null when
+-- there is no such export. Cancelling a schedule does not cancel the exports that it has created.
 create or replace function cancel_export(p_tenant uuid, p_export uuid) returns text language plpgsql as $$
 declare
   v_status text;
@@ -12,7 +12,7 @@ begin
   update export_runs r set status = 'CANCELLED', lease_until = null, updated_at = now(), finished_at = now()
     where r.tenant_id = p_tenant and r.export_id = p_export and r.status in ('CREATED', 'RUNNING');
   perform add_export_event(p_tenant, p_export, 'cancelled', null, 'Cancelled by request');
-  -- Who executes its runs stops, and others have room.
+  -- Notifies the workers that execute its partition runs, and those that wait for a slot.
   perform pg_notify('svc', 'x:' || p_export);
   return v_status;
 end $$;

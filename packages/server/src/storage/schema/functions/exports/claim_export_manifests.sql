@@ -1,6 +1,6 @@
--- Takes leases on up to p_count exports whose runs are all completed and whose manifest is not written.
+-- Claims up to p_count exports whose partition runs are all completed and whose manifest is not written.
 create or replace function claim_export_manifests(p_count integer, p_lease interval) returns setof exports language sql as $$
-  -- Not a subquery of the update: a plan that reads one again for each export finds the next p_count each time.
+  -- A CTE, because a plan may execute a subquery once per row and would then lock other rows each time.
   with due as (
     select o.tenant_id, o.id from exports o
     where o.status = 'RUNNING' and o.completing_at is not null and o.lease_until is null and o.not_before <= now()

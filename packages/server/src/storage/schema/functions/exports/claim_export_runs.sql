@@ -1,14 +1,13 @@
--- Takes leases on up to p_count runs that wait, and starts exports whose turn it is. At no time more than p_runs of an export run,
--- nor more than p_exports exports of a workspace: claims follow each other under one lock, and nothing else adds to either number.
--- Exports of a workspace start in the order in which they were made. Who has fewest runs under way is next, and then who has
--- waited longest, first among workspaces and then among the exports of one.
+-- Claims up to p_count pending partition runs, and starts exports that are next. At most p_runs partition runs of an export, and at most
+-- p_exports exports of a workspace, run at the same time: an advisory lock serializes claims, and nothing else increases either number.
+-- Exports of a workspace start in the order of their creation. The workspace, and then the export, with the fewest running partition runs
+-- is next; among equals, the one that has waited longest.
 --
--- An export starts once every transaction is over that was writing traces when it was made, however long that takes: from then
--- on the set of its rows only shrinks. Such a transaction holds a lock on trace_runs, which it takes before it sets inserted_at. So a
--- run whose inserted_at is not after created_at is committed, or its transaction is among `writers`, which are looked up after
--- the export was committed. Readers, and who writes other tables, are not waited for.
---
--- Only exports whose layout_version is at most p_layout: servers of earlier releases do not pass it, and would put files into other folders.
+-- An export starts when all transactions have ended that were writing trace runs when it was created, however long that takes. From then
+-- on, the set of its rows only shrinks. Such a transaction holds a lock on trace_runs, which it takes before it sets inserted_at. So a row
+-- whose inserted_at is not after the export's created_at is committed, or its transaction is listed in `writers`, which are read after
+-- the export was committed. Readers, and writers of other tables, are not waited for.
+-- Claims only exports whose layout_version is at most p_layout. Servers of earlier releases do not pass it; they use other folders.
 create or replace function claim_export_runs(p_count integer, p_lease interval, p_runs integer, p_exports integer, p_layout integer default 1)
 returns setof export_runs language plpgsql as $$
 declare
@@ -30,7 +29,7 @@ begin
         (select count(*) from export_runs r where r.tenant_id = e.tenant_id and r.export_id = e.id and r.status = 'RUNNING') as runs
       from exports e where e.status = 'RUNNING'
     ), waiting as (
-      -- The workspaces in which exports wait, along the index: neither all workspaces nor all that waits is looked at.
+      -- The workspaces with waiting exports, by a loose index scan, which reads neither all workspaces nor all waiting exports.
       (select o.tenant_id from exports o where o.status = 'CREATED' order by o.tenant_id limit 1)
       union all
       select n.tenant_id from waiting w
@@ -64,7 +63,7 @@ begin
     limit 1;
     exit when not found;
 
-    -- It may have ended a moment ago.
+    -- The export may have ended meanwhile.
     update exports e set status = 'RUNNING', started_at = coalesce(e.started_at, now()), claimed_at = clock_timestamp(), updated_at = now()
     where e.tenant_id = v_next.tenant_id and e.id = v_next.id and e.status in ('CREATED', 'RUNNING');
     continue when not found;

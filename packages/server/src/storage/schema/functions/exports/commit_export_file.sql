@@ -1,4 +1,4 @@
--- The file that was begun is in the bucket for good. Only under the lease. True also when that was said before.
+-- Records that the file that was begun is uploaded. Requires a valid lease. Idempotent: true also when it was recorded before.
 create or replace function commit_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_key text) returns boolean language plpgsql as $$
 declare
   v_run export_runs%rowtype;

@@ -1,4 +1,4 @@
--- The manifest is in the bucket. Only under the lease; true also when that was said before.
+-- Completes an export whose manifest is uploaded. Requires a valid lease. Idempotent: true also when it was completed before.
 create or replace function complete_export(p_tenant uuid, p_export uuid, p_token bigint, p_manifest text) returns boolean language plpgsql as $$
 declare
   v_export exports%rowtype;

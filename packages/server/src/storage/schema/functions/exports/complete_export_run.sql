@@ -1,10 +1,10 @@
--- Everything of a run is in the bucket. Only under the lease; true also when that was said before. The last run of an export
--- makes its manifest due.
+-- Completes a partition run whose files are all committed. Requires a valid lease. Idempotent: true also when it was completed before.
+-- The last partition run of an export makes its manifest due.
 create or replace function complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean language plpgsql as $$
 declare
   v_run export_runs%rowtype;
 begin
-  -- Who completes the last but one and who completes the last must not both believe that there is another.
+  -- The lock serializes the completions of an export, so that the last two do not both see another unfinished partition run.
   perform from exports e where e.tenant_id = p_tenant
     and e.id = (select r.export_id from export_runs r where r.tenant_id = p_tenant and r.id = p_run) for no key update;
   update export_runs r set status = 'COMPLETED', lease_until = null, finished_at = now(), heartbeat_at = now(), updated_at = now()

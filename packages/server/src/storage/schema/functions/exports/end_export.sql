@@ -1,4 +1,5 @@
--- Ends an export that the caller has locked, with its runs, which record p_message as the error of their present attempt. p_cause 'destination' counts against the schedule that it is of.
+-- Ends an export that the caller has locked, with its partition runs, which record p_message as the error of their current attempt.
+-- With p_cause 'destination' the failure counts against the schedule of the export.
 create or replace function end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void language plpgsql as $$
 declare
   v_schedule exports%rowtype;
@@ -16,7 +17,7 @@ begin
   perform pg_notify('svc', 'x:' || p_export);
   if p_cause <> 'destination' or v_source is null then return; end if;
 
-  -- What the destination has refused ten times in a row it will refuse once more.
+  -- After ten failures in a row the schedule is paused, because the destination is likely to refuse the next export too.
   update exports s set failures = s.failures + 1, updated_at = now()
   where s.tenant_id = p_tenant and s.id = v_source and s.status = 'INTERVALSCHEDULED'
   returning * into v_schedule;

@@ -1,6 +1,6 @@
--- An attempt of a run has failed, by p_cause: 'error', 'timeout' (its time is over) or 'destination' (trying again would change
--- nothing). Only with the token, though the lease may be over: nobody else has the run while it is RUNNING under this token.
--- Returns what has become of the run; null when it was not its holder who asked.
+-- Records that an attempt of a partition run has failed. p_cause: 'error', 'timeout' (its time limit), or 'destination' (a retry would
+-- fail too). Requires the newest lease token, though the lease may have ended: no other worker has the partition run while it is RUNNING
+-- with this token. Returns the new status; null when the caller is not the holder.
 create or replace function fail_export_attempt(p_tenant uuid, p_run uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval)
 returns text language plpgsql as $$
 declare
@@ -9,7 +9,7 @@ declare
 begin
   perform from exports e where e.tenant_id = p_tenant
     and e.id = (select r.export_id from export_runs r where r.tenant_id = p_tenant and r.id = p_run) for no key update;
-  -- Its state is nobody else's to change while the export is locked, so it need not be locked before those in front of it.
+  -- Not locked yet: its state cannot change while the export is locked, and lock_export_runs() locks in the order of ids.
   select * into v_run from export_runs r
   where r.tenant_id = p_tenant and r.id = p_run and r.lease_token = p_token and r.status = 'RUNNING';
   if not found then return null; end if;

@@ -1,4 +1,4 @@
--- The same for the manifest of an export, whose runs are completed.
+-- The same as fail_export_attempt() for the manifest of an export whose partition runs are completed.
 create or replace function fail_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_cause text, p_message text, p_retries integer, p_delay interval)
 returns text language plpgsql as $$
 declare

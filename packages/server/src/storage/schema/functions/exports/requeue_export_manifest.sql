@@ -1,4 +1,4 @@
--- The same for the manifest of an export.
+-- The same as requeue_export_run() for the manifest of an export.
 create or replace function requeue_export_manifest(p_tenant uuid, p_export uuid, p_token bigint, p_lost boolean, p_reason text, p_retries integer, p_delay interval)
 returns boolean language plpgsql as $$
 declare

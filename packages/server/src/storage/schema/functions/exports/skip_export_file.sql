@@ -1,5 +1,5 @@
--- All rows of the file that was begun, up to p_target, have been deleted, and nothing of it is in the bucket: what follows them is
--- next. Only under the lease; true also when that was said before.
+-- Discards the file that was begun, up to p_target, because all of its rows have been deleted; nothing of it is uploaded. The cursor
+-- advances past it. Requires a valid lease. Idempotent: true also when it was recorded before.
 create or replace function skip_export_file(p_tenant uuid, p_run uuid, p_token bigint, p_target text) returns boolean language plpgsql as $$
 begin
   update export_runs r

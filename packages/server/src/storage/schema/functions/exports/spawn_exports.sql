@@ -1,6 +1,6 @@
--- Makes the export of the next window of each of up to p_limit schedules where p_lag has passed since its end: of each workspace in
--- turn, its oldest window first, so that none waits for the schedules of another. A schedule that is behind makes no more while
--- p_unfinished of its exports are, nor any schedule of a workspace while 10,000 of them all are. How many were made.
+-- Creates the export of the next window of up to p_limit schedules whose window ended at least p_lag ago. Workspaces take turns, each with
+-- its oldest window first, so that no workspace waits for the schedules of another. A schedule creates no more while p_unfinished of its
+-- exports have not ended; neither does any schedule of a workspace with 10,000 unfinished exports. Returns how many were created.
 create or replace function spawn_exports(p_lag interval, p_unfinished integer, p_limit integer) returns integer language plpgsql as $$
 declare
   v_schedule exports%rowtype;
@@ -25,7 +25,7 @@ begin
       ) d
     )
     select e.* from due d join exports e on e.tenant_id = d.tenant_id and e.id = d.id
-    -- It may have been cancelled a moment ago, or another may have been here.
+    -- The schedule may have been cancelled meanwhile, or another node may have created its export.
     where e.status = 'INTERVALSCHEDULED' and e.next_window = d.next_window
     order by d.turn, e.next_window, e.id limit p_limit for no key update of e skip locked
   loop
@@ -54,7 +54,7 @@ begin
       update exports e set next_window = v_end, updated_at = now() where e.tenant_id = v_schedule.tenant_id and e.id = v_schedule.id;
       if v_child is not null then v_count := v_count + 1; end if;
     exception when data_exception or integrity_constraint_violation or program_limit_exceeded then
-      -- One schedule that fails must not keep those of other workspaces.
+      -- A failing schedule must not block those of other workspaces.
       update exports e set next_window = null, updated_at = now(),
         error = format('Paused: the export of its next window could not be made (SQLSTATE %s)', sqlstate)
       where e.tenant_id = v_schedule.tenant_id and e.id = v_schedule.id;

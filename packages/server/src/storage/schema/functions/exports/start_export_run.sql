@@ -1,5 +1,5 @@
--- The exporter of a claimed run begins to work: the time of the attempt counts from here, so that the start of the process is not part of it.
--- Under the token; may be called again. False when the run is somebody else's.
+-- Starts the time of an attempt when the exporter of a claimed partition run begins its work, so that the start of the process is not
+-- included. Requires the newest lease token. Idempotent. False when another worker has claimed the partition run.
 create or replace function start_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean language plpgsql as $$
 begin
   update export_runs r set attempt_at = coalesce(r.attempt_at, now())

@@ -1,5 +1,5 @@
--- Lets the first run that waits for its thread wait for a slot. The caller holds the thread's lock and has made sure
--- that nothing runs there and that no other run waits for a slot.
+-- Queues the next run of a thread: the first run that waits for the thread now waits for a slot. The caller holds the thread's lock and
+-- has checked that no run of the thread is running or waits for a slot.
 create or replace function advance_thread(p_thread_id uuid) returns void
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 begin

@@ -1,7 +1,7 @@
--- Takes up to p_count runs that wait for a slot, of these graphs; of all when p_graphs is null. next_run_queue() says how
--- slots are shared between assistants and owners; within a queue the oldest run is first. A run that shall stop, or whose
--- attempts are used up, ends instead and is returned with that status.
--- p_assistants and p_owners: of each assistant the owner that this worker served last, in the order of service.
+-- Claims up to p_count runs of these graphs that wait for a slot; of all graphs when p_graphs is null. next_run_queue() divides the slots
+-- between assistants and owners; within a queue the oldest run is first. A run that was cancelled, or whose attempts are used up, ends
+-- instead and is returned with its final status.
+-- p_assistants and p_owners: for each assistant the owner that this worker served last, in the order of service.
 create or replace function claim_runs(
   p_count integer, p_worker_id uuid, p_lease interval, p_attempts integer, p_graphs text[] default null,
   p_assistants uuid[] default '{}', p_owners integer[] default '{}')
@@ -18,12 +18,12 @@ declare
   v_found record;
 begin
   if p_graphs is null then
-    -- A server of an earlier release, which asks for nothing else.
+    -- The caller is a server of an earlier release, which does not call these functions itself.
     perform promote_due_runs(100);
     return query select r.* from recover_lost_runs(p_count, p_attempts) r where r.status <> 'pending';
     p_graphs := ready_graphs();
   end if;
-  -- Others may be claiming from the same queues: only so many are tried in vain.
+  -- Other workers may claim from the same queues, so the number of failed tries is limited.
   while p_count > 0 and cardinality(v_passed) < 64 loop
     select * into v_queue from next_run_queue(p_graphs, p_assistants, p_owners, v_passed);
     exit when v_queue.assistant_id is null;
@@ -70,11 +70,11 @@ begin
             found_by = case when v_is_first then v_found.settled_by else r.found_by end
         where r.run_id = v_run.run_id returning * into v_run;
       exception when unique_violation then
-        -- Something runs on the thread after all; its end lets this one wait for a slot again.
+        -- Another run of the thread is running after all; when it ends, this run is queued again.
         update runs r set waits_for = 'thread' where r.run_id = v_run.run_id;
         continue;
       end;
-      -- The next attempt answers again what the last one answered in a step that it did not finish.
+      -- Control writes of the last attempt in an unfinished step are removed; this attempt writes them again.
       if not v_is_first and v_found.head is not distinct from v_run.found_head then
         perform undo_run_writes(v_run.run_id, v_run.thread_id, false);
       end if;

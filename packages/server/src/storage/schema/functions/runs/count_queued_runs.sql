@@ -1,5 +1,5 @@
--- Writes down how many runs are pending, for readers that must not take longer when there are many. A queue that can be
--- counted at once needs no row: /metrics counts up to 1,000 itself.
+-- Stores the number of pending runs for readers that must be fast with long queues. Up to 1,000 runs nothing is stored: readers
+-- count them.
 create or replace function count_queued_runs() returns void
 language plpgsql as $$
 declare

@@ -1,15 +1,15 @@
--- Inserts a run, creating its thread if asked; `outcome` tells why there is none: no_assistant, no_graph, no_thread, busy,
--- outside.
--- p_access is what the thread must pass (a temporary run itself: it has none), p_assistant_access the assistant; what they
--- do not let through is not there, and what would be made outside of them is not made.
--- With `claim`, the run starts out running under the caller's lease if nothing is before it on the thread, and if no run of
--- the caller's graphs waits for a slot: then it takes its turn among them.
--- p_graphs are the graphs that the caller executes. A run of another graph is made only if a worker that reported it has
--- been heard of within p_served_within, or one that reports no graphs; else the outcome is no_graph.
--- Without a thread id the run is temporary: no thread, no checkpoints, and the row goes when it ends.
--- A keyed run that is there already is returned with the outcome 'exists'.
--- `log` says what others are told of a run that does not start here; stream_resumable runs pass 'events' in p_log
--- and true in p_resumable. `stopping` are the runs that make way for this one.
+-- Creates a run, and its thread if requested. `outcome` is 'created', 'exists' (a keyed run exists already), or why no run was created:
+-- 'no_assistant', 'no_graph', 'no_thread', 'busy' or 'outside'.
+-- p_access: filter that the thread must pass (for a stateless run its own metadata); p_assistant_access: filter for the assistant. What
+-- does not pass is treated as absent; a thread or run that would not pass after its creation is not created ('outside').
+-- p_claim: the run is created as running with the caller's lease, if its thread is free and no other run of the caller's graphs waits for a
+-- slot. Otherwise it is queued.
+-- p_graphs: the graphs that the caller executes. A run of another graph is created only if a worker that executes the graph (or reports
+-- no graphs) has reported itself within p_served_within; otherwise the outcome is 'no_graph'.
+-- p_thread_id null: the run is stateless (`temporary`). It has no thread and no checkpoints, and its row is deleted when it ends.
+-- p_keyed: the run may exist already under this id.
+-- p_log: what the run's log stores when the run does not start in the caller's process; resumable runs pass 'events', and true in
+-- p_resumable. `stopping`: running runs that are cancelled in favour of this one.
 create or replace function create_run(
   p_run_id uuid, p_thread_id uuid, p_assistant_id uuid, p_metadata jsonb, p_kwargs text, p_strategy text,
   p_create_thread boolean, p_claim boolean, p_lease interval, p_delay interval,
@@ -33,12 +33,12 @@ declare
   v_named jsonb;
   v_stopping uuid[] := '{}';
 begin
-  -- Who asks for the same run meanwhile, by its key or because no answer came, waits until it can be seen. For a run on a
-  -- thread that was given no key, the lock of the thread does that.
+  -- Requests for the same run (same key, or a repeated request) wait until the run is visible. For a run on a thread without a key, the
+  -- thread's lock does the same.
   if p_keyed or v_temporary then
     perform pg_advisory_xact_lock(hashtextextended('run ' || p_run_id, 0));
   end if;
-  -- The share lock keeps whoever deletes the assistant waiting until the run is there to be seen.
+  -- The share lock makes a deletion of the assistant wait until the run is visible.
   select * into v_assistant from assistants a
   where a.assistant_id = p_assistant_id and a.metadata @@ p_assistant_access for key share;
   if not found then
@@ -60,7 +60,7 @@ begin
 
   v_named := jsonb_build_object('graph_id', v_assistant.graph_id, 'assistant_id', p_assistant_id);
   if not v_temporary then
-    -- Again when another makes the thread first, or makes and deletes it.
+    -- Repeated when another transaction creates the thread first, or creates and deletes it.
     loop
       select * into v_thread from threads t where t.thread_id = p_thread_id for update;
       exit when found;
@@ -75,7 +75,7 @@ begin
         return;
       end if;
       if p_keyed then
-        -- Each request for a run that brings its thread with it names another one: the run is on that of the first.
+        -- Repeated requests for a run with a new thread have different thread ids; the run is on the thread of the first request.
         select r.thread_id into thread_id from runs r where r.run_id = p_run_id;
         if found then
           outcome := 'exists';
@@ -83,7 +83,7 @@ begin
           return;
         end if;
       end if;
-      -- As the run will leave it: the update below is for threads that were there before.
+      -- With the status and metadata that the run gives it: the update below is only for existing threads.
       insert into threads (thread_id, blob_space, status, metadata)
       values (p_thread_id, p_thread_id, 'busy', p_metadata || v_named)
       on conflict do nothing returning * into v_thread;
@@ -133,7 +133,7 @@ begin
           case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
           v_claim::integer, v_claim::integer, case when v_claim then now() + p_lease end,
           case when v_claim then p_worker_id end, case when v_claim then now() end,
-          now() + p_delay, clock_timestamp(), -- not now(): the order of a thread's runs is the order of its lock
+          now() + p_delay, clock_timestamp(), -- not now(): runs of a thread are ordered by when they got its lock
           f.head, f.status, f.interrupts, f.error, f.settled_by, v_assistant.graph_id, run_owner(p_metadata, v_thread.metadata),
           case when v_claim then null when p_delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end
   from (select) as s

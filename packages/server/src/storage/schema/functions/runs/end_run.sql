@@ -1,7 +1,7 @@
--- Ends a run: its row, its thread, its log, its webhook. A cancel that came in time is applied here: rollback removes the
--- run and what it has left. The caller has made sure that it may (a lease, or the row's lock).
--- p_ending is what the thread becomes: error, interrupted, null for neither, 'as_stored' when that has to be read
--- from its newest checkpoint. p_told: the log has the error already.
+-- Ends a run: updates its row and thread, closes its log and queues its webhook. Applies a cancel that was requested in time; a rollback
+-- removes the run and its effects. The caller has checked that it may end the run (by the lease or the row's lock).
+-- p_ending: the thread's new state: 'error', 'interrupted', null for neither, or 'as_stored' to derive it from the newest checkpoint.
+-- p_told: the log contains the error already.
 create or replace function end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text,
                         p_told boolean default false) returns void
 language plpgsql set enable_seqscan = off as $$
@@ -10,11 +10,11 @@ declare
   v_action text;
   v_next integer;
   v_tells boolean := p_error is not null and not p_told;
-  -- It was claimed once, also when a drain has given it back since, which takes the attempt back.
+  -- True when the run was ever claimed. A released attempt is not counted in `attempt`, but keeps the lease token.
   v_begun boolean;
 begin
   update runs r set status = p_status, error = p_error, lease_until = null, updated_at = now(),
-    -- As only the run itself moves it, until this is committed.
+    -- Only the run itself moves the head until this transaction commits.
     final_head = (select h.checkpoint_id from checkpoint_heads h
                   where h.thread_id = r.thread_id and h.checkpoint_ns = '' and r.lease_token > 0)
   where r.run_id = p_run_id returning * into v_run;
@@ -22,7 +22,7 @@ begin
   if not v_run.temporary then
     perform 1 from threads t where t.thread_id = v_run.thread_id for update;
   end if;
-  -- Under the thread's lock: who wants it cancelled has said so by now, or will find it ended.
+  -- Read under the thread's lock: a cancel is either recorded by now, or will find that the run has ended.
   delete from run_cancels c where c.run_id = p_run_id returning c.action into v_action;
   delete from run_users u where u.run_id = p_run_id;
   if v_run.webhook is not null then perform queue_webhook(p_run_id, p_values); end if;
@@ -36,7 +36,7 @@ begin
     perform pg_notify('svc', 'e:' || p_run_id);
   end if;
   if v_run.temporary then
-    -- One with a log stays as long as that: it can still be joined.
+    -- A run with a log is kept as long as its log, since clients can still join it.
     if v_run.log = 'nothing' then delete from runs r where r.run_id = p_run_id; end if;
     return;
   end if;
@@ -50,7 +50,7 @@ begin
   else
     perform restore_thread(v_run.thread_id);
   end if;
-  -- The thread is free, unless the run waited for another one there.
+  -- The thread is free now, unless this run was itself waiting for the thread.
   if v_run.waits_for = 'slot' or (v_run.waits_for is null and v_run.attempt > 0) then
     perform advance_thread(v_run.thread_id);
   end if;

@@ -1,5 +1,5 @@
--- Ends a pending run that shall stop, or whose attempts are used up; returns its new status, null when neither. The caller
--- holds the row's lock.
+-- Ends a pending run that was cancelled, or whose attempts are used up. Returns its new status; null when neither applies. The caller holds
+-- the row's lock.
 create or replace function end_spent_run(p_run_id uuid, p_attempts integer, out status text, out error text)
 language plpgsql as $$
 declare
@@ -11,7 +11,7 @@ begin
   elsif v_run.attempt >= p_attempts then
     status := 'error';
     error := json_build_object('error', 'AttemptsExhausted', 'message',
-      format('The run was given up after %s attempts. The last one: %s', v_run.attempt,
+      format('The run failed after %s attempts. The last one: %s', v_run.attempt,
              coalesce(v_run.lost_attempts -> -1 ->> 'message', 'it was lost')))::text;
   else
     return;

@@ -1,5 +1,5 @@
--- Queued runs follow their assistant to another graph. The rest of a longer queue is moved by claim_runs() and
--- repair_run_queue().
+-- Trigger: moves queued runs to the queue of the assistant's new graph. claim_runs() and repair_ready_graphs() move the rest of a
+-- longer queue.
 create or replace function follow_assistant_graph() returns trigger
 language plpgsql as $$
 begin

@@ -1,13 +1,13 @@
--- Somebody beside the process that executes it wants to know of a run from now on; p_next_id is the id that its next
--- event shall have at least, where some were told that no log has. Returns its status; null when there is no such run.
+-- Subscribes another process to a run: from now on the log stores what p_log requests. p_next_id: lowest id of the next event, when earlier
+-- events were sent to readers without being logged. Returns the status of the run; null when it does not exist.
 create or replace function follow_run(p_run_id uuid, p_log text, p_next_id integer) returns text
 language plpgsql as $$
 declare
   v_run runs%rowtype;
 begin
   if p_next_id > 0 then
-    -- Held, or it could be deleted meanwhile, and nothing would ever remove what its log begins with. By the lock of the update
-    -- below: flushes hold the row too, and two that first share it and then change it wait for each other.
+    -- Locked, because a run that is deleted now would leave the row that is inserted below. The lock mode is that of the update below: a
+    -- flush locks the row too, and two transactions that upgrade a share lock would deadlock.
     perform 1 from runs r where r.run_id = p_run_id for no key update;
   end if;
   select * into v_run from runs r where r.run_id = p_run_id;
@@ -21,7 +21,7 @@ begin
   where r.run_id = p_run_id and r.status in ('pending', 'running') and r.log <> 'events'
   returning * into v_run;
   if found then
-    -- Who only waits for the outcome is told by it, except that values without a thread must be kept.
+    -- A process that waits only for the outcome gets it from the end of the run; but the executor must keep the values of a stateless run.
     if p_log = 'events' or v_run.temporary then perform pg_notify('svc', 'l:' || p_run_id); end if;
     return v_run.status;
   end if;

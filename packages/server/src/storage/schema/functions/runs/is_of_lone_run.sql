@@ -1,6 +1,6 @@
--- True when nobody may create a thread with this id: it is the placeholder id of a stateless run (or of its undelivered
--- webhook), whose creator could then read and cancel the run; or a deleted thread has left rows that are still to be
--- removed. A single statement, so a thread and its first run are either both visible or both invisible.
+-- True when no thread may be created with this id: it is the placeholder id of a stateless run (or of its undelivered webhook), which
+-- the creator of the thread could then read and cancel; or it belongs to a deleted thread whose rows are not all removed. A single
+-- statement, so a thread and its first run are either both visible or both invisible.
 create or replace function is_of_lone_run(p_thread_id uuid) returns boolean
 language plpgsql stable set enable_seqscan = off as $$
 begin

@@ -1,4 +1,4 @@
--- Whether a run of one of these graphs waits for a slot; of any graph when p_graphs is null.
+-- True when a run of one of these graphs (of any graph when p_graphs is null) waits for a slot.
 create or replace function is_run_ready(p_graphs text[]) returns boolean
 language plpgsql stable set enable_sort = off set enable_incremental_sort = off as $$
 declare

@@ -1,5 +1,5 @@
--- Whether a run of the thread runs or waits for a slot; every other one waits for it. One statement, since a run may
--- go from one to the other without the thread's lock.
+-- True when a run of the thread is running or waits for a slot; all other runs of the thread wait for it. A single statement, because
+-- a run may change from one state to the other without the thread's lock.
 create or replace function is_thread_taken(p_thread_id uuid) returns boolean
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 begin

@@ -1,4 +1,4 @@
--- Locks the oldest run of a queue that nobody else is claiming, and returns it.
+-- Locks and returns the oldest run of a queue that no other worker is claiming.
 create or replace function lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns setof runs
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 begin

@@ -1,4 +1,4 @@
--- Adds an attempt that came to nothing to the list of a run. The list keeps the last 20.
+-- Appends a lost attempt to the list of a run; the list keeps the last 20. Returns the list.
 create or replace function lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
 language sql stable as $$
   select case when jsonb_array_length(p_run.lost_attempts) < 20 then p_run.lost_attempts else p_run.lost_attempts - 0 end

@@ -1,5 +1,5 @@
--- Moves up to p_limit runs of an assistant that wait for a slot from the queue of one graph to that of another, after the
--- assistant got another graph. Runs that somebody claims at the moment stay: claim_runs() looks at the graph again.
+-- Moves up to p_limit queued runs of an assistant to the queue of its new graph. Skips runs that are being claimed: claim_runs() checks
+-- the graph again. Returns how many were moved.
 create or replace function move_ready_runs(p_assistant_id uuid, p_from text, p_to text, p_limit integer) returns integer
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 declare

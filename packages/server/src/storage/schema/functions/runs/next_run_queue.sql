@@ -1,12 +1,12 @@
--- The queue to claim from next: the runs of one assistant and one owner that wait for a slot. Looks at the next 16
--- assistants after the one that was served last, in the order of graphs and ids, and takes the one with the fewest runs
--- running, the first of equals; then the same among the owners of that assistant. The next call goes on behind what was
--- taken: so the cost does not grow with the number of queues or runs, and every queue has its turn.
+-- Selects the queue to claim from next: an assistant and an owner with runs that wait for a slot. Examines the next 16 assistants after the
+-- one that was served last, in the order of graphs and ids, and takes the first of those with the fewest running runs; then the same among
+-- the owners of that assistant. The next call continues after the selected queue. So the cost does not depend on the number of queues
+-- or runs, and every queue gets its turn.
 --
--- p_assistants and p_owners: of each assistant the owner that was served last, in the order of service. p_passed: queues
--- ('assistant owner') and assistants in which there is nothing to claim now.
+-- p_assistants and p_owners: for each assistant the owner that was served last, in the order of service. p_passed: queues
+-- ('assistant owner') and assistants without claimable runs.
 --
--- Without sorts only the index runs_ready can answer, whatever the planner knew of the table when it made the plan.
+-- With sorts turned off, the planner can only use the index runs_ready, independent of its statistics when it makes the plan.
 create or replace function next_run_queue(
   p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[],
   out graph_id text, out assistant_id uuid, out owner_hash integer)
@@ -26,7 +26,7 @@ begin
   <<graphs>>
   for v_step in 0 .. cardinality(p_graphs) loop
     v_graph := p_graphs[(coalesce(v_start, 1) - 1 + v_step) % cardinality(p_graphs) + 1];
-    -- The graph that was served last is the first one from there on, and the last one up to there.
+    -- The last served graph is visited twice: first from the last served assistant on, at the end up to it.
     exit when v_step = cardinality(p_graphs) and v_start is null;
     v_at := case when v_step = 0 and v_start is not null then v_served end;
     loop
@@ -54,7 +54,7 @@ begin
   end loop;
   if assistant_id is null then return; end if;
 
-  -- Any start for an assistant that has not been served lately: an owner with a low hash must not always be the first.
+  -- A random start for an assistant that was not served lately: otherwise owners with low hashes would always be first.
   v_served_owner := coalesce(p_owners[array_position(p_assistants, assistant_id)],
                              floor(random() * 4294967296)::bigint - 2147483648);
   v_least := null;

@@ -1,5 +1,5 @@
--- Moves up to p_limit pending runs whose time has come to the queue: they then wait for a slot, or for their thread.
--- Returns how many it moved. A thread that somebody holds is left for the next call.
+-- Queues up to p_limit delayed runs that are due: they now wait for a slot, or for their thread. Returns how many it queued. Skips runs whose
+-- thread is locked; the next call handles them.
 create or replace function promote_due_runs(p_limit integer) returns integer
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 declare
@@ -25,7 +25,7 @@ begin
     update runs r
     set waits_for = case when is_thread_taken(r.thread_id) then 'thread' else 'slot' end,
         graph_id = coalesce((select a.graph_id from assistants a where a.assistant_id = r.assistant_id), r.graph_id),
-        -- Not set in a row that a function of an earlier release has inserted.
+        -- A function of an earlier release does not set it when it inserts the row.
         owner_hash = run_owner(r.metadata, v_metadata)
     from due where r.run_id = due.run_id;
     if found then

@@ -1,4 +1,4 @@
--- The next p_limit assistants of a graph after p_after, from the first when it is null, with runs that wait for a slot.
+-- The next p_limit assistants of a graph after p_after (null: from the first) that have runs waiting for a slot.
 create or replace function ready_assistants(p_graph_id text, p_after uuid, p_limit integer) returns setof uuid
 language plpgsql stable set enable_sort = off set enable_incremental_sort = off as $$
 declare

@@ -1,4 +1,4 @@
--- Graphs of the runs that wait for a slot: one look into the index for each.
+-- The graphs of runs that wait for a slot, with one index lookup per graph.
 create or replace function ready_graphs() returns text[]
 language plpgsql stable set enable_sort = off set enable_incremental_sort = off as $$
 declare

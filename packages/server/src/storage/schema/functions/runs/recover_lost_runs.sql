@@ -1,6 +1,6 @@
--- Gives up to p_limit runs whose leases have ended back to the queue, and returns them. A run that shall stop, or whose
--- attempts are used up, ends instead. The attempt is charged unless it committed the work of a node: a run that gets on
--- in every attempt is never ended for losing its workers.
+-- Queues up to p_limit runs whose leases have ended, and returns them. A run that was cancelled, or whose attempts are used up, ends
+-- instead. The attempt is charged unless it committed the work of a node: a run that makes progress in every attempt is never ended
+-- because of lost workers.
 create or replace function recover_lost_runs(p_limit integer, p_attempts integer) returns setof runs
 language plpgsql set enable_seqscan = off as $$
 declare
@@ -24,8 +24,8 @@ begin
         attempt = r.attempt - (r.progress_token = r.lease_token)::integer,
         lost_attempts = lost_attempt(r, format('Lease %s ended %s s ago and was not renewed: worker %s %s', r.lease_token,
             round(extract(epoch from now() - r.lease_until)::numeric, 1), coalesce(v_worker.name, r.worker_id::text),
-            case v_state when 'gone' then 'has gone' when 'alive' then 'lives, and was too slow'
-              else format('was last heard of %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
+            case v_state when 'gone' then 'is unknown' when 'alive' then 'is alive, and was too slow'
+              else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
           r.progress_token <> r.lease_token, v_state)
     where r.run_id = v_run.run_id returning * into v_run;
     select * into v_end from end_spent_run(v_run.run_id, p_attempts);

@@ -1,7 +1,7 @@
--- Gives runs back before their leases end. p_charge: the attempt counts as lost, unless it committed the work of a node.
--- p_lost: the loss is listed with its reason; when null, as p_charge says. A lease that somebody else has taken over
--- meanwhile stays so, since the database could not be reached in time: then the loss that was listed gets the reason that
--- the earlier worker knows, and is not charged unless p_charge says so.
+-- Releases runs before their leases end. p_charge: the attempt is charged, unless it committed the work of a node. p_lost: the attempt is
+-- added to the lost attempts with p_reason; null means the value of p_charge. A lease that another worker has taken over meanwhile,
+-- because the caller could not reach the database in time, stays valid: then the lost attempt that was recorded for the caller gets
+-- p_reason, and is not charged unless p_charge is set.
 create or replace function release_runs(p_run_ids uuid[], p_lease_tokens bigint[], p_charge boolean, p_reason text,
                                         p_lost boolean default null) returns void
 language plpgsql set enable_seqscan = off as $$

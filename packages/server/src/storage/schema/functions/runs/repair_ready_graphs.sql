@@ -1,5 +1,5 @@
--- Looks at the next 1,000 assistants of a graph after p_after whose runs wait for a slot, and moves the runs of those that have
--- another graph by now to its queue. Returns the assistant to go on after, null after the last one, and how many runs moved.
+-- Checks the next 1,000 assistants after p_after that have runs in the queue of a graph, and moves the runs of assistants that have another
+-- graph by now. Returns where to continue (null at the end), and how many runs were moved.
 create or replace function repair_ready_graphs(p_graph_id text, p_after uuid, out last uuid, out repaired integer)
 language plpgsql as $$
 declare

@@ -1,6 +1,6 @@
--- Looks at up to p_limit threads after p_after on which runs wait for another one, and lets the first of them wait for a slot
--- where there is no other one: nothing should leave a thread like that, and a run on it would wait for ever. Returns the
--- last thread that it looked at, null after the last one, and how many it repaired.
+-- Checks up to p_limit threads after p_after on which runs wait for another run, and queues the first one where there is no other run. No
+-- function should leave a thread in this state; a run on it would wait forever. Returns where to continue (null at the end), and how
+-- many threads were repaired.
 create or replace function repair_waiting_threads(p_after uuid, p_limit integer, out last uuid, out repaired integer)
 language plpgsql set enable_sort = off set enable_incremental_sort = off as $$
 declare

@@ -1,5 +1,5 @@
--- The status of a thread after a run that changed nothing there, or whose changes have been undone: busy while other
--- runs are in flight, else as earlier runs have left it.
+-- Sets the status of a thread after a run without effects, or whose effects were undone: busy while other runs are in flight, else the
+-- status that earlier runs have left.
 create or replace function restore_thread(p_thread_id uuid) returns void
 language sql as $$
   update threads t

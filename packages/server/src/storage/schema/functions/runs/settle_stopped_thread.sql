@@ -1,4 +1,4 @@
--- The thread after a run that was stopped: its status follows from its newest checkpoint.
+-- Sets the thread's status after a cancelled run: it follows from the newest checkpoint.
 create or replace function settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
 language sql as $$
   update threads t

@@ -1,4 +1,4 @@
--- The thread after the end of a run: error, else interrupted, else busy while other runs wait, else idle.
+-- Sets the thread's status after the end of a run: error, else interrupted, else busy while other runs wait, else idle.
 create or replace function settle_thread(p_thread_id uuid, p_run_id uuid, p_ending text, p_interrupts text, p_error text)
 returns void
 language sql as $$

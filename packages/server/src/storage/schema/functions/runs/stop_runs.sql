@@ -1,5 +1,5 @@
--- Stops runs in flight on a thread whose lock the caller holds: all of them, or those named. A pending one ends at
--- once; one that runs is told to stop, and ends when its worker has stopped it. `outcome`: ended, stopping, over.
+-- Stops the given runs of a thread, or all in flight. The caller holds the thread's lock. A pending run ends at once; for a running one a cancel
+-- is recorded and its worker notified. `outcome`: 'ended', 'stopping', or 'over' when the run had ended before.
 create or replace function stop_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text)
 returns table (run_id uuid, outcome text)
 language plpgsql set enable_seqscan = off as $$
@@ -28,7 +28,7 @@ begin
     run_id := v_run.run_id;
     outcome := 'over';
     if v_run.status in ('pending', 'running') then
-      -- A wish to roll back is not taken back by one to interrupt.
+      -- A rollback request is not replaced by a later interrupt request.
       insert into run_cancels values (v_run.run_id, p_action, p_reason)
       on conflict on constraint run_cancels_pkey do update set action = excluded.action, reason = excluded.reason
       where run_cancels.action <> 'rollback';

@@ -1,6 +1,6 @@
--- A new thread with the same history at the cost of references; `outside` when it would not pass p_copy_access, `too_large`
--- when the source has more than p_max checkpoints and writes. One statement, hence one snapshot: a run that writes meanwhile
--- is in the copy up to one checkpoint, not in parts.
+-- Creates a thread with the same history, sharing its blobs. Returns 'copied', 'missing', 'outside' (the copy would not pass
+-- p_copy_access) or 'too_large' (the source has more than p_max checkpoints and writes). One statement copies all rows, so they are from
+-- one snapshot: the copy ends at a checkpoint boundary of a run that is writing.
 create or replace function copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath,
                             p_max integer default 200000)
 returns text

@@ -1,4 +1,4 @@
--- Empties a thread that stays, p_count rows at a time; true when there may be more. Its values are collected later.
+-- Deletes the state of a thread that is kept, p_count rows at a time. True when there may be more. Its blobs are collected later.
 create or replace function delete_checkpoints(p_thread_id uuid, p_count integer default 1000000) returns boolean
 language plpgsql as $$
 begin

@@ -1,7 +1,8 @@
--- Removes a run that is over, and what it left on its thread, unless a later run rests on that. What another has stored after these must be seen, to be put
--- after what was before them: so no flush may be open. One that is open holds its run, for which we wait before we lock the
--- thread, as flushes do; one that begins later stops at the heads. A flush may have got there first when its run was not
--- running at our first look: it wants the thread at its end, so we let go of everything, and wait for that run too.
+-- Deletes an ended run and its effects on the thread, unless later runs depend on them (hand_over_run).
+-- Checkpoints that others have stored after those of the run must be visible here, to be attached to their new parents, so no flush may be
+-- open. An open flush holds a lock on its run: we wait for it before we lock the thread, which is the lock order of flushes. A flush that
+-- begins later waits at the heads. A flush whose run was not running at our first look may have locked the heads first, and needs the
+-- thread's lock at its end; then we release all locks and start again.
 create or replace function delete_run(p_run_id uuid, p_thread_id uuid, p_access jsonpath) returns text
 language plpgsql as $$
 declare
@@ -22,18 +23,18 @@ begin
       if v_status is null then return 'missing'; end if;
       if v_status in ('pending', 'running') then return 'in_flight'; end if;
       perform 1 from threads t where t.thread_id = p_thread_id for update;
-      -- One that is being claimed records what it finds.
+      -- A run that is being claimed records the thread's state.
       perform 1 from runs r where r.thread_id = p_thread_id and r.status = 'pending' for key share nowait;
       perform 1 from checkpoint_heads h where h.thread_id = p_thread_id for update nowait;
       exit;
-    exception when lock_not_available then null; -- again, until the time of the statement is over
+    exception when lock_not_available then null; -- repeat, until the statement timeout
     end;
   end loop;
   if not hand_over_run(p_run_id, p_thread_id) then
     perform remove_run(p_run_id, p_thread_id);
     perform restore_thread(p_thread_id);
   end if;
-  -- Claims have passed over runs that were locked here.
+  -- Claims have skipped the runs that were locked here.
   if exists (select 1 from runs r where r.thread_id = p_thread_id and r.status = 'pending') then
     perform pg_notify('svc', 'p');
   end if;

@@ -1,6 +1,6 @@
--- Removes up to p_count rows of a thread's state, heads first. Returns how many; fewer than p_count when none are left.
--- In the order of the index, since a scan of the table would pass the rows of all earlier batches again; and planned for
--- the given count, since a plan for any count sorts all rows of the thread first.
+-- Deletes up to p_count rows of a thread's state, heads first. Returns how many; fewer than p_count when none are left.
+-- Deletes in index order, because a sequential scan would visit the dead rows of all earlier batches. Uses custom plans, because a generic
+-- plan sorts all rows of the thread first.
 create or replace function delete_state(p_thread_id uuid, p_count integer) returns integer
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare

@@ -1,9 +1,9 @@
--- Deletes a thread: from now on it is not there. False when there was no such thread, or it does not pass p_access; then
--- nothing has changed. What it leaves in other tables is removed by sweep_deleted_thread, of which p_count rows here.
+-- Deletes a thread's row; the thread then counts as deleted. False, without changes, when there is no such thread or it does not pass
+-- p_access. sweep_deleted_thread() deletes its rows in other tables, p_count of them here.
 --
--- Runs in flight first: that waits for flushes which hold them. Run before thread is also the order in which a flush locks;
--- among the runs of a thread the oldest is the first, since one that is made meanwhile is the last (and where two deletions
--- still wait for each other, one is tried again). Processes that follow one of the runs are notified.
+-- Locks the runs in flight first, which waits for their flushes: run before thread is the lock order of flushes too. Locks the runs of a
+-- thread oldest first, since a run that is created meanwhile is the newest. (If two deletions still deadlock, one is repeated.)
+-- Notifies the processes that are subscribed to the runs.
 create or replace function delete_thread(p_thread_id uuid, p_access jsonpath default 'strict 1 == 1', p_count integer default 1000)
 returns boolean
 language plpgsql as $$
@@ -13,7 +13,7 @@ begin
   if not exists (select 1 from threads t where t.thread_id = p_thread_id and t.metadata @@ p_access) then return false; end if;
   perform 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')
   order by r.created_at, r.run_id for update;
-  -- While that waited, the thread may have been deleted, and created again by another user.
+  -- The thread may have been deleted meanwhile, and created again by another user.
   select t.blob_space into v_space from threads t
   where t.thread_id = p_thread_id and t.metadata @@ p_access for update;
   if not found then return false; end if;

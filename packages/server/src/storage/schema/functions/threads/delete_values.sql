@@ -1,5 +1,5 @@
--- Removes up to p_count values of a blob space. Returns how many; fewer than p_count when none are left. In the order of the
--- table: hashes are random, and in their order each row would change another page.
+-- Deletes up to p_count blobs of a blob space. Returns how many; fewer than p_count when none are left. Deletes in the physical order of
+-- the table: in the order of the hashes, which are random, each row would change another page.
 create or replace function delete_values(p_space uuid, p_count integer) returns integer
 language plpgsql set plan_cache_mode = force_custom_plan set enable_indexscan = off as $$
 declare

@@ -1,4 +1,4 @@
--- A thread as the runs that are over have left it: what a run that begins now finds. No row when there is no thread.
+-- The state of a thread after its ended runs, which a run that begins now records. No row when there is no thread.
 create or replace function find_settled(p_thread_id uuid)
 returns table (head uuid, status text, interrupts text, error text, settled_by uuid)
 language sql stable as $$

@@ -1,6 +1,5 @@
--- Removes a run that is over and whose checkpoints and writes must stay, because what came later rests on them (find_heir).
--- They belong to the later run from now on, which found what the removed run had found. False when nothing rests on them;
--- then nothing has changed.
+-- Deletes an ended run whose checkpoints and writes must stay, because later ones depend on them (find_heir). They now belong to the heir,
+-- which also gets the state that the deleted run had recorded at its start. False, without changes, when nothing depends on them.
 create or replace function hand_over_run(p_run_id uuid, p_thread_id uuid) returns boolean
 language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- True while rows of a deleted thread with this id are left, or while all values of the blob space are being removed.
+-- True while a deleted thread with this id still has rows, or while all blobs of the blob space are being deleted.
 create or replace function is_being_deleted(p_thread_id uuid, p_space uuid) returns boolean
 language sql stable as $$
   select exists (select 1 from deleted_threads d where d.thread_id = p_thread_id)

@@ -1,5 +1,5 @@
--- Refuses a thread that is being deleted. The statement that created it is repeated (40001), and then finds the id taken
--- (is_of_lone_run). Checked after the insert, which has waited for a deletion of the same id to commit.
+-- Trigger: rejects the creation of a thread whose id is still being deleted. The statement is repeated (40001), and then finds the id
+-- taken (is_of_lone_run). Runs after the insert, which has waited for a concurrent deletion of the id to commit.
 create or replace function refuse_deleted_thread() returns trigger
 language plpgsql as $$
 begin

@@ -1,6 +1,6 @@
--- Removes a run with everything that it left on its thread: its checkpoints, and its writes on checkpoints of others.
--- What came after its checkpoints follows what was before them. Where the thread, or a later run, has what this run left,
--- it now has what this run found. The caller sets the status of the thread (restore_thread).
+-- Deletes a run with all of its effects on the thread: its checkpoints, and its writes on checkpoints of others. Children of its checkpoints
+-- get the checkpoint before them as parent. Where the thread or a later run has the state that this run left, it gets the state that
+-- this run found. The caller sets the status of the thread (restore_thread).
 create or replace function remove_run(p_run_id uuid, p_thread_id uuid) returns void
 language plpgsql as $$
 declare

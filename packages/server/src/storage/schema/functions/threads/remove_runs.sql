@@ -1,5 +1,5 @@
--- Removes the runs in flight of a thread, which refuses what their executors still store, and notifies the processes that
--- execute or follow them.
+-- Deletes the runs in flight of a thread, so that later flushes of their executors are rejected. Notifies the processes that execute or
+-- read them.
 create or replace function remove_runs(p_thread_id uuid) returns void
 language plpgsql as $$
 declare

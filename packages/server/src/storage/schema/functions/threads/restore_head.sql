@@ -1,5 +1,5 @@
--- Moves the head of a namespace off checkpoints that have been removed: to the head that their run found or, where that
--- is not known or gone too, to the newest checkpoint that is left.
+-- Moves the head of a namespace away from deleted checkpoints: to the head that their run found, or, when that is unknown or deleted, to the
+-- newest remaining checkpoint.
 create or replace function restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found uuid)
 returns void
 language plpgsql as $$

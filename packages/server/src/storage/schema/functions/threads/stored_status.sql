@@ -1,4 +1,4 @@
--- The status that follows from the error of a thread and from its newest checkpoint: interrupted when tasks are left.
+-- The status that follows from a thread's error and its newest checkpoint: interrupted when the checkpoint has remaining tasks.
 create or replace function stored_status(p_thread_id uuid, p_error text) returns text
 language sql stable as $$
   select case

@@ -1,5 +1,5 @@
--- Removes up to p_count rows that a deleted thread has left. True when there may be more.
---   state ──▶ logs, runs, webhook deliveries ──▶ values, unless copies share them ──▶ the mark in deleted_threads
+-- Deletes up to p_count rows of a deleted thread. True when there may be more. In this order:
+--   state ──▶ logs ──▶ webhook deliveries ──▶ runs ──▶ blobs, unless copies share them ──▶ the row in deleted_threads
 create or replace function sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -25,7 +25,7 @@ begin
   v_left := v_left - v_removed;
   if v_left <= 0 then return true; end if;
 
-  -- One that is locked is being deleted by itself, by a transaction that may wait for the thread.
+  -- A locked run is being deleted by another transaction, which may wait for the thread.
   with old as (
     select r.run_id from runs r where r.thread_id = p_thread_id limit v_left for update skip locked
   )
@@ -34,7 +34,7 @@ begin
   v_left := v_left - v_removed;
   if v_left <= 0 or exists (select 1 from runs r where r.thread_id = p_thread_id) then return true; end if;
 
-  -- Keeps threads with these values from being created meanwhile (refuse_deleted_thread).
+  -- Blocks the creation of threads in this blob space meanwhile (refuse_deleted_thread).
   perform pg_advisory_xact_lock(blob_space_lock(v_space));
   if exists (select 1 from threads t where t.blob_space = v_space) then
     insert into blob_garbage as b (blob_space) values (v_space)

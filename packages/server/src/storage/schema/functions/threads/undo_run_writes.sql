@@ -1,6 +1,5 @@
--- Removes the writes that a run made on checkpoints of others, and brings back the values that they replaced. Without
--- p_results only control writes go (negative idx: error, interrupt, resume), and the results of finished tasks stay.
--- Returns how many there were.
+-- Deletes the writes of a run on checkpoints of others, and restores the values that they replaced. Without p_results, only control writes
+-- (negative idx: error, interrupt, resume) are deleted, and results of finished tasks stay. Returns how many were deleted.
 create or replace function undo_run_writes(p_run_id uuid, p_thread_id uuid, p_results boolean) returns integer
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Gives a thread back what a run found there, when it has what that run left: its end settled the thread, or the head
--- was one of its checkpoints (p_moved). Pruning may have removed what the run found; then the newest checkpoint decides.
+-- Restores the state of a thread that a run found, if the thread has the state that the run left: the run's end set it, or the head was one
+-- of its checkpoints (p_moved). If pruning has deleted the head that the run found, the newest checkpoint decides.
 create or replace function unsettle_thread(p_thread_id uuid, p_run runs, p_moved boolean) returns void
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Gives paths to trace runs whose parents arrived in another batch at the same time. Returns how many. Only parents that have a path are
--- taken: trace runs whose parents never get one would fill every batch.
+-- Sets the dotted order of trace runs whose parents arrived in a concurrent batch. Returns how many. Considers only parents that have a dotted
+-- order: trace runs whose parents never get one would fill every batch.
 create or replace function adopt_late_orphans(p_limit integer) returns integer language plpgsql as $$
 declare
   v_found record;

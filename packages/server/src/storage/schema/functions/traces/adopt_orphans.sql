@@ -1,4 +1,4 @@
--- Gives runs below these parents their paths, and those below them, as far as the parents have one.
+-- Sets the dotted order of the children of these parents, and of their descendants, as far as the parents have one. Returns how many.
 create or replace function adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$

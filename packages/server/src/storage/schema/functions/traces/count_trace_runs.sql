@@ -1,7 +1,8 @@
--- Counts the runs of a project that are in the partition of a day and started from p_from on, before p_to.
+-- Sums over the trace runs of a project in the partition of a day that started in [p_from, p_to).
 --
--- Tokens are those of models, each once: a model that another calls, such as a wrapper's, is in what that one says. The caller is
--- of the same project, and runs when the called one starts. Costs are of any run that has its own.
+-- Each token is counted once: when a model call is nested in another one (a wrapper), only the outer one counts, since it includes the inner
+-- one. The outer call is in the same project, and runs when the inner one starts. Costs are those of model calls that count, and of all
+-- other trace runs.
 create or replace function count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamptz, p_to timestamptz)
 returns trace_hours language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
@@ -19,7 +20,7 @@ begin
     select r.id, trace_calls_from(r.start_time) as first, trace_calls_until(r.start_time, r.end_time) as last
     from runs r where r.run_type = 'llm' and r.total_tokens is not null
     union all
-    -- Most are here already.
+    -- Outer calls outside of this hour; most are in `runs`.
     select c.id, p.first, p.last from (
       select parent_run_id as id from runs where run_type = 'llm' and parent_run_id is not null except select id from runs) c
     cross join lateral (

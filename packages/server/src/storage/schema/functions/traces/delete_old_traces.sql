@@ -1,4 +1,4 @@
--- Deletes what is over of at most p_limit runs that are in no partition of their own, or whose day is gone. How many.
+-- Deletes at most p_limit expired trace runs of the partition of out-of-range starts, and entries of dropped days. Returns how many.
 create or replace function delete_old_traces(p_days_kept integer, p_limit integer) returns integer language plpgsql as $$
 declare
   v_count integer;

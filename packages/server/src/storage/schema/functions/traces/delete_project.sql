@@ -1,4 +1,4 @@
--- Whether there was such a project. Its runs are swept after it.
+-- Deletes a project; sweep_projects() deletes its trace runs. Returns whether it existed.
 create or replace function delete_project(p_tenant uuid, p_id uuid) returns boolean language plpgsql as $$
 begin
   delete from projects where tenant_id = p_tenant and id = p_id;

@@ -1,5 +1,5 @@
--- Deletes at most p_limit moves of starts that no export needs any more: they were before every export that is not finished. The
--- hour is for exports that are being made. How many.
+-- Deletes at most p_limit moves of start times that no export needs: they are older than every unfinished export. The hour covers exports
+-- that are being created. Returns how many.
 create or replace function delete_trace_moves(p_limit integer) returns integer language plpgsql as $$
 declare
   v_count integer;

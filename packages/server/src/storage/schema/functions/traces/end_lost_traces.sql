@@ -1,6 +1,6 @@
--- Ends at most p_limit pending trace runs of this server's own runs: those whose run is over or gone, and of which the executor has sent
--- nothing for p_quiet. Returns how many. Only own_trace_runs decides what an own trace run is, since ingest by API cannot write there.
--- end_time is when the trace run was last written. rank and patched stay, so a write that the executor sends later still wins.
+-- Ends at most p_limit pending trace runs of this server's own runs: those whose run has ended or was deleted, and for which the executor has
+-- sent nothing for p_quiet. Returns how many. own_trace_runs identifies them, because clients cannot write to it. end_time is the
+-- time of the last write. rank and patched stay, so a later write of the executor still has priority.
 create or replace function end_lost_traces(p_quiet interval, p_limit integer) returns integer language sql as $$
   with lost as (
     select o.tenant_id, o.id, o.run_id, r.error from own_trace_runs o
@@ -18,7 +18,7 @@ create or replace function end_lost_traces(p_quiet interval, p_limit integer) re
     where t.tenant_id = d.tenant_id and t.id = d.id and t.day = d.day and t.status = 'pending'
     returning t.tenant_id, t.session_id, t.start_time, t.end_time
   ), noted as (
-    -- The hours may have been counted while the trace run was pending.
+    -- The hours may have been stored while the trace run was pending.
     insert into trace_hour_changes (tenant_id, session_id, hour)
     select distinct e.tenant_id, e.session_id, h from ended e cross join lateral trace_hours_called(e.start_time, e.end_time) h
     where e.session_id is not null

@@ -1,4 +1,4 @@
--- What a statement of a workspace begins with, in its transaction.
+-- Sets the workspace of the current transaction for row level security.
 create or replace function enter_tenant(p_tenant uuid) returns void language plpgsql as $$
 begin
   perform set_config('svc.tenant', p_tenant::text, true);

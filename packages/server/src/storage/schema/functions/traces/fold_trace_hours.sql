@@ -1,10 +1,10 @@
--- Writes down at most p_limit hours that nobody has written to for so long: before that it is hardly worth it. How many.
+-- Stores the sums of at most p_limit changed hours that have not changed for p_quiet; earlier they would soon change again. Returns how many.
 create or replace function fold_trace_hours(p_quiet interval, p_limit integer) returns integer language plpgsql as $$
 declare
   v_ids bigint[];
 begin
   if not pg_try_advisory_xact_lock(7301955203) then return 0; end if;
-  -- One note of each hour will do, as long as there is one.
+  -- Keeps only the newest change entry of each hour.
   delete from trace_hour_changes c using (
     select tenant_id, session_id, hour, max(id) as newest from trace_hour_changes
     group by tenant_id, session_id, hour having count(*) > 1) n

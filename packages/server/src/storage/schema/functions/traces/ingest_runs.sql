@@ -1,8 +1,8 @@
--- Stores one batch. Every argument is a column; the runs of a batch are distinct. Returns the days that lack a partition, and has
--- then stored nothing; null when everything is stored; an empty array when everything is stored and a run that existed before
--- now has a model, tokens and no cost. (The previous release repeats the call on an empty array, which then changes nothing.)
+-- Stores one batch. Every array is a column; the trace runs of a batch are distinct. Returns the days without a partition, and has then stored
+-- nothing; null when everything is stored; an empty array when everything is stored and an existing trace run now has a model, tokens and
+-- no cost. (The previous release repeats the call on an empty array, which then changes nothing.)
 --
--- Writes of a run merge by field, see trace_merge(). A write that was stored before changes nothing.
+-- Trace writes merge by field, see trace_merge(). A write that was stored before changes nothing.
 create or replace function ingest_runs(
   p_tenant uuid, p_days_kept integer, p_id text[], p_start_time text[], p_metadata text[], p_rank text[],
   p_patched text[], p_write text[], p_session_id text[], p_trace_id text[], p_parent_run_id text[], p_name text[],
@@ -12,8 +12,8 @@ create or replace function ingest_runs(
   p_completion_cost text[], p_total_cost text[], p_usage_details text[], p_first_token_time text[], p_model text[],
   p_ranks text[] default null
 ) returns date[] language plpgsql
--- Its plans are kept while the tables grow from nothing: they must be right for large ones from the start. So joins are
--- written as the lookups that they are to be (offset 0 keeps the planner from turning them around).
+-- The plans are cached while the tables grow from nothing, so they must suit large tables from the start: joins are written as lookups
+-- (offset 0 keeps the planner from reversing them).
 set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
@@ -27,13 +27,13 @@ begin
   where isfinite(t.day) and not exists (select from trace_days d where d.day = t.day);
   if v_missing is not null then return v_missing; end if;
 
-  -- In the order of their ids, here and below: two batches with the same runs wait for each other, and never in a circle.
+  -- In the order of ids, here and below, so that two batches with the same trace runs wait for each other without a deadlock.
   insert into trace_run_days (tenant_id, id, day)
   select p_tenant, r.id::uuid, trace_day(r.start_time::timestamptz, p_days_kept)
   from unnest(p_id, p_start_time) r (id, start_time) order by r.id::uuid
   on conflict do nothing;
 
-  -- And with the runs, that the hours have changed which these are counted in (0023).
+  -- The same statement records which hours have changed (0023).
   with stored as (
     insert into trace_runs as t (
       tenant_id, day, id, start_time, metadata, rank, patched, writes, session_id, trace_id, parent_run_id, name,
@@ -42,9 +42,9 @@ begin
       first_token_time, model, ranks, inserted_at, updated_at)
     select
       p_tenant, d.day, d.id, r.start_time::timestamptz, r.metadata::jsonb, r.rank::bigint,
-      -- Nodes of the previous release do not say whether a patch has metadata.
+      -- Nodes of the previous release do not report whether a PATCH has metadata.
       r.patched::integer | case when p_ranks is null and r.rank <> '0' and r.metadata <> '{}' then 1 << 26 else 0 end
-        -- Nor that costs which they compute late, with the rank of the run and no bits, replace its costs and usage details.
+        -- They also do not report that late computed costs (with the rank of the trace run and without bits) replace its costs and usage details.
         | case when p_ranks is null and r.rank <> '0' and r.patched = '0' and r.total_cost is not null then 15 << 22 else 0 end,
       string_to_array(r.write, ',')::bigint[], r.session_id::uuid, r.trace_id::uuid, r.parent_run_id::uuid, r.name,
       r.run_type, r.dotted_order, r.end_time::timestamptz, r.error, r.inputs, r.outputs, r.events, r.serialized, r.extra,
@@ -62,12 +62,12 @@ begin
         prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost, usage_details,
         first_token_time, model, ranks)
     cross join lateral (
-      -- r.id is a uuid already: under row level security PostgreSQL 15 would not look up what has yet to be cast.
+      -- r.id is a uuid already: under row level security PostgreSQL 15 would not use the index for a value that must be cast.
       select d.day, d.id from trace_run_days d where d.tenant_id = p_tenant and d.id = r.id
-        -- What is said of a day that is gone is gone with it: its runs are known for a while after their partition.
+        -- Writes to a dropped day are ignored: entries in trace_run_days outlive its partition for a while.
         and (not isfinite(d.day) or exists (select from trace_days t where t.day = d.day)) offset 0
     ) d
-    -- Read after the lock on trace_runs was taken, for which an export waits that is made from then on (claim_export_runs).
+    -- Read after the lock on trace_runs was taken, for which exports that are created from then on wait (claim_export_runs).
     cross join (select clock_timestamp() as at offset 0) c
     order by d.id
     on conflict (tenant_id, id, day) do update set (
@@ -77,7 +77,7 @@ begin
       patched, ranks, writes, updated_at
     ) = (
       select
-        -- Its day is where the row is; a start on another day is not accepted.
+        -- The day selects the partition, so a start on another day is not accepted.
         case when isfinite(t.day) and (excluded.start_time at time zone 'utc')::date <> t.day then t.start_time
           else trace_pick(m.wins & 64, excluded.start_time, t.start_time) end,
         trace_pick(m.wins & 1, excluded.session_id, t.session_id),
@@ -104,8 +104,8 @@ begin
         m.metadata, m.rank, (m.patched & ~(1 << 28)) | case when p.side is null then 0 else 1 << 28 end, m.ranks,
         (t.writes || excluded.writes)[greatest(1, cardinality(t.writes) - 30):], clock_timestamp()
       from trace_merge(t.rank, t.patched, t.ranks, t.metadata, excluded.rank, excluded.patched, excluded.ranks, excluded.metadata) m
-      -- Computed costs (bit 28) do not merge: those of a side stay when its model, provider and tokens are what the run has now,
-      -- it is a model's, and no cost was sent.
+      -- Computed costs (bit 28) do not merge. Those of one side stay when its model, provider and tokens equal the merged ones, the trace run
+      -- is a model call, and no cost was sent.
       cross join lateral (
         select t.patched & (1 << 28) <> 0 as of_old, excluded.patched & (1 << 28) <> 0 as of_new,
           sent_usage_details(t.patched, t.usage_details) as old_details,
@@ -163,7 +163,7 @@ begin
   return case when v_lacks_cost then '{}'::date[] end;
 end $$;
 
--- Runs under row level security, where the role exists (migration 0022).
+-- Executes under row level security, where the role exists (migration 0022).
 do $$ begin
   alter function ingest_runs set role = svc_tenant;
 exception when undefined_object or insufficient_privilege then null;

@@ -1,5 +1,4 @@
--- Notes what a run changes besides its own row: the hours in which it was counted before (the new row does not say them), and the
--- start that it had.
+-- Trigger: records the hours in which the trace run was counted before (the new row does not contain them), and its previous start.
 create or replace function note_moved_run() returns trigger language plpgsql as $$
 begin
   insert into trace_hour_changes (tenant_id, session_id, hour)

@@ -1,5 +1,5 @@
--- Stores what runs cost, each as long as its model and its usage are still those that the cost was computed from, and nobody
--- has sent a cost. Every argument is a column. Returns how many runs were priced.
+-- Stores computed costs of trace runs whose model and usage are still those that the cost was computed from, and whose cost was not sent.
+-- Every array is a column. Returns how many trace runs were priced.
 create or replace function price_runs(
   p_tenant uuid, p_id uuid[], p_model text[], p_prompt_tokens bigint[], p_completion_tokens bigint[], p_total_tokens bigint[],
   p_usage_details text[], p_prompt_cost numeric[], p_completion_cost numeric[], p_total_cost numeric[], p_priced_details text[]

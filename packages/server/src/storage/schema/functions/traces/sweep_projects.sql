@@ -1,4 +1,4 @@
--- Deletes at most p_limit runs of deleted projects, with what belongs to them; of p_tenant, or of all when that is null. How many.
+-- Deletes at most p_limit trace runs of deleted projects, with their dependent rows; of p_tenant, or (null) of all workspaces. Returns how many.
 create or replace function sweep_projects(p_tenant uuid, p_limit integer) returns integer language plpgsql as $$
 declare
   v_count integer;

@@ -1,4 +1,4 @@
--- The entries of a payload; none of what is no object, or what jsonb cannot hold.
+-- The entries of a payload; empty when it is not an object, or when jsonb cannot represent it.
 create or replace function trace_entries(p_payload text) returns jsonb language plpgsql immutable as $$
 begin
   if ltrim(p_payload) like '{%' then return p_payload::jsonb; end if;

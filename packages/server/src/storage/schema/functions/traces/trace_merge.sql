@@ -1,10 +1,10 @@
--- Decides which fields of a stored run (p_old_…) give way to those of a write (p_new_…). Every field has the rank of the write
--- that set it: 0 for a post, that of the patch otherwise. The higher rank has priority; at equal ranks the write that came
--- last has. So the order in which writes of different ranks arrive does not matter.
+-- Decides which fields of a stored trace run (p_old_…) are replaced by those of a trace write (p_new_…). Every field has the rank of the write
+-- that set it: 0 for a POST, the rank of the PATCH otherwise. The higher rank has priority; with equal ranks, the later arrival. So the order
+-- in which writes of different ranks arrive does not matter.
 --
--- A field's rank is stored only where it differs from what the row says already: a field with its bit in `patched` has the
--- rank of the row, any other has 0. `ranks` holds the exceptions, {"<bit>": rank, "m": {"<metadata key>": rank}}, or null.
--- `wins` has the bits of the fields whose new value, if there is one, has priority. The bits are those of trace-columns.ts.
+-- A field's rank is stored only when it differs from the default: the rank of the row for a field with its bit in `patched`, else 0. `ranks`
+-- holds the exceptions, {"<bit>": rank, "m": {"<metadata key>": rank}}, or null. `wins` has the bits of the fields whose new value, if
+-- there is one, has priority. The bits are those of trace-columns.ts.
 create or replace function trace_merge(
   p_old_rank bigint, p_old_patched integer, p_old_ranks jsonb, p_old_metadata jsonb,
   p_new_rank bigint, p_new_patched integer, p_new_ranks jsonb, p_new_metadata jsonb,
@@ -21,7 +21,7 @@ declare
   v_new_rank bigint;
   v_keys jsonb := '{}';
 begin
-  -- The previous release has one bit for tokens and costs together.
+  -- The previous release has a single bit for tokens and costs.
   if v_old & 65536 <> 0 then v_old := (v_old & ~65536) | (127 << 19); end if;
   if v_new & 65536 <> 0 then v_new := (v_new & ~65536) | (127 << 19); end if;
   patched := v_old | v_new;
@@ -44,7 +44,7 @@ begin
     end loop;
   end if;
 
-  -- A start that was sent has priority over one that a path implies; of two paths, that of the path that stays is taken.
+  -- A start that was sent has priority over one derived from a dotted order. Of two derived starts, that of the winning dotted order is taken.
   if patched & c_sent_start = 0 then
     wins := case when wins & 32 = 0 then wins & ~64 else wins | 64 end;
   elsif v_old & v_new & c_sent_start = 0 then
@@ -61,7 +61,7 @@ begin
     v_old_rank := case when v_old & c_metadata = 0 then 0 else coalesce((p_old_ranks ->> c_metadata::text)::bigint, p_old_rank) end;
     v_new_rank := case when v_new & c_metadata = 0 then 0 else coalesce((p_new_ranks ->> c_metadata::text)::bigint, p_new_rank) end;
     metadata := case when v_new_rank >= v_old_rank then p_old_metadata || p_new_metadata else p_new_metadata || p_old_metadata end;
-    -- Mostly every key has the same rank: the ranks are equal, or the newer side has every key of the older.
+    -- Usually all keys have the same rank: the ranks are equal, or the newer side has every key of the older.
     if not (v_new_rank = v_old_rank and p_old_ranks -> 'm' is null and p_new_ranks -> 'm' is null
         or v_new_rank > v_old_rank and metadata = p_new_metadata and p_new_ranks -> 'm' is null
         or v_new_rank < v_old_rank and metadata = p_old_metadata and p_old_ranks -> 'm' is null) then

@@ -1,6 +1,6 @@
--- Takes leases on up to p_count deliveries that are due: at most one of each origin, in the order of origins after p_after, without those in
--- p_busy. So origins take turns, and a claim costs the same however many deliveries wait for an origin. At most 1,000 origins are looked
--- at: the last row says where the next call begins (resume_after), and is null there when no origin is left.
+-- Claims up to p_count due deliveries: at most one per origin, in the order of origins after p_after, without those in p_busy. So origins
+-- take turns, and the cost of a claim does not depend on how many deliveries wait for an origin. Examines at most 1,000 origins: the
+-- last row has in resume_after where the next call continues; null when no origin is left.
 create or replace function claim_deliveries(p_count integer, p_lease interval, p_busy text[], p_after text)
 returns table (delivery_id uuid, run_id uuid, url text, origin text, attempt integer, lease_token bigint, run text, "values" text, resume_after text)
 language plpgsql as $$

@@ -1,4 +1,4 @@
--- Takes up to p_count deliveries that are due, except to origins in p_busy.
+-- Claims up to p_count due deliveries, except to origins in p_busy. Called by servers of an earlier release only.
 create or replace function claim_webhooks(p_count integer, p_lease interval, p_busy text[]) returns setof webhook_deliveries
 language sql as $$
   with due as (

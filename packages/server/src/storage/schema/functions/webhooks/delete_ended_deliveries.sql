@@ -1,4 +1,4 @@
--- Removes deliveries that ended longer ago than p_before; returns how many, p_limit when there may be more.
+-- Deletes up to p_limit deliveries that ended longer ago than p_before; returns how many.
 create or replace function delete_ended_deliveries(p_before interval, p_limit integer) returns integer
 language sql as $$
   with old as (

@@ -1,5 +1,5 @@
--- To be called in the transaction in which a run ends, after its row says so, and before a row that goes has gone;
--- for one that goes without having said so, status and error are given. Nothing happens when the run has no webhook.
+-- Queues the webhook of a run; does nothing when the run has none. Called in the transaction that ends the run, after its row has the final
+-- status and before the row may be deleted. p_status and p_error replace those of the row for a run that is deleted without ending.
 create or replace function queue_webhook(p_run_id uuid, p_values text, p_status text default null, p_error text default null)
 returns void
 language sql as $$

@@ -1,11 +1,11 @@
-// How the embedded server is reached: by a Unix socket in a private directory; on Windows, which has none for
-// Node, by a loopback port and a random password.
+// The address of the embedded server: a Unix socket in a private directory. On Windows, where Node cannot connect to one, a
+// loopback port and a random password.
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 
-export interface Access {
+export interface ServerAddress {
   connection: pg.PoolConfig;
   initdbArgs: string[];
   serverArgs: string[];
@@ -13,10 +13,10 @@ export interface Access {
 
 const port = 5432;
 
-export const openAccess = async (dataDir: string, socketDir: string): Promise<Access> => {
+export const openServerAddress = async (dataDir: string, socketDir: string): Promise<ServerAddress> => {
   if (process.platform === 'win32') return openLoopback(dataDir);
   return {
-    // What PG* variables of our environment say is meant for other servers.
+    // Explicit values, so that PG* variables of the environment do not apply: they are for other servers.
     connection: { host: socketDir, port, user: 'svc', database: 'postgres', ssl: false },
     initdbArgs: ['-A', 'trust'],
     serverArgs: [
@@ -37,12 +37,12 @@ interface Secret {
   password: string;
 }
 
-const openLoopback = async (dataDir: string): Promise<Access> => {
+const openLoopback = async (dataDir: string): Promise<ServerAddress> => {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, 'postgres-access.json');
   const passwordFile = join(dataDir, 'postgres-password');
   const fresh: Secret = { port: randomInt(49_152, 65_536), password: randomBytes(24).toString('hex') };
-  // Whoever comes first decides; the flag makes everyone else read what is there.
+  // The first process creates the file (flag wx); all others read it.
   await writeFile(file, JSON.stringify(fresh), { flag: 'wx', mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;

@@ -1,31 +1,31 @@
-// The stream of a thread: the events of its runs, one run after the other, wherever they execute. While a client reads
-// it, the thread's row says so (for a minute, and again), and its new runs are logged from their first event.
+// The event stream of a thread: the events of its runs, one run after the other, on whichever nodes they execute. While a client reads it,
+// the thread's row has `watched_until` a minute ahead (renewed regularly), and new runs of the thread are logged from their first event.
 import { notFound } from '@svc/contract/problem';
 import { onAbort } from '../../abort.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { LoggedRun, PlacedRun, RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
-import type { EventSink } from '../../api/handlers.ts';
+import type { EventWriter } from '../../api/handlers.ts';
 import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { forwardRun } from './forward-run.ts';
 
-export interface ThreadWatchOptions {
+export interface ThreadEventStreamOptions {
   threads: Pick<ThreadStorage, 'watch'>;
   runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
-  follower: RunOutcomeReader;
+  outcomes: RunOutcomeReader;
   notifications: NotificationBus;
   pollMs: number;
 }
 
-export interface Watching {
-  /** Feeds the sink; returns what stops it. */
-  start(sink: EventSink): () => void;
+export interface ThreadSubscription {
+  /** Starts sending events to the writer; returns a function that stops it. */
+  start(sink: EventWriter): () => void;
 }
 
-/** How long a thread counts as watched after a reader has renewed that, and how often readers do. */
+/** How long a thread counts as watched after a renewal, and how often readers renew it. */
 const watchedMs = { for: 60_000, every: 20_000 };
 /** Runs that one statement lists. */
 const pageSize = 1_000;
@@ -34,35 +34,35 @@ interface Reader {
   thread_id: string;
   access: RowFilter;
   modes: ReadonlySet<string>;
-  sink: EventSink;
+  sink: EventWriter;
   stop: AbortSignal;
 }
 
-/** Where a reader continues: after the run `last`, or inside `run`, after its event `after`. */
+/** Where a reader continues: after the run `last`, or in the run `run` after its event `after`. */
 interface Place {
   last: PlacedRun | null;
   run?: PlacedRun;
   after?: number | undefined;
 }
 
-export class ThreadWatch {
-  readonly #options: ThreadWatchOptions;
+export class ThreadEventStream {
+  readonly #options: ThreadEventStreamOptions;
   readonly #wakes = new Map<string, Set<() => void>>();
 
-  constructor(options: ThreadWatchOptions) {
+  constructor(options: ThreadEventStreamOptions) {
     this.#options = options;
     options.notifications.on('t', (thread_id) => {
       for (const wake of this.#wakes.get(thread_id) ?? []) wake();
     });
   }
 
-  /** Throws not_found. */
+  /** Opens a subscription. Throws `not_found`. */
   async open(
     thread_id: string,
     access: RowFilter,
     position: ThreadPosition,
     modes: string[],
-  ): Promise<Watching> {
+  ): Promise<ThreadSubscription> {
     const { threads } = this.#options;
     if (!(await threads.watch(thread_id, watchedMs.for, access))) throw notFound('Thread', thread_id);
     return {
@@ -72,7 +72,7 @@ export class ThreadWatch {
           if (!(await threads.watch(thread_id, watchedMs.for, access))) stop.abort();
         };
         const renewal = setInterval(
-          // A run made while the database was away is found by the poll, from where it was then on.
+          // A failed renewal is harmless: the poll finds runs that were created meanwhile.
           () => void renew().catch(() => undefined),
           watchedMs.every,
         );
@@ -87,7 +87,7 @@ export class ThreadWatch {
     };
   }
 
-  /** Until it is stopped, or the thread is not there for this reader any more. */
+  /** Reads until it is stopped, or the thread no longer exists for this reader. */
   async #read(reader: Reader, position: ThreadPosition): Promise<void> {
     const { thread_id, access, stop } = reader;
     const place = await this.#begin(reader, position);
@@ -114,13 +114,13 @@ export class ThreadWatch {
       const run = await runs.find(position.run_id, thread_id, access);
       if (run) return { last: null, run, after: position.after };
     }
-    // Runs that are over are not repeated to a reader that names no position.
+    // Without a position, ended runs are not repeated.
     const current = await runs.findCurrent(thread_id, access);
     if (current && isInFlight(current)) return { last: null, run: current, after: undefined };
     return { last: current ?? null };
   }
 
-  /** Whether the run was read to its end. A run that is over and has no log needs no reading. */
+  /** Reads a run; true when it was read to its end. An ended run without a log needs no reading. */
   async #readNext(reader: Reader, run: LoggedRun): Promise<boolean> {
     if (reader.stop.aborted) return false;
     if (isInFlight(run) || run.has_log) return this.#readOne(reader, run.run_id, -1);
@@ -128,11 +128,13 @@ export class ThreadWatch {
     return true;
   }
 
-  /** Whether the run was read to its end. */
+  /** Reads a run with its events; true when it was read to its end. */
   async #readOne(reader: Reader, run_id: string, after: number | undefined): Promise<boolean> {
     const { thread_id, access, modes } = reader;
-    // It was there a moment ago: rolled back or deleted since, it is over.
-    const reading = await this.#options.follower.reading(thread_id, run_id, access, after).catch(unlessGone);
+    // If the run is not found, it was rolled back or deleted meanwhile.
+    const reading = await this.#options.outcomes
+      .openReplay(thread_id, run_id, access, after)
+      .catch(unlessGone);
     let lastId = after ?? -1;
     const isOver =
       reading === undefined || (await forwardRun(reading, reader, run_id, (id) => (lastId = id)));
@@ -143,7 +145,7 @@ export class ThreadWatch {
     return isOver;
   }
 
-  /** Without a status the run has left no row. */
+  /** Sends the end of a run. Without a status, its row was deleted by a rollback. */
   async #sendEnd(
     { thread_id, modes, sink }: Reader,
     run_id: string,
@@ -157,12 +159,12 @@ export class ThreadWatch {
     if (modes.has('lifecycle')) await send('end', JSON.stringify({ run_id, status: status ?? 'rollback' }));
     if (modes.has('state_update') && status !== undefined) {
       const ended = Promise.resolve({ status: 'success' as const, error: null });
-      const values = await this.#options.follower.result({ run_id, thread_id }, ended);
+      const values = await this.#options.outcomes.result({ run_id, thread_id }, ended);
       await send('state_update', `{"run_id":"${run_id}","values":${values}}`);
     }
   }
 
-  /** Until a new run of the thread is reported, a poll is due, or the reader has left. */
+  /** Waits until a new run of the thread is reported, a poll is due, or the reader is stopped. */
   #pause(thread_id: string, stop: AbortSignal): Promise<void> {
     if (stop.aborted) return Promise.resolve();
     const wakes = this.#wakes.get(thread_id) ?? new Set();

@@ -1,11 +1,11 @@
-// Export runs and events, as they are looked at.
+// Reads of export partition runs and events. On the wire a partition run is a run of the export.
 import type { ExportEvent, ExportRunStatus } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
-import { eventColumns, exportRunColumns, exportRunJoins, type ExportRunRow } from './export-row.ts';
+import { eventColumns, partitionRunColumns, partitionRunJoins, type PartitionRunRow } from './export-row.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
-/** Those of one export, or of all exports of a schedule. */
-export type RunsOf = { export_id: string } | { source_export_id: string };
+/** The partition runs of one export, or of all exports of a schedule. */
+export type PartitionRunScope = { export_id: string } | { source_export_id: string };
 
 const existing = {
   name: 'exports_exist',
@@ -15,7 +15,7 @@ const existing = {
 const statements = {
   find: {
     name: 'export_runs_find',
-    text: `select ${exportRunColumns} from export_runs r ${exportRunJoins}
+    text: `select ${partitionRunColumns} from export_runs r ${partitionRunJoins}
       where r.tenant_id = $1 and r.export_id = $2 and r.id = $3`,
     reads: true,
   },
@@ -29,24 +29,24 @@ const statements = {
 
 const scopes = {
   export: 'r.export_id = $2',
-  // The exports of a schedule are found by their schedule, and their runs by them.
+  // Finds the exports of the schedule first, then their partition runs.
   schedule: 'r.export_id in (select o.id from exports o where o.tenant_id = $1 and o.source_export_id = $2)',
 };
 
-export type ExportRunStorage = ReturnType<typeof exportRunStorage>;
+export type PartitionRunStorage = ReturnType<typeof partitionRunStorage>;
 
-export const exportRunStorage = (db: Database) => ({
+export const partitionRunStorage = (db: Database) => ({
   /**
-   * In the order of their partitions, with how many match in all; without rows when `limit` is null and there are more than
-   * `unpagedMax`. Undefined when there is no such export.
+   * In the order of their partitions, with the total number that match. Returns no rows when `limit` is null and more than `unpagedMax`
+   * match. Undefined when there is no such export.
    */
   list: (
     tenant_id: string,
-    of: RunsOf,
+    of: PartitionRunScope,
     statuses: ExportRunStatus[] | null,
     page: { limit: number | null; offset: number },
     unpagedMax: number,
-  ): Promise<{ rows: ExportRunRow[]; total: number } | undefined> =>
+  ): Promise<{ rows: PartitionRunRow[]; total: number } | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
       const [kind, id] =
         'export_id' in of
@@ -64,21 +64,25 @@ export const exportRunStorage = (db: Database) => ({
       if (page.limit === null && total > unpagedMax) return { rows: [], total };
       const listing = {
         name: `export_runs_list_${kind}`,
-        text: `select ${exportRunColumns} from (
+        text: `select ${partitionRunColumns} from (
             select * from export_runs r where ${conditions} order by r.window_start, r.id limit $4 offset $5) r
-          ${exportRunJoins} order by r.window_start, r.id`,
+          ${partitionRunJoins} order by r.window_start, r.id`,
       };
-      const rows = await tx.query<ExportRunRow>(listing, [...values, page.limit ?? unpagedMax, page.offset]);
+      const rows = await tx.query<PartitionRunRow>(listing, [
+        ...values,
+        page.limit ?? unpagedMax,
+        page.offset,
+      ]);
       return { rows, total };
     }),
 
-  find: (tenant_id: string, export_id: string, id: string): Promise<ExportRunRow | undefined> =>
+  find: (tenant_id: string, export_id: string, id: string): Promise<PartitionRunRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {
-      const [row] = await tx.query<ExportRunRow>(statements.find, [tenant_id, export_id, id]);
+      const [row] = await tx.query<PartitionRunRow>(statements.find, [tenant_id, export_id, id]);
       return row;
     }),
 
-  /** Oldest first, those after an id. Undefined when there is no such export. */
+  /** Events after an id, oldest first. Undefined when there is no such export. */
   events: (
     tenant_id: string,
     export_id: string,

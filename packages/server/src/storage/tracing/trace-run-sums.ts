@@ -1,4 +1,4 @@
-export interface RunSums {
+export interface TraceRunSums {
   run_count: number;
   error_count: number;
   /** Seconds. */

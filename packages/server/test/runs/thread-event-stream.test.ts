@@ -2,13 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EventSink, StreamEvent } from '../../src/api/handlers.ts';
+import type { EventWriter, StreamEvent } from '../../src/api/handlers.ts';
 import { RunOutcomeReader } from '../../src/deployment/runs/run-outcome-reader.ts';
 import type { StateTasks } from '../../src/deployment/threads/state-rendering.ts';
 import type { JsonTasks } from '../../src/parsing/json-task.ts';
 import { createParsing } from '../../src/parsing/parsing.ts';
 import { StateReader } from '../../src/deployment/threads/state-reader.ts';
-import { ThreadWatch, type ThreadWatchOptions } from '../../src/deployment/threads/thread-watch.ts';
+import {
+  ThreadEventStream,
+  type ThreadEventStreamOptions,
+} from '../../src/deployment/threads/thread-event-stream.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
@@ -79,10 +82,10 @@ const insertEnded = async (count: number, logged = 0): Promise<void> => {
 
 const openWatch = async (
   position: 'beginning' | undefined,
-  replaced: { runs?: Partial<ThreadWatchOptions['runs']>; storage?: typeof storage } = {},
+  replaced: { runs?: Partial<ThreadEventStreamOptions['runs']>; storage?: typeof storage } = {},
 ) => {
   const { threads, runs } = storage;
-  const follower = new RunOutcomeReader({
+  const outcomes = new RunOutcomeReader({
     storage: replaced.storage ?? storage,
     dispatcher: { has: () => false, listen: () => undefined },
     streams,
@@ -93,22 +96,22 @@ const openWatch = async (
     ),
   });
   const notifications = new NotificationBus();
-  const watch = new ThreadWatch({
+  const events = new ThreadEventStream({
     threads,
     runs: { ...runs, ...replaced.runs },
-    follower,
+    outcomes,
     notifications,
     pollMs: 20,
   });
   const received: unknown[] = [];
-  const sink: EventSink = {
+  const sink: EventWriter = {
     send: ({ event, data }: StreamEvent) => received.push([event, JSON.parse(data)]) > 0,
     drained: () => Promise.resolve(),
     end: () => received.push('end of the stream'),
     fail: (error) => received.push(error),
   };
-  const watching = await watch.open(thread_id, everyRow, position, ['lifecycle']);
-  return { received, stop: watching.start(sink) };
+  const subscription = await events.open(thread_id, everyRow, position, ['lifecycle']);
+  return { received, stop: subscription.start(sink) };
 };
 
 describe('the stream of a thread', () => {

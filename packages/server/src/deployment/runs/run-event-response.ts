@@ -1,10 +1,10 @@
-// The events of a run as a stream for one client.
+// The events of a run as an SSE response.
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
-import { EventFeed } from '../../api/handlers.ts';
+import { EventStreamResponse } from '../../api/handlers.ts';
 
-/** Only events of the stream modes asked for, if any are. */
-export const runFeed = (reading: RunReplay, asked: string[] = []): EventFeed =>
-  new EventFeed((sink) => {
+/** Filters by the requested stream modes; without modes, sends all events. */
+export const runEventResponse = (reading: RunReplay, asked: string[] = []): EventStreamResponse =>
+  new EventStreamResponse((sink) => {
     const wanted = new Set(asked.map(eventOf));
     return readRun(reading, {
       send: ({ id, event, data }) =>
@@ -17,7 +17,7 @@ export const runFeed = (reading: RunReplay, asked: string[] = []): EventFeed =>
 
 const eventOf = (mode: string): string => (mode === 'messages-tuple' ? 'messages' : mode);
 
-/** A mode's events are those of its name, of `name|namespace`, and for `messages` also of `messages/…`. */
+/** Events of a mode have its name, or `name|namespace`; for `messages` also `messages/…`. */
 const isWanted = (event: string, wanted: ReadonlySet<string>): boolean => {
   const name = event.split(/[|/]/, 1)[0] ?? event;
   return wanted.has(name) || name === 'metadata' || name === 'error';
