@@ -4,7 +4,7 @@ import { settingDefinitions, settingKeys } from '../../config/settings/definitio
 
 /** Prints every value in force and its origin; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {
-  const { settings, project } = loadSettings(sources);
+  const { settings, project } = loadSettings(sources, { checksAccess: true });
   const rows = settingKeys.map((key) => ({
     key,
     variable: settingDefinitions[key].variable,

@@ -32,14 +32,13 @@ export function readGraphs(
     return graphs;
   }
   for (const [id, entry] of Object.entries(given)) {
-    const problem = idProblem(id) ?? entryProblem(entry);
-    if (problem !== undefined) {
-      mistakes.push({ where: where(['graphs', id]), ...problem });
-      continue;
-    }
-    const source = readSource(entry as string | { path: string; description?: string }, dir);
-    if ('problem' in source) mistakes.push({ where: where(['graphs', id]), ...source });
-    else graphs.set(id, source);
+    const at = where(['graphs', id]);
+    const idMistake = idProblem(id);
+    const source =
+      entryProblem(entry) ?? readSource(entry as string | { path: string; description?: string }, dir);
+    if (idMistake !== undefined) mistakes.push({ where: at, ...idMistake });
+    if ('problem' in source) mistakes.push({ where: at, ...source });
+    else if (idMistake === undefined) graphs.set(id, source);
   }
   return graphs;
 }
@@ -95,7 +94,12 @@ export function readSource(
   const file = resolve(dir, name);
   const found = name.includes('\0') ? undefined : statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() !== true)
-    return { value, problem: `there is no file ${file}`, remedy: 'Create it, or mend the path.' };
+    return {
+      value,
+      problem: `there is no file ${file}`,
+      remedy: 'Create it, or correct the path.',
+      missingFile: file,
+    };
   return { file, export: exported, ...(description === undefined ? {} : { description }) };
 }
 

@@ -6,6 +6,8 @@ export interface Mistake {
   value?: string;
   problem: string;
   remedy: string;
+  /** Absolute path of a file whose creation would correct the mistake. */
+  missingFile?: string;
 }
 
 /** Every mistake of a configuration at once, so that nobody mends them one start at a time. */

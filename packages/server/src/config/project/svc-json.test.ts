@@ -188,25 +188,87 @@ describe('svc.json', () => {
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
     ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
-    ['what is no JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
+    ['what is no JSON', '{"graphs": {},}', ['svc.json:1:15', 'comma']],
   ])('refuses %s', (_name, content, parts) => {
     const { message } = failure(() => load(content));
     for (const part of parts) expect(message).toContain(part);
   });
 
-  it('reports all mistakes at once, those of the settings with them', () => {
+  it('reports the mistakes of all sections and of the settings at once, each with its place', () => {
     write({
-      graphs: { a: './no.ts:graph', toString: './agent.ts:graph' },
-      env: '.env',
-      settings: { port: 'x' },
+      graphs: { a: './no.ts:graph', toString: './agent.ts:graph', 'b/c': './agent.py:graph' },
+      env: { A: [] },
+      auth: { path: './auth.ts', cache: { cache_keys: [] } },
+      http: { cors: { allow_origins: ['example.com'], max_age: 'x' } },
+      store: { ttl: { default_ttl: 0 } },
+      checkpointer: { ttl: { strategy: 'archive', colour: 1 } },
+      webhooks: { headers: { host: 'x' }, url: { allowed_ports: [0] } },
+      settings: { port: 'x', lesae: '30s', poolMax: [] },
+    });
+    const { mistakes } = failure(() =>
+      loadConfig({ cwd: dir, env: { SVC_LEASE: '5' }, flags: { role: 'x' } }),
+    );
+    const places = mistakes.map(({ where }) => where.replace(/:\d+:\d+/, ''));
+    expect(new Set(places)).toEqual(
+      new Set([
+        'svc.json graphs.a',
+        'svc.json graphs.toString',
+        'svc.json graphs.b/c',
+        'svc.json env',
+        'svc.json auth.cache.ttl_seconds',
+        'svc.json auth.cache.cache_keys',
+        'svc.json http.cors.max_age',
+        'svc.json store.ttl.default_ttl',
+        'svc.json checkpointer.ttl.strategy',
+        'svc.json checkpointer.ttl',
+        'svc.json webhooks.url.allowed_ports.0',
+        'svc.json settings."lesae"',
+        'svc.json settings.port',
+        'svc.json settings.poolMax',
+        'flag --role',
+        'SVC_LEASE',
+      ]),
+    );
+    for (const { problem, remedy } of mistakes) expect([problem, remedy]).not.toContain('');
+  });
+
+  it('reports mistakes between sections together with those of settings', () => {
+    writeFileSync(join(dir, 'auth.ts'), '');
+    write({
+      graphs: { a: './no.ts:graph' },
+      auth: { path: './auth.ts' },
+      http: { cors: { allow_origins: ['example.com'], allow_methods: ['NO WAY'] } },
+      webhooks: { headers: { host: 'x', authorization: 'Bearer x' } },
     });
     const { mistakes } = failure(() => loadConfig({ cwd: dir, env: { SVC_LEASE: '5' } }));
     expect(mistakes.map(({ where }) => where.replace(/:\d+:\d+/, ''))).toEqual([
       'svc.json graphs.a',
-      'svc.json graphs.toString',
-      'svc.json env',
+      'svc.json webhooks.headers.host',
+      'svc.json webhooks.headers.authorization',
+      'svc.json auth.path',
+      'svc.json http.cors.allow_methods.0',
+      'svc.json http.cors.allow_origins.0',
       'SVC_LEASE',
     ]);
+  });
+
+  it('reports a server that anybody could use together with other mistakes, but not because of one', () => {
+    const flags = { host: '0.0.0.0' };
+    const open = 'opens the server to the network';
+    write({ graphs: { a: './no.ts:graph' } });
+    const load = (env: Record<string, string>) => failure(() => loadConfig({ cwd: dir, env, flags })).message;
+    expect(load({ SVC_LEASE: '5' })).toMatch(new RegExp(`graphs.a[^]*SVC_LEASE[^]*${open}`));
+    expect(load({ SVC_API_KEY: 'short' })).not.toContain(open);
+    write({ graphs, auth: { path: 1 } });
+    expect(load({})).not.toContain(open);
+    write({ graphs, env: '.env' });
+    expect(load({})).not.toContain(open);
+  });
+
+  it('says what belongs at the place of a mistake', () => {
+    expect(failure(() => load({ graphs, http: { cors: { max_age: 'x' } } })).message).toContain(
+      'Expected here: Seconds that a browser may remember this; 600 by default.',
+    );
   });
 
   it('a file that cannot be read is a mistake too', () => {

@@ -244,9 +244,8 @@ describe('a wrong setting', () => {
       'percent-encoded',
     ],
   ])('%s=%s is refused with its name, value, fault and remedy', (variable, value, problem, remedy) => {
-    const { mistakes, settings } = readSettings({ ...base, env: { [variable]: value } });
+    const { mistakes } = readSettings({ ...base, env: { [variable]: value } });
     const message = new ConfigError(mistakes).message;
-    expect(settings).toBeUndefined();
     expect(mistakes).toHaveLength(1);
     expect(message).toContain(`${variable} = `);
     expect(message).toContain(problem);

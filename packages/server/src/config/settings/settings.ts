@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
 import type { Cidr } from '../../net/cidr-list.ts';
 import type { AllowedHost } from '../../net/host-list.ts';
 import { settingDefinitions, settingKeys } from './definitions.ts';
@@ -145,51 +146,60 @@ interface Given {
 /** A flag beats a variable of the process beats the config file beats the default. Throws every mistake at once. */
 export function resolveSettings(sources: SettingSources): Settings {
   const { settings, mistakes } = readSettings(sources);
-  if (settings === undefined) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
   return settings;
 }
 
-/** Like `resolveSettings`, for a caller that has mistakes of its own to report in the same breath. */
-export function readSettings(sources: SettingSources): {
-  settings: Settings | undefined;
+export interface ReadSettings {
+  /** With the defaults of those that have mistakes. */
+  settings: Settings;
+  mistaken: ReadonlySet<SettingKey>;
   mistakes: Mistake[];
-} {
+}
+
+/** Like `resolveSettings`, for a caller that reports further mistakes together with these. */
+export function readSettings(sources: SettingSources): ReadSettings {
   const machine: Machine = {
     cores: availableParallelism(),
-    terminal: process.stderr.isTTY,
+    terminal: isatty(2),
     develops: false,
     dir: sources.file?.dir ?? sources.cwd,
     ...sources.machine,
   };
   const mistakes = unknownKeys(sources);
+  const mistaken = new Set<SettingKey>();
   const origins: Partial<Record<SettingKey, SettingOrigin>> = {};
 
-  const read = <K extends SettingKey>(key: K): SettingValue<K> | undefined => {
-    const definition = settingDefinitions[key] as unknown as SettingDefinition<SettingValue<K>>;
-    const given = find(key, sources) ?? defaultOf(definition, machine);
+  const parse = <K extends SettingKey>(
+    key: K,
+    definition: SettingDefinition<SettingValue<K>>,
+    given: Given | undefined,
+  ): SettingValue<K> | undefined => {
     if (given === undefined) {
       origins[key] = { shown: 'none', origin: 'default' };
       return undefined;
     }
     const parsed = definition.type.parse(given.text);
     if ('problem' in parsed) {
-      mistakes.push({
-        where: given.origin,
-        value: definition.type.secret ? '[redacted]' : quote(given.text),
-        ...parsed,
-      });
-      return undefined;
+      const value = definition.type.secret ? '[redacted]' : quote(given.text);
+      mistakes.push({ where: given.origin, value, ...parsed });
+      mistaken.add(key);
+      // A default that is wrong too would be a bug in the definition.
+      return given.origin === 'default' ? undefined : parse(key, definition, defaultOf(definition, machine));
     }
     const value = key === 'dataDir' ? (resolve(given.dir, given.text) as SettingValue<K>) : parsed.value;
     origins[key] = { shown: definition.type.format(value), origin: given.origin };
     return value;
   };
+  const read = <K extends SettingKey>(key: K): SettingValue<K> | undefined => {
+    const definition = settingDefinitions[key] as unknown as SettingDefinition<SettingValue<K>>;
+    return parse(key, definition, find(key, sources) ?? defaultOf(definition, machine));
+  };
 
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
-  if (mistakes.length > 0) return { settings: undefined, mistakes };
-  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistakes };
+  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistaken, mistakes };
 }
 
 function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): Given | undefined {
