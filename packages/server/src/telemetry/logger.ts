@@ -1,3 +1,4 @@
+import { isatty, WriteStream } from 'node:tty';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { Settings } from '../config/settings/settings.ts';
@@ -12,7 +13,7 @@ export function createLogger(
   // NOTE: synchronous, so that the last words of a process that dies are not lost.
   destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
 ): Logger {
-  const colour = process.stderr.isTTY && process.stderr.hasColors();
+  const colour = isatty(2) && WriteStream.prototype.hasColors();
   const pretty = { write: (line: string) => destination.write(prettyRecord(line, colour)) };
   const logger = pino(
     {
