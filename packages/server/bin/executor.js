@@ -14,8 +14,13 @@ await Promise.all([
 ]);
 // Users' graphs may be TypeScript, so an executor always loads modules through tsx.
 const { register } = await import('tsx/esm/api');
-register();
+const loadedBefore = [];
+let onImport = (url) => loadedBefore.push(url);
+register({ onImport: (url) => onImport(url) });
 registerHooks('./typescript-modules.js', import.meta.url);
 
 const source = new URL('../src/app/executor.ts', import.meta.url);
-await import(existsSync(source) ? source.href : new URL('../dist/app/executor.js', import.meta.url).href);
+const entry = existsSync(source) ? source : new URL('../dist/app/executor.js', import.meta.url);
+const { startExecutor } = await import(entry.href);
+onImport = startExecutor();
+for (const url of loadedBefore) onImport(url);

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { authEvents } from '@svc/contract';
 import { tsImport } from 'tsx/esm/api';
 import type { AuthSource } from '../../config/project/auth.ts';
+import type { LoadedModules } from '../../config/project/loaded-modules.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
 export interface AuthDefinition {
@@ -24,7 +25,7 @@ export interface HandlerContext {
 }
 
 /** Throws a ConfigError that says what is wrong with the file: nobody is served by a server that cannot ask it. */
-export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
+export const loadAuth = async (source: AuthSource, modules?: LoadedModules): Promise<AuthDefinition> => {
   const fail = (problem: string, remedy: string, cause?: unknown): never => {
     const detail = cause instanceof Error ? `: ${cause.message}` : '';
     throw new ConfigError([{ where: source.where, problem: problem + detail, remedy }]);
@@ -32,11 +33,16 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   const { file, export: name } = source;
   let module: Record<string, unknown>;
   try {
-    // A namespace of its own: `svc dev` must not get what it had before a change.
-    module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as Record<string, unknown>;
+    // Every call loads the modules anew, so that `svc dev` gets them as they are after a change.
+    module = (await tsImport(pathToFileURL(file).href, {
+      parentURL: import.meta.url,
+      ...(modules ? { onImport: modules.add } : {}),
+    })) as Record<string, unknown>;
   } catch (cause) {
+    modules?.afterImport(cause);
     return fail(`${file} cannot be loaded`, 'Mend the file; the server does not start without it.', cause);
   }
+  modules?.afterImport();
   const nested = module['default'] as Record<string, unknown> | undefined;
   const exported = await (module[name] ?? nested?.[name]);
   if (exported === undefined) {

@@ -90,6 +90,7 @@ export class ExecutorPool {
     const { setup, events, logger } = this.#options;
     const spawned: ExecutorEvents = {
       onRun: events.onRun,
+      onModules: events.onModules,
       onExit: (running, reason, isDeliberate) => {
         this.#executors.delete(executor);
         if (this.#closing) return;
@@ -124,6 +125,7 @@ export class ExecutorPool {
         events.onRun(message);
         if (endsAttempt(message)) void executor.stop();
       },
+      onModules: events.onModules,
       onExit: (running, reason, isDeliberate) => {
         this.#solitary.delete(executor);
         this.#held.delete(executor);

@@ -25,6 +25,8 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
+  /** Called with files of modules that the process loaded. */
+  onModules: (files: string[]) => void;
   /** The process has ended; `running` are the attempts it had. Deliberate: not by what they did. */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
@@ -183,6 +185,7 @@ export class ExecutorProcess {
       this.isReady = true;
       this.#becomeReady();
     } else if (message.kind === 'answer') this.#answer(message);
+    else if (message.kind === 'modules') this.#events.onModules(message.files);
     else this.#run(message);
   }
 
