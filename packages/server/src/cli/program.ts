@@ -1,6 +1,7 @@
 // The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
 
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { completionScript, shells } from './output/completion.ts';
 import { exitCodeHelp } from './output/exit-code.ts';
 import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
@@ -63,6 +64,15 @@ export function createProgram(): Command {
     .action(async (values: FlagValues) => {
       const { showConfig } = await import('./commands/show-config.ts');
       showConfig(toSources(values), values['json'] === true);
+    });
+
+  program
+    .command('completion')
+    .description('print a script that completes svc commands in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', examples('source <(svc completion bash)', 'svc completion fish | source'))
+    .action((shell: (typeof shells)[number]) => {
+      process.stdout.write(completionScript(program, shell));
     });
 
   addAssistantCommands(program.command('assistants').description('assistants of the deployment'));
