@@ -136,22 +136,22 @@ describe('svc.json', () => {
       ['graphs.__proto__', 'reserved'],
     ],
     ['the graph id constructor', { graphs: { constructor: './agent.ts:graph' } }, ['reserved']],
-    ['a graph id with a slash', { graphs: { 'a/b': './agent.ts:graph' } }, ['no graph id']],
-    ['an empty graph id', { graphs: { '': './agent.ts:graph' } }, ['no graph id']],
+    ['a graph id with a slash', { graphs: { 'a/b': './agent.ts:graph' } }, ['not a valid graph id']],
+    ['an empty graph id', { graphs: { '': './agent.ts:graph' } }, ['not a valid graph id']],
     [
       'a UUID as graph id',
       { graphs: { 'fe096781-5601-53d2-b2f6-0d3403f7e9ca': './agent.ts:graph' } },
-      ['id of an assistant'],
+      ['must not be a UUID'],
     ],
     [
       'a misspelt key of a ttl',
       { graphs, checkpointer: { ttl: { defaul_ttl: 60 } } },
-      ['checkpointer.ttl', 'has the key "defaul_ttl"', 'did you mean "default_ttl"?'],
+      ['checkpointer.ttl', 'has the unknown key "defaul_ttl"', 'did you mean "default_ttl"?'],
     ],
     [
       'a key that no ttl has',
       { graphs, store: { ttl: { colour: 1 } } },
-      ['store.ttl', 'there are refresh_on_read, default_ttl, sweep_interval_minutes'],
+      ['store.ttl', 'known keys are refresh_on_read, default_ttl, sweep_interval_minutes'],
     ],
     [
       'a ttl that is a text',
@@ -267,7 +267,7 @@ describe('svc.json', () => {
 
   it('says what belongs at the place of a mistake', () => {
     expect(failure(() => load({ graphs, http: { cors: { max_age: 'x' } } })).message).toContain(
-      'Expected here: Seconds that a browser may remember this; 600 by default.',
+      'Expected here: Seconds for which a browser may cache this; 600 by default.',
     );
   });
 
