@@ -14,7 +14,10 @@ export class RetiredServers implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** Resolves when the server has handed its runs over. The server is closed when its responses have ended, or after `graceMs`. */
+  /**
+   * Resolves when the server has handed its runs over, or is closed. The server is closed when its responses have ended, and after
+   * `graceMs` at the latest.
+   */
   async add(server: RunningServer, graceMs: number): Promise<void> {
     const handedOver = server.handOver();
     const closing = this.#close(server, handedOver, graceMs).catch((err: unknown) =>
@@ -22,7 +25,7 @@ export class RetiredServers implements AsyncDisposable {
     );
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));
-    await handedOver;
+    await Promise.race([handedOver, closing]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -35,10 +38,15 @@ export class RetiredServers implements AsyncDisposable {
     graceMs: number,
   ): Promise<void> {
     await using _closed = server;
-    const { responsesEnded } = await handedOver;
     const over = new AbortController();
     const grace = sleep(graceMs, undefined, { signal: AbortSignal.any([over.signal, this.#stopping]) });
-    await Promise.race([responsesEnded, grace.catch(() => undefined)]);
-    over.abort();
+    try {
+      await Promise.race([
+        handedOver.then(({ responsesEnded }) => responsesEnded),
+        grace.catch(() => undefined),
+      ]);
+    } finally {
+      over.abort();
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../program.ts';
-import { completionScript, shells } from './completion.ts';
+import { completionScript, type shells } from './completion.ts';
 
 const scriptFor = (shell: (typeof shells)[number]): string => completionScript(createProgram(), shell);
 
