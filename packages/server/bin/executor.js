@@ -3,32 +3,28 @@ import { existsSync } from 'node:fs';
 import { register as registerHooks } from 'node:module';
 import { register as registerTypeScript } from 'tsx/esm/api';
 
-/** Users' graphs may be TypeScript. tsx passes every module through its hooks; what is loaded before them loads several times faster. */
+// Users' graphs may be TypeScript. tsx passes every module through its hooks; what is loaded before them loads several times faster.
+const loadedBefore = [];
+let onImport = (url) => loadedBefore.push(url);
 const registerTypeScriptHooks = () => {
-  registerTypeScript();
+  registerTypeScript({ onImport: (url) => onImport(url) });
   registerHooks('./typescript-modules.js', import.meta.url);
 };
 
 const source = new URL('../src/app/executor.ts', import.meta.url);
-if (existsSync(source)) {
-  await Promise.all([
-    import('@langchain/core/documents'),
-    import('@langchain/core/messages'),
-    import('@langchain/langgraph'),
-    import('@langchain/langgraph/prebuilt'),
-    import('@langchain/langgraph/zod/schema'),
-    import('@langchain/langgraph-checkpoint'),
-    import('pg'),
-  ]);
-  registerTypeScriptHooks();
-  const { serveRuns } = await import(source.href);
-  serveRuns();
-} else {
-  const [{ serveRuns }] = await Promise.all([
-    import(new URL('../dist/app/executor.js', import.meta.url).href),
-    import('@langchain/langgraph/prebuilt'),
-    import('@langchain/langgraph/zod/schema'),
-  ]);
-  registerTypeScriptHooks();
-  serveRuns();
-}
+const isCheckout = existsSync(source);
+const entry = isCheckout ? source : new URL('../dist/app/executor.js', import.meta.url);
+await Promise.all([
+  import('@langchain/core/documents'),
+  import('@langchain/core/messages'),
+  import('@langchain/langgraph'),
+  import('@langchain/langgraph/prebuilt'),
+  import('@langchain/langgraph/zod/schema'),
+  import('@langchain/langgraph-checkpoint'),
+  import('pg'),
+  ...(isCheckout ? [] : [import(entry.href)]),
+]);
+registerTypeScriptHooks();
+const { startExecutor } = await import(entry.href);
+onImport = startExecutor();
+for (const url of loadedBefore) onImport(url);

@@ -17,17 +17,30 @@ export interface Call {
   header(name: string): string | undefined;
 }
 
-/** A value with response headers of its own. */
+/** What a response says beside its value. `http/` turns it into headers and a status. */
+export interface ReplyFacts {
+  /** Path of the object that the value describes. */
+  self?: string;
+  /** Path that continues the response after a lost connection. */
+  continuation?: string;
+  /** Number of all matches of a list. */
+  total?: number;
+  /** Where the next page of a list starts. */
+  next?: string | number | undefined;
+  /** The page ended before its limit, because more would be too large for one response. */
+  isCut?: boolean;
+  /** The value is not sent. */
+  isEmpty?: boolean;
+}
+
+/** A value, and what the response says beside it. */
 export class Reply<T> {
   readonly value: T;
-  readonly headers: Record<string, string>;
-  /** Replaces the route's own success status, as for `Prefer: return=minimal`. */
-  readonly status: number | undefined;
+  readonly facts: ReplyFacts;
 
-  constructor(value: T, headers: Record<string, string> = {}, status?: number) {
+  constructor(value: T, facts: ReplyFacts) {
     this.value = value;
-    this.headers = headers;
-    this.status = status;
+    this.facts = facts;
   }
 }
 

@@ -54,6 +54,7 @@ export const createEngine = async (
     leaseMs: runs.leaseMs,
     attemptsMax,
     onEnded: (status, ms) => metrics.runEnded(status, ms),
+    onModules: parts.onModules,
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,
     logger,
@@ -65,6 +66,7 @@ export const createEngine = async (
       database: { ...databaseOptions, poolMax: parts.plan.executor },
       graphs: [...project.graphs],
       env: project.env,
+      log: settings.log,
       ...tracingOf(settings),
     },
   });

@@ -1,8 +1,10 @@
-// Entry of an executor process. It runs the users' graphs; it holds no leases and answers no HTTP.
+// The program of an executor process, which executes the runs of the project's graphs. It holds no leases and serves no HTTP.
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
 import * as langgraph from '@langchain/langgraph';
 import * as checkpoint from '@langchain/langgraph-checkpoint';
+import { exposeEnvironment } from '../config/environment.ts';
+import { LoadedModules } from '../config/project/loaded-modules.ts';
 import { ownTraces } from '../tracing/traces/own-traces.ts';
 import { createCodec } from '../engine/codec/value-codec.ts';
 import { openDatabase, type Database } from '../storage/postgres/database.ts';
@@ -17,56 +19,67 @@ import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graph-registry.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
 
-const setUp = async (setup: ExecutorSetup, send: (message: FromExecutor) => void): Promise<Executor> => {
-  for (const [name, value] of Object.entries(setup.env)) process.env[name] ??= value;
+interface Parts {
+  send: (message: FromExecutor) => void;
+  modules: LoadedModules;
+  logger: Logger;
+}
+
+const setUp = async (setup: ExecutorSetup, { send, modules, logger }: Parts): Promise<Executor> => {
+  exposeEnvironment(setup.env);
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
   return new Executor({
-    graphs: new GraphRegistry(new Map(setup.graphs)),
+    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport),
     checkpoints,
     queue: new CommitQueue(checkpoints),
     budget: new EventBudget(),
     codec: createCodec({ messages, langgraph, checkpoint, documents }),
     store: new SvcStore(storeItemStorage(database, noAnswerLimits)),
     send,
-    tracing: setup.tracing && openTracing(setup.tracing, database),
+    tracing: setup.tracing && openTracing(setup.tracing, database, logger),
   });
 };
 
-const openTracing = ({ project, daysKept }: TracingSetup, database: Database) => {
-  const warn = (text: string): void => void process.stderr.write(`executor: ${text}\n`);
+const openTracing = ({ project, daysKept }: TracingSetup, database: Database, logger: Logger) => {
+  const warn = (text: string): void => logger.warn(text);
   return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };
 
-/** Executes runs for the server process that started this one, until that process ends. */
-export const serveRuns = (): void => {
+/** Takes commands from the server process until that process ends. Call the result with the URL of every module that is loaded. */
+export const startExecutor = (): ((url: string) => void) => {
   let executor: Promise<Executor> | undefined;
 
-  const receive = (message: ToExecutor): void => {
-    if (message.kind !== 'setup') return void executor?.then((ready) => ready.receive(message));
-    executor = setUp(message.setup, (reply) => channel.send(reply));
+  const begin = (setup: ExecutorSetup): void => {
+    const logger = createLogger(setup.log).child({ process: 'executor' });
+    // A rejection that the graph's code does not handle belongs to one run: the other runs continue.
+    process.on('unhandledRejection', (err) => logger.error({ err }, 'a promise rejection was not handled'));
+    executor = setUp(setup, { send, modules, logger });
     executor.then(
-      () => channel.send({ kind: 'ready' }),
-      (error: unknown) => {
-        process.stderr.write(`executor: ${String(error)}\n`);
+      () => send({ kind: 'ready' }),
+      (err: unknown) => {
+        logger.fatal({ err }, 'the executor could not start');
         process.exit(1);
       },
     );
   };
 
   const channel = openParentChannel({
-    onMessage: (message) => receive(message as ToExecutor),
+    onMessage: (value) => {
+      const message = value as ToExecutor;
+      if (message.kind === 'setup') begin(message.setup);
+      else void executor?.then((ready) => ready.receive(message));
+    },
     // The server process has ended.
     onClose: () => process.exit(0),
   });
-
-  // A promise that a graph forgot, or that the engine awaits only when the run ends, must not end the other runs.
-  process.on('unhandledRejection', (reason) => {
-    process.stderr.write(`executor: unhandled promise rejection: ${String(reason)}\n`);
-  });
-  // The server process decides when executors end. A Ctrl-C in the terminal, or a service manager that signals all
-  // processes, reaches executors too.
+  const send = (message: FromExecutor): void => channel.send(message);
+  const modules = new LoadedModules((files) => send({ kind: 'modules', files }));
+  // The server process decides when executors end. A Ctrl-C in the terminal, or a service manager that signals all processes,
+  // reaches the executor too.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
+  return modules.add;
 };

@@ -11,6 +11,7 @@ import type { Authenticate } from '../auth/principal/caller.ts';
 import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
 import { exposureOf, type AccessMode, type Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import { LoadedModules } from '../config/project/loaded-modules.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
 import type { Handlers } from '../api/handlers.ts';
 import { announce } from '../http/server/address-file.ts';
@@ -45,9 +46,16 @@ export interface ServerOptions {
   logger: Logger;
   /** When aborted before the server serves, what was opened is closed and the start rejects with the signal's reason. */
   signal?: AbortSignal;
+  /** Called with files of the project's modules that were loaded, here or in an executor. */
+  onModules?: (files: string[]) => void;
 }
 
 export interface RunningServer extends AsyncDisposable {
+  /**
+   * Makes room for another server on the same port and database: stops listening and gives its runs back, for the other one to
+   * continue. Open responses stay open and follow their runs. Resolves when nothing executes here.
+   */
+  handOver(): Promise<{ responsesEnded: Promise<void> }>;
   url: string;
   graphs: string[];
   /** Of the platform API, when it was made just now. */
@@ -95,6 +103,11 @@ const build = async (
     url: listener.url,
     graphs: [...project.graphs.keys()],
     firstKey: services.firstKey,
+    handOver: async () => {
+      const responsesEnded = listener.stop();
+      await services.handOver();
+      return { responsesEnded };
+    },
     drain: (hurry) => services.drain(settings.runs.shutdownGraceMs, hurry),
   };
 };
@@ -107,7 +120,8 @@ const openServices = async (
   const { settings, project, logger, signal } = options;
   // First: with an auth object that does not work nothing is served.
   if (project.auth) exposeEnvironment(project.env);
-  const authDefinition = project.auth && (await loadAuth(project.auth.source));
+  const modules = options.onModules && new LoadedModules(options.onModules);
+  const authDefinition = project.auth && (await loadAuth(project.auth.source, modules));
   signal?.throwIfAborted();
   const node = nodeOf(settings);
   const connections = wantedConnections(node);
@@ -129,6 +143,7 @@ const openServices = async (
     authDefinition,
     parsing,
     logger,
+    onModules: options.onModules,
   };
   return owned.keep(await createServices(parts));
 };

@@ -20,4 +20,6 @@ export interface ServiceParts {
   authDefinition: AuthDefinition | undefined;
   parsing: ServerParsing;
   logger: Logger;
+  /** Called with files of the project's modules that were loaded. */
+  onModules: ((files: string[]) => void) | undefined;
 }

@@ -33,6 +33,8 @@ export interface Services extends AsyncDisposable {
   firstKey: FirstKey | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
+  /** Gives the runs that execute here back to other workers; readers here follow them. Resolves when none executes here. */
+  handOver(): Promise<void>;
   /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
   drain(graceMs: number, hurry: AbortSignal): Promise<void>;
 }
@@ -166,6 +168,11 @@ const buildServices = async (
     firstKey,
     dispatcher,
     metrics,
+    handOver: async () => {
+      const handedOver = dispatcher.handOver();
+      reporter.report();
+      await handedOver;
+    },
     drain: async (graceMs, hurry) => {
       const drained = [
         dispatcher.drain(graceMs, hurry),

@@ -6,10 +6,10 @@ import { processEnvironment } from '../config/environment.ts';
 import type { SettingKey } from '../config/settings/definitions.ts';
 import type { SettingDefinition } from '../config/settings/setting-definition.ts';
 
-/** What commander hands to an action: flags by camel-cased name. */
+/** The flags that commander passes to an action, by camel-cased name. */
 export type FlagValues = Record<string, unknown>;
 
-/** Gives a command `--config` and the flags of these settings (default: of all that have one). */
+/** Adds `--config` and the flags of these settings to a command. By default, of all settings with a flag. */
 export function addFlags(command: Command, keys: readonly SettingKey[] = settingKeys): Command {
   command.option(
     '-c, --config <file>',

@@ -3,7 +3,7 @@ import { exitCodeOf } from './output/exit-code.ts';
 import { explain } from './output/explain.ts';
 import { createProgram } from './program.ts';
 
-/** Ends quietly when the reader of the output is gone, as in `svc config | head`. A server goes on without a reader. */
+/** Ends quietly when the reader of the output has closed it, as in `svc config | head`. A server continues. */
 function surviveClosedOutput(serves: boolean): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -11,14 +11,14 @@ function surviveClosedOutput(serves: boolean): void {
   });
 }
 
-/** Runs the command that the arguments name, and leaves its outcome in the exit code. */
+/** Runs the command of the arguments, and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   surviveClosedOutput(['start', 'dev'].includes(args[0] ?? ''));
   try {
     await createProgram().parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // Commander has printed what was wrong, or the help that was asked for.
+    // Commander has printed its errors and the help.
     if (!(error instanceof CommanderError)) console.error(explain(error));
   }
 }

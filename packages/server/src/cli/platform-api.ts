@@ -1,4 +1,4 @@
-// The platform API of a server that runs, for commands that work by way of it.
+// Connects commands to the platform API of a running server.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as undici from 'undici';
@@ -15,8 +15,8 @@ export interface PlatformApi {
 }
 
 /**
- * A flag beats a variable beats the server of this configuration: where it says that it is, else its port; and the key of its
- * first start.
+ * Flags override variables. By default the server of this configuration is used: the address that it wrote to its data folder, or
+ * its port on this machine, and the key of its first start.
  */
 export function connect(values: FlagValues): PlatformApi {
   const env = processEnvironment();
@@ -29,7 +29,7 @@ export function connect(values: FlagValues): PlatformApi {
     throw mistake('--url', url, 'Give the address of a server, such as http://127.0.0.1:2024.');
   const apiKey = given('apiKey', 'SVC_API_KEY') ?? localKey(url, values, own !== undefined);
   const workspaceId = given('workspace', 'SVC_WORKSPACE_ID');
-  // That of Node 20 never settles when the other side closes the connection before it was asked, and the command would end without a word.
+  // The fetch of Node 20 never settles when the server closes the connection too early, and the command would end without a message.
   const request = undici.fetch as unknown as typeof fetch;
   const fetcher: typeof fetch = async (input, init) => {
     try {
@@ -37,7 +37,7 @@ export function connect(values: FlagValues): PlatformApi {
     } catch (cause) {
       if (init?.signal?.aborted === true) throw cause;
       throw new ServerUnreachable(
-        `The server at ${url} cannot be reached: start it, or name another by --url`,
+        `The server at ${url} cannot be reached: start it, or name another with --url`,
         { cause },
       );
     }
@@ -52,7 +52,7 @@ const ownUrl = (values: FlagValues): string | undefined =>
 const localUrl = (values: FlagValues): string =>
   `http://127.0.0.1:${loadSettings(toSources(values)).settings.http.port}`;
 
-/** It opens everything: it goes to the server whose it is, and to no other machine. */
+/** The admin key of the data folder. It is sent to the server of the folder and to this machine only. */
 const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
   const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
   const file =
@@ -64,7 +64,7 @@ const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const found = file === undefined ? '' : ` (there is none in ${file})`;
+  const found = file === undefined ? '' : ` (${file} does not exist)`;
   throw mistake(
     'SVC_API_KEY',
     undefined,
@@ -72,15 +72,15 @@ const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
   );
 };
 
-/** A mistake in what was typed. */
+/** A mistake in the command line. */
 export function mistake(where: string, value: string | undefined, remedy: string): UsageError {
-  const problem = value === undefined ? 'is missing' : 'is not right';
+  const problem = value === undefined ? 'is missing' : 'is not valid';
   return new UsageError([
     { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
   ]);
 }
 
-/** What others have written must not move the cursor of a terminal. */
+/** Replaces control characters, which could move the cursor of a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '?');
 }

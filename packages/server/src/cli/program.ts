@@ -1,6 +1,7 @@
-// The commands and their help. Actions are imported when they are called: `svc --help` loads no server.
+// The commands and their help. Each action is imported when it is called, so that `svc --help` starts fast.
 
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { completionScript, shells } from './output/completion.ts';
 import { exitCodeHelp } from './output/exit-code.ts';
 import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
 import { addFlags, toSources } from './flags.ts';
@@ -14,14 +15,14 @@ export function createProgram(): Command {
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureHelp({ showGlobalOptions: false })
-    .showHelpAfterError('(svc --help shows what there is)')
+    .showHelpAfterError('(svc --help lists the commands)')
     .addHelpText(
       'after',
       examples('svc dev', 'svc start --port 8080 --config deploy/svc.json', 'svc help start') + exitCodeHelp,
     );
 
   addFlags(program.command('dev'))
-    .description('serve the graphs, and again after every change of config or code')
+    .description('serve the graphs, and restart when loaded code or the configuration changes')
     .addHelpText('after', examples('svc dev', 'svc dev --port 8080', 'DATABASE_URI=postgres://… svc dev'))
     .action(async (values: FlagValues) => {
       const { dev } = await import('./commands/dev.ts');
@@ -44,9 +45,9 @@ export function createProgram(): Command {
     });
 
   addFlags(program.command('migrate'), ['dataDir', 'logLevel', 'logFormat'])
-    .description('bring the schema of the database up to date, and exit')
-    .option('--plan', 'print what would be applied, and change nothing')
-    .option('--contract', 'also remove what only earlier releases use: stop their servers first')
+    .description('update the schema of the database')
+    .option('--plan', 'print the migrations that would be applied, and change nothing')
+    .option('--contract', 'also remove what only earlier releases use; stop their servers first')
     .addHelpText('after', examples('svc migrate --plan', 'DATABASE_URI=postgres://… svc migrate'))
     .action(async (values: FlagValues) => {
       const { migrate } = await import('./commands/migrate.ts');
@@ -57,19 +58,30 @@ export function createProgram(): Command {
     });
 
   addFlags(program.command('config'))
-    .description('print the settings in force and where each comes from')
-    .option('--json', 'as JSON')
+    .description('print the settings and the origin of each')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
     .action(async (values: FlagValues) => {
       const { showConfig } = await import('./commands/show-config.ts');
       showConfig(toSources(values), values['json'] === true);
     });
 
+  program
+    .command('completion')
+    .description('print a script that completes svc commands in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', examples('source <(svc completion bash)', 'svc completion fish | source'))
+    .action((shell: (typeof shells)[number]) => {
+      process.stdout.write(completionScript(program, shell));
+    });
+
   addAssistantCommands(program.command('assistants').description('assistants of the deployment'));
   addKeyCommands(program.command('keys').description('API keys of the platform'));
   addWorkspaceCommands(program.command('workspaces').description('workspaces of the platform'));
-  addExportCommands(program.command('exports').description('traces as Parquet files, by a server that runs'));
-  addDestinationCommands(program.command('destinations').description('where exports go'));
+  addExportCommands(
+    program.command('exports').description('exports of traces as Parquet files, by a running server'),
+  );
+  addDestinationCommands(program.command('destinations').description('buckets and folders for exports'));
   return program;
 }
 
@@ -77,9 +89,9 @@ const databaseFlags = ['dataDir', 'logLevel', 'logFormat'] as const;
 
 function addAssistantCommands(assistants: Command): void {
   addFlags(assistants.command('prune'), databaseFlags)
-    .description('list default assistants of graphs that no server executes; with --delete, delete them')
-    .option('--delete', 'delete them, with their crons and runs')
-    .option('--graph <id...>', 'only those of these graphs')
+    .description('list the default assistants of graphs that no server executes; --delete deletes them')
+    .option('--delete', 'delete the assistants, with their crons and runs')
+    .option('--graph <id...>', 'only the assistants of these graphs')
     .addHelpText('after', examples('svc assistants prune', 'svc assistants prune --graph old --delete'))
     .action(async (values: FlagValues) => {
       const { pruneAssistants } = await import('./commands/assistants.ts');
@@ -90,25 +102,25 @@ function addAssistantCommands(assistants: Command): void {
 
 function addKeyCommands(keys: Command): void {
   addFlags(keys.command('create'), databaseFlags)
-    .description('make a key, and print it this once')
-    .option('--workspace <id...>', 'what it reaches (default: the only workspace that there is)')
+    .description('create a key and print it; it cannot be shown again')
+    .option('--workspace <id...>', 'workspaces that the key can use (default: the only workspace)')
     .option('--role <role>', 'admin, editor, viewer or ingest', 'editor')
-    .option('--description <text>', 'what it is for', '')
-    .option('--expires <time>', 'when it ends (ISO 8601)')
+    .option('--description <text>', 'purpose of the key', '')
+    .option('--expires <time>', 'time at which it expires (ISO 8601)')
     .addHelpText('after', examples('svc keys create --role ingest --description "tracing of the shop"'))
     .action(async (values: FlagValues) => {
       const { createKey } = await import('./commands/keys.ts');
-      // Its role is no setting.
+      // The role of a key is not the setting of the same name.
       await createKey(toSources({ ...values, role: undefined }), values);
     });
   addFlags(keys.command('list'), databaseFlags)
-    .description('print the keys that hold')
+    .description('print the active keys')
     .action(async (values: FlagValues) => {
       const { listKeys } = await import('./commands/keys.ts');
       await listKeys(toSources(values));
     });
   addFlags(keys.command('revoke'), databaseFlags)
-    .description('revoke a key, on every server')
+    .description('revoke a key on all servers')
     .argument('<id>', 'id of the key, or four or more of its first characters (svc keys list)')
     .action(async (id: string, values: FlagValues) => {
       const { revokeKey } = await import('./commands/keys.ts');
@@ -118,7 +130,7 @@ function addKeyCommands(keys: Command): void {
 
 function addWorkspaceCommands(workspaces: Command): void {
   addFlags(workspaces.command('create'), databaseFlags)
-    .description('make a workspace; keys for it come from svc keys create')
+    .description('create a workspace; svc keys create makes keys for it')
     .argument('<name>', 'its name')
     .action(async (name: string, values: FlagValues) => {
       const { createWorkspace } = await import('./commands/workspaces.ts');

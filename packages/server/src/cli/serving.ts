@@ -1,16 +1,16 @@
-// How commands that serve start and end, whatever happens on the way.
+// Start and end of the commands that serve.
 import { onAbort } from '../abort.ts';
 import { explain } from './output/explain.ts';
 import type { StopSignals } from './stop-signal.ts';
 
-/** How long a start that is told to stop may take to close what it has opened. */
+/** Time for a start that is stopped to close what it has opened. */
 const closeMs = 10_000;
 
-/** Waits for a start. When it is told to stop and does not, or is told twice, the process ends. */
+/** Waits for a start. Ends the process when a stop takes too long, and at the second signal. */
 export async function startOrStop<T>(starting: Promise<T>, { stopping, hurry }: StopSignals): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const leave = (): never => {
-    console.error('svc: stopped while it started, before everything was closed');
+    console.error('svc: stopped during the start; not everything was closed');
     process.exit(1);
   };
   const onStop = (): void => void (timer = setTimeout(leave, closeMs));
@@ -23,7 +23,7 @@ export async function startOrStop<T>(starting: Promise<T>, { stopping, hurry }: 
   }
 }
 
-/** Does the work and ends the process with it: handles of the user's code must not keep it alive. */
+/** Does the work and then ends the process: open handles of the user's code must not keep it running. */
 export async function serveToExit(work: () => Promise<void>, { stopping }: StopSignals): Promise<never> {
   try {
     await work();
@@ -36,7 +36,7 @@ export async function serveToExit(work: () => Promise<void>, { stopping }: StopS
   process.exit(0);
 }
 
-/** Whether the error is only what a start ends with that was told to stop. */
+/** Whether the error is only the effect of a stop. */
 export function isStop(error: unknown, stopping: AbortSignal): boolean {
   return (
     stopping.aborted && (error === stopping.reason || (error as Error | undefined)?.name === 'AbortError')

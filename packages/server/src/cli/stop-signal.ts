@@ -1,7 +1,7 @@
 import { processEnvironment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** One Ctrl-C arrives twice below `npm start`: from the terminal, and from npm, which passes its own on. */
+/** Below `npm start`, one Ctrl-C causes two signals: one from the terminal, and one that npm forwards. */
 const sameKeyMs = 500;
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -9,9 +9,9 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 export interface StopSignals {
   /** Resolves at the first SIGINT or SIGTERM. */
   stop: Promise<void>;
-  /** Fires then, too. */
+  /** Aborted at that signal. */
   stopping: AbortSignal;
-  /** Fires at the second: what may take its time should not. A third ends the process at once. */
+  /** Aborted at the second signal: the stop should not wait any longer. A third signal ends the process at once. */
   hurry: AbortSignal;
 }
 
@@ -27,7 +27,9 @@ export function stopSignals(): StopSignals {
       lastAtMs = nowMs;
       count += 1;
       if (count === 1) {
-        console.log('\nStopping: runs may finish. A second signal gives them back at once.');
+        console.log(
+          '\nStopping when all runs have ended. A second signal stops at once; other servers continue the runs.',
+        );
         stopping.abort();
         resolve();
       } else if (count === 2) hurry.abort();
@@ -35,7 +37,7 @@ export function stopSignals(): StopSignals {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
-    // After a signal, the end of npm is no second one.
+    // After a signal, the end of npm does not count as the second one.
     onNpmEnd(() => {
       if (count === 0) onSignal('SIGTERM');
     });
@@ -43,12 +45,12 @@ export function stopSignals(): StopSignals {
   return { stop, stopping: stopping.signal, hurry: hurry.signal };
 }
 
-/** How often to look whether npm still runs. */
+/** Interval of the check whether npm still runs. */
 const npmPollMs = 500;
 
 /**
- * npm starts a script through a shell, which does not pass on a SIGTERM that npm got: both end, and this process has another
- * parent from then on.
+ * npm starts a script through a shell. The shell does not forward a SIGTERM that npm received: both end, and this process gets
+ * another parent.
  */
 function onNpmEnd(stop: () => void): void {
   if (processEnvironment()['npm_lifecycle_event'] === undefined) return;
@@ -61,10 +63,10 @@ function onNpmEnd(stop: () => void): void {
   timer.unref();
 }
 
-/** What nobody caught leaves the process in a state nobody knows: log it and go. */
+/** Logs an uncaught error and ends the process, because its state is unknown. */
 export function exitOnUncaught(logger: Logger): void {
   const fail = (err: unknown): never => {
-    logger.fatal({ err }, 'an error was not caught');
+    logger.fatal({ err }, 'uncaught error');
     process.exit(1);
   };
   process.on('uncaughtException', fail);

@@ -1,4 +1,4 @@
-// Settings of commands that work on the database of a server.
+// Settings of commands that use the database directly.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConfigSources, loadSettings } from '../config/config.ts';

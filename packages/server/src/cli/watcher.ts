@@ -1,43 +1,23 @@
-// Tells `svc dev` which files have changed, in batches: an editor that saves three files causes one restart.
-
-import { basename, extname, isAbsolute, relative, sep } from 'node:path';
-import { watch } from 'chokidar';
-import type { FSWatcher } from 'chokidar';
+// Reports changes of files to `svc dev`, in batches: an editor that saves three files causes one restart.
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { watch, type FSWatcher } from 'chokidar';
 
 const debounceMs = 100;
 
-const codeExtensions = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json']);
-
-export interface Watched {
-  /** Folders whose code counts; what is hidden, installed or data in them does not. */
-  folders: readonly string[];
-  /** Files that count whatever their name is. */
-  files: readonly string[];
-  /** A folder that changes with every run. */
-  dataDir: string;
-}
-
 export interface Watcher extends AsyncDisposable {
-  /** Adds to what is watched; resolves once changes will be noticed. */
-  add(watched: Watched): Promise<void>;
-  /** The next batch of changed files. Batches wait for their reader. */
+  /** Watches these files too, also those that do not exist yet. Resolves when their changes are noticed. */
+  add(files: Iterable<string>): Promise<void>;
+  /** Resolves with the next batch of changed files. Batches wait for their reader. */
   next(): Promise<string[]>;
 }
 
 export function openWatcher(): Watcher {
-  const roots = new Set<string>();
-  const dataDirs = new Set<string>();
+  const watched = new Set<string>();
   const watchers: FSWatcher[] = [];
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let wake: (() => void) | undefined;
-
-  const ignored = (path: string, stats?: { isFile(): boolean }): boolean => {
-    if (roots.has(path)) return false;
-    const name = basename(path);
-    if (isIgnoredName(name) || dataDirs.has(path)) return true;
-    return stats?.isFile() === true && !codeExtensions.has(extname(name));
-  };
 
   const onChange = (path: string): void => {
     changed.add(path);
@@ -49,20 +29,25 @@ export function openWatcher(): Watcher {
   };
 
   return {
-    async add({ folders, files, dataDir }) {
-      dataDirs.add(dataDir);
-      const added = [...folders.filter((folder) => !isCovered(folder, folders)), ...files].filter(
-        (path) => !roots.has(path),
-      );
+    async add(files) {
+      const added = [...files].filter((file) => !watched.has(file));
       if (added.length === 0) return;
-      for (const path of added) roots.add(path);
-      // NOTE: a watcher each, because chokidar says only once that it is ready.
-      const watcher = watch(added, { ignored, ignoreInitial: true });
+      for (const file of added) watched.add(file);
+      // The creation of a file is seen by a watcher of its folder.
+      const missing = added.filter((file) => !existsSync(file));
+      const paths = new Set(added.map((file) => (missing.includes(file) ? dirname(file) : file)));
+      const ignored = (path: string): boolean => !watched.has(path) && !paths.has(path);
+      // One watcher for each call, because chokidar emits "ready" once.
+      const watcher = watch([...paths], { ignoreInitial: true, depth: 0, ignored });
       watchers.push(watcher);
-      watcher.on('all', (_event, path) => onChange(path));
+      watcher.on('all', (_event, path) => {
+        if (watched.has(path)) onChange(path);
+      });
       await new Promise<void>((resolve) => {
         watcher.once('ready', resolve);
       });
+      // Created before the watcher was ready.
+      for (const file of missing) if (existsSync(file)) onChange(file);
     },
     async next() {
       while (changed.size === 0 || timer !== undefined) {
@@ -79,16 +64,4 @@ export function openWatcher(): Watcher {
       await Promise.all(watchers.map((watcher) => watcher.close()));
     },
   };
-}
-
-/** Whether watching another of the folders notices changes in this one too. */
-function isCovered(folder: string, folders: readonly string[]): boolean {
-  return folders.some((other) => {
-    const path = relative(other, folder);
-    return path !== '' && !isAbsolute(path) && path.split(sep).every((name) => !isIgnoredName(name));
-  });
-}
-
-function isIgnoredName(name: string): boolean {
-  return name.startsWith('.') || name === 'node_modules';
 }

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { SettingKey } from './settings/definitions.ts';
-import { readExposure } from './settings/exposure.ts';
+import { exposureKeys, readExposure } from './settings/exposure.ts';
 import { ConfigError } from './project/mistake.ts';
 import type { Mistake } from './project/mistake.ts';
 import { readSettings } from './settings/settings.ts';
@@ -14,7 +14,7 @@ export interface ConfigSources {
   flags?: Partial<Record<SettingKey, string>>;
   /** `--config`: a file, or the folder that holds one. */
   configPath?: string;
-  /** Whether it is `svc dev` that asks. */
+  /** Whether the command is `svc dev`. */
   develops?: boolean;
 }
 
@@ -23,29 +23,35 @@ export interface Config {
   project: SvcJson;
 }
 
-/** Settings and deployment together; throws one `ConfigError` with the mistakes of both. */
+/** For commands that serve. Throws one `ConfigError` with the mistakes of the settings and of the config file. */
 export function loadConfig(sources: ConfigSources): Config {
-  const { settings, project, mistakes } = readConfig(sources, true);
-  if (settings === undefined || project === undefined) throw new ConfigError(mistakes);
-  const exposure = readExposure(settings, project);
-  if (exposure.mistakes.length > 0) throw new ConfigError(exposure.mistakes);
+  const { settings, project, mistakes } = readConfig(sources, {
+    requiresFile: true,
+    checksAccess: true,
+  });
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
   return { settings, project };
 }
 
-/** For commands that need no graph: a folder without a config file has settings too. */
-export function loadSettings(sources: ConfigSources): { settings: Settings; project: SvcJson | undefined } {
-  const { settings, project, mistakes } = readConfig(sources, sources.configPath !== undefined);
-  if (settings === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
+/** For commands that serve nothing. A folder without a config file has settings too. Throws a `ConfigError` as above. */
+export function loadSettings(
+  sources: ConfigSources,
+  { checksAccess = false } = {},
+): { settings: Settings; project: SvcJson | undefined } {
+  const requiresFile = sources.configPath !== undefined;
+  const { settings, project, mistakes } = readConfig(sources, { requiresFile, checksAccess });
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
   return { settings, project };
 }
 
+/** With `checksAccess`, reports settings that a server must not be started with, because anybody could use it. */
 function readConfig(
   { cwd, env, flags = {}, configPath, develops = false }: ConfigSources,
-  fileRequired: boolean,
-): { settings: Settings | undefined; project: SvcJson | undefined; mistakes: Mistake[] } {
+  { requiresFile, checksAccess }: { requiresFile: boolean; checksAccess: boolean },
+): { settings: Settings; project: SvcJson | undefined; mistakes: Mistake[] } {
   const path = findConfigFile(cwd, configPath);
   const read = path === undefined ? undefined : readSvcJson(path, env);
-  const missing = path === undefined && fileRequired ? [noFile(cwd, configPath)] : [];
+  const missing = path === undefined && requiresFile ? [noFile(cwd, configPath)] : [];
   const project = read?.project;
   const file = project && {
     name: basename(project.file),
@@ -53,14 +59,21 @@ function readConfig(
     settings: project.settings,
     env: project.env,
   };
-  const { settings, mistakes } = readSettings({
+  const { settings, mistaken, mistakes } = readSettings({
     env,
     flags,
     cwd,
     machine: { develops },
     ...(file === undefined ? {} : { file }),
   });
-  return { settings, project, mistakes: [...missing, ...(read?.mistakes ?? []), ...mistakes] };
+  // The check needs correct values of all that it looks at.
+  const canCheck = read?.isAccessKnown === true && !exposureKeys.some((key) => mistaken.has(key));
+  const access = checksAccess && project && canCheck ? readExposure(settings, project).mistakes : [];
+  return {
+    settings,
+    project,
+    mistakes: [...missing, ...(read?.mistakes ?? []), ...mistakes, ...access],
+  };
 }
 
 function noFile(cwd: string, configPath: string | undefined): Mistake {

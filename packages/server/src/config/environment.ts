@@ -10,7 +10,7 @@ export function processEnvironment(): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Makes the variables of a config file visible to the project's code in this process, beside those it has. */
+/** Adds variables of a config file to the environment of this process, for the project's code. Existing ones stay. */
 export function exposeEnvironment(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }

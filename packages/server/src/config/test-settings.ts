@@ -3,8 +3,8 @@ import type { SettingKey } from './settings/definitions.ts';
 import type { Settings } from './settings/settings.ts';
 
 /**
- * Settings for a test in the syntax of users: no environment variables, a free port, no log, and no limit of requests per second, which
- * tests might reach on fast machines only.
+ * Settings for a test, in the text form of flags. They do not depend on the environment. The port is free, nothing is logged, and
+ * there is no rate limit, which only fast machines would reach.
  */
 export function testSettings(given: Partial<Record<SettingKey, string>> & { dataDir: string }): Settings {
   const defaults = { port: '0', executors: '1', logLevel: 'silent', logFormat: 'json', rateLimit: 'none' };

@@ -109,8 +109,7 @@ type TestHandlers = Handlers<typeof testRoutes>;
 const idle: SseBody = new EventStreamResponse(() => () => undefined);
 
 const defaults: TestHandlers = {
-  getRun: ({ params }) =>
-    new Reply({ run_id: params.run_id }, { 'content-location': `/runs/${params.run_id}` }),
+  getRun: ({ params }) => new Reply({ run_id: params.run_id }, { self: `/runs/${params.run_id}` }),
   deleteRun: () => undefined,
   postRun: () => ({ posted: true }),
   nameRun: ({ params }) => ({ name: params.name }),

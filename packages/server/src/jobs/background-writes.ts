@@ -35,6 +35,11 @@ export class BackgroundWrites implements AsyncDisposable {
     return running;
   }
 
+  /** Resolves when the writes under way have succeeded. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
   /** Each write gets one more try. */
   stop(): void {
     this.#stopping.abort();
@@ -42,6 +47,6 @@ export class BackgroundWrites implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
-    await Promise.all(this.#running);
+    await this.settled();
   }
 }

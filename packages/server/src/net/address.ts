@@ -1,13 +1,13 @@
-// Which addresses of the internet protocol are someone else's, out on the internet.
+// Tells public IP addresses from private and reserved ones.
 import ipaddr from 'ipaddr.js';
 import { isMetadataAddress } from './cloud-metadata.ts';
 
-/** All of IPv6 that has been given to anybody. */
+/** The part of IPv6 from which addresses are assigned. */
 const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Why an address may not be called, or undefined. Everything is forbidden that is not plainly public: also what
- * wraps another address (v4-mapped, NAT64, 6to4, Teredo), since where that leads is not for us to guess.
+ * Why requests to an address are forbidden, or undefined. Only public addresses are allowed. Addresses that contain another one
+ * (v4-mapped, NAT64, 6to4, Teredo) are forbidden, because the network decides where they lead.
  */
 export const addressFault = (
   text: string,

@@ -1,8 +1,8 @@
-// Addresses where a cloud tells a machine its credentials, configuration or certificates. Nothing that others ask for goes there, whatever an
-// allow-list says. All link-local addresses count: most clouds use 169.254.169.254, several use others (169.254.42.42, 169.254.0.23).
+// Addresses where a cloud serves credentials, configuration or certificates to its machines. Requests to them are always refused, also when
+// an allow-list names them. All link-local addresses count: most clouds use 169.254.169.254, several use others (169.254.42.42, 169.254.0.23).
 import ipaddr from 'ipaddr.js';
 
-/** Those that are not link-local, with the page of the provider that names them. */
+/** Addresses that are not link-local, with the provider's page about them. */
 const providerAddresses = [
   // Azure, WireServer: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16. A public address.
   '168.63.129.16',
@@ -26,7 +26,7 @@ const providerAddresses = [
   'fd00:a9fe:a9fe::1',
 ].map((text) => ipaddr.parse(text).toNormalizedString());
 
-/** Prefixes of IPv6 addresses that lead to an IPv4 address, and the byte at which that begins. */
+/** Prefixes of IPv6 addresses that contain an IPv4 address, and the index of its first byte. */
 const wrappers = (
   [
     ['::ffff:0:0/96', 12],
@@ -43,7 +43,7 @@ const unwrapped = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv
   return wrapper ? new ipaddr.IPv4(address.toByteArray().slice(wrapper.at, wrapper.at + 4)) : address;
 };
 
-/** Of an address, in brackets or without, also one of IPv4 inside one of IPv6; false for a name. */
+/** Takes an address, with or without brackets, also IPv4 in IPv6. False for a name. */
 export const isMetadataAddress = (text: string): boolean => {
   const literal = text.startsWith('[') ? text.slice(1, -1) : text;
   if (!ipaddr.isValid(literal)) return false;

@@ -1,6 +1,6 @@
-// Where requests of this server may go when others say where: out to the internet, not into the network around it.
-// A URL is checked when it is given, and what its name resolves to at the moment of every connection, so that a
-// name which changes its mind in between gains nothing.
+// The egress guard: requests to URLs that clients choose may go to the internet, but not into the network of the server.
+// The URL is checked when it is given. The addresses of its host are checked at every connection, because a name can resolve to
+// another address by then.
 import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,30 +8,30 @@ import { addressFault } from './address.ts';
 import { isMetadataAddress } from './cloud-metadata.ts';
 import type { AllowedHost } from './host-list.ts';
 
-/** What a use of the guard asks beyond the rules for everybody. */
+/** Rules of one use of the guard, in addition to those that always apply. */
 export interface EgressRules {
   readonly httpsOnly?: boolean;
-  /** http:// too, but only to hosts on the allow-list. */
+  /** Allows http:// only for hosts on the allow-list. */
   readonly httpsUnlessAllowed?: boolean;
-  /** Names, or `*.example.com` for whatever is below one. Absent: all. */
+  /** Allowed names; `*.example.com` is every name below example.com. Undefined: all. */
   readonly domains?: readonly string[];
-  /** Hosts, as in `domains`, that http:// is refused for: they get secrets. Not for hosts on the allow-list, nor for this machine. */
+  /** Hosts, as in `domains`, that receive secrets: http:// is refused for them, except on the allow-list and on this machine. */
   readonly httpsDomains?: readonly string[];
-  /** In place of the usual 80 and 443. */
+  /** Allowed ports. Undefined: 80 and 443. */
   readonly ports?: readonly number[];
-  /** Characters. */
+  /** Of the URL, in characters. */
   readonly lengthMax?: number;
-  /** This machine itself may be called, on every port when `ports` names none. */
+  /** Allows requests to this machine, on every port when `ports` is undefined. */
   readonly loopback?: boolean;
 }
 
-/** A URL that passed, and the `lookup` that a request to it must be made with. */
+/** A URL that passed, and the `lookup` that the request must use. */
 export interface EgressTarget {
   readonly url: URL;
   readonly lookup: LookupFunction;
 }
 
-/** The message is safe to show: it names no address that was found. */
+/** The message is safe to show: it does not contain resolved addresses. */
 export class EgressRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -43,9 +43,9 @@ export type Resolve = (hostname: string, options: LookupAllOptions) => Promise<L
 
 const usualPorts = [80, 443];
 const usualLengthMax = 8_192;
-/** No dot at the end either: `localhost.` is `localhost`, whatever a list of names says. */
+/** A dot at the end is refused: `localhost.` is `localhost`. */
 const nameShape = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
-/** Names for this machine or this network: refused before anybody is asked what they resolve to. */
+/** Names of this machine or network: refused without a DNS query. */
 const innerName = /(^|\.)(localhost|localdomain|internal|local)$/;
 
 export class EgressGuard {
@@ -57,7 +57,7 @@ export class EgressGuard {
     this.#resolve = resolve;
   }
 
-  /** Throws EgressRefused with a sentence for whoever gave the URL. What is returned is what was checked. */
+  /** Throws EgressRefused, with a message for the sender of the URL. Use the returned URL: it is the one that was checked. */
   check(text: string, rules: EgressRules = {}): EgressTarget {
     const { lengthMax = usualLengthMax } = rules;
     if (text.length > lengthMax) throw new EgressRefused(`must be at most ${lengthMax} characters`);
@@ -72,7 +72,7 @@ export class EgressGuard {
     const isAllowed = this.isAllowed(url);
     if (rules.httpsUnlessAllowed === true && url.protocol === 'http:' && !isAllowed)
       throw new EgressRefused(
-        'must begin with https://, for this host is not on the list of SVC_EGRESS_ALLOW',
+        'must begin with https://, because this host is not listed in SVC_EGRESS_ALLOW',
       );
     if (!isAllowed) checkHost(url, rules);
     if (
@@ -81,31 +81,31 @@ export class EgressGuard {
       isOn(url.hostname, rules.httpsDomains ?? []) &&
       !isLoopback(url.hostname)
     )
-      throw new EgressRefused('must begin with https://, since this host gets headers with secrets');
+      throw new EgressRefused('must begin with https://, because this host receives headers with secrets');
     if (isMetadataAddress(url.hostname))
       throw new EgressRefused('must not name a private or reserved address');
     return { url, lookup: this.#lookup(isAllowed ? undefined : rules) };
   }
 
-  /** Whether the operator has put the host on the allow-list. */
+  /** Whether the host is on the operator's allow-list. */
   isAllowed(url: URL): boolean {
     return this.#allow.some(
       ({ host, port }) => host === url.hostname && (port === undefined || port === portOf(url)),
     );
   }
 
-  /** For names only: Node asks nobody about a literal address, which is why check() does. */
+  /** For names only: Node resolves no literal addresses, so check() checks those. */
   #lookup(rules: EgressRules | undefined): LookupFunction {
     return (hostname, options, callback) => {
       const { all: wantsAll = false, ...rest } = options;
       const answer = async (): Promise<[LookupAddress, ...LookupAddress[]]> => {
         const [first, ...others] = await this.#resolve(hostname, { ...rest, all: true });
         if (first === undefined) throw new Error('The name has no address');
-        // One bad address among good ones is enough: which one a connection would take is not ours to say.
+        // One forbidden address is enough, because the connection may use any of them.
         const isRefused = ({ address }: LookupAddress): boolean =>
           isMetadataAddress(address) || (rules !== undefined && addressFault(address, rules) !== undefined);
         if ([first, ...others].some(isRefused))
-          throw new EgressRefused('resolves to an address that may not be called');
+          throw new EgressRefused('resolves to an address to which requests are forbidden');
         return [first, ...others];
       };
       answer().then(
@@ -119,7 +119,7 @@ export class EgressGuard {
 const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 
-/** Whether a host is on a list of names, or of `*.example.com` for whatever is below one. */
+/** Whether a host is on a list of names; `*.example.com` is every name below example.com. */
 export const isOn = (hostname: string, domains: readonly string[]): boolean =>
   domains.some((domain) =>
     domain.startsWith('*.') ? hostname.endsWith(domain.slice(1)) : hostname === domain,

@@ -1,5 +1,5 @@
-// Agents for libraries that make requests of their own: every connection is checked when it is made, whether it is the
-// first, one of a retry, or one to a host that the library has put together.
+// HTTP agents for libraries that send requests themselves. Each connection is checked when it is made, also that of a retry, or
+// to a host whose name the library has composed.
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { isIPv6 } from 'node:net';
@@ -19,7 +19,7 @@ interface ConnectionOptions {
 type Connected = (error: Error | null, socket?: Duplex) => void;
 type Connect = (options: ConnectionOptions, connected?: Connected) => Duplex | undefined;
 
-/** An agent has it, and its types do not say so. */
+/** A method of agents that their types do not declare. */
 interface Connecting {
   createConnection: Connect;
 }
@@ -51,7 +51,7 @@ const guardAgent = <A extends HttpAgent>(
       );
       return connect({ ...options, lookup } as ConnectionOptions, connected);
     } catch (error) {
-      // Thrown from here it would leave the request that waits for a connection without an answer.
+      // If it were thrown, the request would wait for a connection forever.
       connected?.(error as Error);
       return undefined;
     }

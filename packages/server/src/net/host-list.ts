@@ -1,13 +1,13 @@
-// A comma-separated list of hosts, each with a port or without: `minio.local:9000, 10.0.0.7, [::1]:8080`.
+// A comma-separated list of hosts, with or without ports: `minio.local:9000, 10.0.0.7, [::1]:8080`.
 
 export interface AllowedHost {
-  /** As `URL.hostname` has it: lower case, an address in its shortest form, IPv6 in brackets. */
+  /** As in `URL.hostname`: lower case, an address in its shortest form, IPv6 in brackets. */
   readonly host: string;
   /** Undefined: every port. */
   readonly port: number | undefined;
 }
 
-/** Undefined when it is no such list. */
+/** Undefined when the text is not such a list. */
 export function parseHostList(text: string): AllowedHost[] | undefined {
   const hosts = text.split(',').map((entry) => parseHost(entry.trim()));
   return hosts.every((host) => host !== undefined) ? hosts : undefined;
@@ -29,7 +29,7 @@ function parseHost(entry: string): AllowedHost | undefined {
   const { ip, name, port } = groups as { ip?: string; name?: string; port?: string };
   const number = port === undefined ? undefined : Number(port);
   if (number !== undefined && (number < 1 || number > 65_535)) return undefined;
-  // The parser of URLs decides what a host is called, so that the two always compare.
+  // The URL parser normalises the host, so that it can be compared with the host of a URL.
   const url = `http://${ip === undefined ? name : `[${ip}]`}/`;
   return URL.canParse(url) ? { host: new URL(url).hostname, port: number } : undefined;
 }

@@ -1,14 +1,14 @@
-// One request, sent where a guard has said it may go. No redirect is followed, no proxy asked, no connection kept;
-// an answer is a status, and its body is read only so that the other side can finish saying it.
+// Sends one POST to a target that passed the guard. Follows no redirect, uses no proxy and keeps no connection. The result is the
+// status; the body of the response is read and dropped, so that the receiver can finish sending.
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { onAbort } from '../abort.ts';
 import type { EgressTarget } from './guard.ts';
 
 export interface PostLimits {
-  /** For everything: resolving, connecting, sending, and the answer to its last byte. */
+  /** From the DNS query to the last byte of the response. */
   timeoutMs: number;
-  /** An answer is cut off after that. */
+  /** A longer response is cut. */
   responseBytesMax: number;
   signal?: AbortSignal;
 }
@@ -20,7 +20,7 @@ export class PostTimeout extends Error {
   }
 }
 
-/** The status counts as soon as it is there, whatever becomes of the body after it. */
+/** Resolves once the status is known, even if the body then fails. */
 export const post = (
   { url, lookup }: EgressTarget,
   body: string,
@@ -32,7 +32,7 @@ export const post = (
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const request = send(url, {
       method: 'POST',
-      // A shared agent could lend us a connection that was made without our lookup.
+      // A shared agent could reuse a connection that was made without this lookup.
       agent: false,
       lookup,
       rejectUnauthorized: true,
@@ -44,7 +44,7 @@ export const post = (
       clearTimeout(timer);
       stopWaiting?.();
       request.destroy();
-      if (status === undefined) reject(error ?? new Error('The connection closed without an answer'));
+      if (status === undefined) reject(error ?? new Error('The connection closed without a response'));
       else resolve({ status });
     };
     const timer = setTimeout(() => settle(new PostTimeout(timeoutMs)), timeoutMs);
@@ -60,6 +60,6 @@ export const post = (
       response.on('end', () => settle());
       response.on('error', settle);
     });
-    if (signal) stopWaiting = onAbort(signal, () => settle(new Error('The request was given up')));
+    if (signal) stopWaiting = onAbort(signal, () => settle(new Error('The request was aborted')));
     if (!request.destroyed) request.end(bytes);
   });

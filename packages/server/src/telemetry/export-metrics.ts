@@ -1,7 +1,7 @@
-// What this process and its database tell of exports.
+// Metrics of exports.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What is read at the moment of the scrape. */
+/** Values that are read at each scrape. */
 export interface ExportGauges {
   /** On all nodes. */
   queue(): Promise<{
@@ -12,7 +12,7 @@ export interface ExportGauges {
     running_runs: number;
     oldest_waiting_seconds: number | null;
   }>;
-  /** By this process since it started; undefined when it executes none. */
+  /** Totals of this process since its start; undefined when it executes no exports. */
   done():
     | {
         running: number;
@@ -28,34 +28,47 @@ export interface ExportGauges {
     | undefined;
 }
 
-/** Registers them; what is returned fills them. */
+/** Registers the metrics. The result updates their values. */
 export const exportMetrics = (registry: Registry, gauges: ExportGauges): (() => Promise<void>) => {
   const registers = [registry];
   const labelled = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['status'], registers });
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const exports = labelled('svc_exports', 'Exports that have not ended, on all nodes');
-  const runs = labelled('svc_export_runs', 'Export runs that have not ended, on all nodes');
+  const runs = labelled('svc_export_runs', 'Export partition runs that have not ended, on all nodes');
   const oldest = new Gauge({
     name: 'svc_export_oldest_waiting_seconds',
-    help: 'How long the export run has been due that only waits for a slot',
+    help: 'Time for which the oldest export partition run has waited for nothing but a slot',
     registers,
   });
-  const here = new Gauge({ name: 'svc_export_running_here', help: 'Exporters at work here', registers });
+  const here = new Gauge({
+    name: 'svc_export_running_here',
+    help: 'Exporters of this process that execute something',
+    registers,
+  });
   const attempts = new Counter({
     name: 'svc_export_attempts_total',
-    help: 'Attempts of export runs and manifests that ended here',
+    help: 'Attempts of export partition runs and manifests that ended in this process',
     labelNames: ['outcome'],
     registers,
   });
   const sums = {
-    seconds: counter('svc_export_attempt_seconds_total', 'Time of those attempts'),
-    files: counter('svc_export_files_total', 'Files written here'),
-    rows: counter('svc_export_rows_total', 'Rows in them'),
-    bytes: counter('svc_export_bytes_total', 'Bytes of them'),
-    rawBytes: counter('svc_export_raw_bytes_total', 'Bytes of their rows before they were compressed'),
-    leasesLost: counter('svc_export_leases_lost_total', 'Leases on export runs lost while held here'),
-    crashes: counter('svc_exporter_exits_total', 'Exporters that ended by themselves'),
+    seconds: counter(
+      'svc_export_attempt_seconds_total',
+      'Duration of the attempts that ended in this process',
+    ),
+    files: counter('svc_export_files_total', 'Files that this process wrote'),
+    rows: counter('svc_export_rows_total', 'Rows of the files that this process wrote'),
+    bytes: counter('svc_export_bytes_total', 'Bytes of the files that this process wrote'),
+    rawBytes: counter(
+      'svc_export_raw_bytes_total',
+      'Bytes of the rows that this process wrote, before compression',
+    ),
+    leasesLost: counter(
+      'svc_export_leases_lost_total',
+      'Leases on export partition runs that this process lost',
+    ),
+    crashes: counter('svc_exporter_exits_total', 'Exporters of this process that ended by themselves'),
   };
   return async () => {
     const queue = await gauges.queue();

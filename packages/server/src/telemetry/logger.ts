@@ -1,3 +1,4 @@
+import { isatty, WriteStream } from 'node:tty';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { Settings } from '../config/settings/settings.ts';
@@ -6,13 +7,13 @@ import { redact, redactError } from './redact.ts';
 
 export type { Logger } from 'pino';
 
-/** The log of a process, on standard error unless `destination` says otherwise. Secrets are redacted at any depth. */
+/** Writes to standard error by default. Secrets are redacted at any depth. */
 export function createLogger(
   { level, format }: Settings['log'],
-  // NOTE: synchronous, so that the last words of a process that dies are not lost.
+  // Synchronous, so that the last records before the end of the process are not lost.
   destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
 ): Logger {
-  const colour = process.stderr.isTTY && process.stderr.hasColors();
+  const colour = isatty(2) && WriteStream.prototype.hasColors();
   const pretty = { write: (line: string) => destination.write(prettyRecord(line, colour)) };
   const logger = pino(
     {
@@ -23,7 +24,7 @@ export function createLogger(
     },
     format === 'json' ? destination : pretty,
   );
-  // NOTE: the library's formatter of bindings is not applied to those of a child.
+  // pino does not apply its formatter to the bindings of a child logger.
   // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
   const { child } = logger;
   logger.child = function redactedChild(this: Logger, bindings, options) {

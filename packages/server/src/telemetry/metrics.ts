@@ -1,8 +1,8 @@
-// What this process measures, for Prometheus. Gauges of the queue are asked of the database when somebody looks.
+// Metrics of this process for Prometheus. Gauges of the queue are read from the database at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ExportGauges, exportMetrics } from './export-metrics.ts';
 
-/** What is read at the moment of the scrape. */
+/** Values that are read at each scrape. */
 export interface Gauges {
   queue(): Promise<{
     workers: number;
@@ -24,9 +24,19 @@ export interface Gauges {
   };
 }
 
-/** Told from the start, so that a rate can be read from the first loss on. */
+/** Label values that are reported from the start, so that the first loss shows in a rate. */
 const lossReasons = ['taken', 'database', 'late'];
 const workerStates = ['alive', 'silent', 'gone'];
+
+/**
+ * Default gauges whose names end as those of counters do. Each is the sum of a gauge that has labels and keeps its name:
+ * `nodejs_active_handles`, for example.
+ */
+const misnamedGauges = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+];
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -42,10 +52,11 @@ export class Metrics {
   readonly #ingestRefused: Counter;
   #read: () => Promise<void> = () => Promise.resolve();
 
-  /** `version`: that of svc. */
+  /** `version`: the version of svc. */
   constructor(version: string) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    for (const name of misnamedGauges) this.#registry.removeSingleMetric(name);
     new Gauge({
       name: 'svc_build_info',
       help: 'Versions of this process; always 1',
@@ -61,13 +72,13 @@ export class Metrics {
     });
     this.#ingested = new Counter({
       name: 'svc_ingest_runs_total',
-      help: 'Runs of traces that were sent here',
+      help: 'Trace runs that clients sent to this process',
       labelNames: ['outcome'],
       registers,
     });
     this.#ingestedBytes = new Counter({
       name: 'svc_ingest_bytes_total',
-      help: 'Bytes of traces that were taken in, unpacked',
+      help: 'Bytes of ingested traces, after decompression',
       registers,
     });
     this.#ingestSeconds = new Histogram({
@@ -78,70 +89,70 @@ export class Metrics {
     });
     this.#ingestRefused = new Counter({
       name: 'svc_ingest_refused_total',
-      help: 'Batches of traces that were told to come again (429)',
+      help: 'Batches of traces that were rejected with 429',
       registers,
     });
     this.#runsEnded = new Counter({
       name: 'svc_runs_ended_total',
-      help: 'Runs that ended here',
+      help: 'Runs that ended in this process',
       labelNames: ['status'],
       registers,
     });
     this.#runSeconds = new Histogram({
       name: 'svc_run_seconds',
-      help: 'Duration of the last attempt of runs that ended here',
+      help: 'Duration of the last attempt of runs that ended in this process',
       labelNames: ['status'],
       buckets: [...secondsBuckets, 300, 1_800, 3_600],
       registers,
     });
     this.#eventLag = new Histogram({
       name: 'svc_event_lag_seconds',
-      help: 'Age of events of runs on other nodes when they are told here',
+      help: 'Age of events of runs on other nodes when this process sends them',
       buckets: secondsBuckets,
       registers,
     });
   }
 
-  /** From now on these are part of what is told. Once. */
+  /** Adds these gauges. Call once. */
   watch(gauges: Gauges): void {
     const registers = [this.#registry];
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
     const queue = {
       pending: gauge(
         'svc_queue_pending_runs',
-        'Runs that wait, on all nodes; above 1,000 up to ten seconds old',
+        'Pending runs of all nodes; above 1,000 the value is up to ten seconds old',
       ),
-      running: gauge('svc_queue_running_runs', 'Runs that execute, on all nodes'),
-      workers: gauge('svc_workers', 'Live workers that take runs'),
-      slots: gauge('svc_worker_slots', 'Runs that they can execute at once'),
+      running: gauge('svc_queue_running_runs', 'Runs that execute on all nodes'),
+      workers: gauge('svc_workers', 'Live workers that execute runs'),
+      slots: gauge('svc_worker_slots', 'Runs that all workers can execute at once'),
     };
     const oldest = gauge(
       'svc_queue_oldest_pending_seconds',
-      'Age of the oldest run that only waits for a worker',
+      'Age of the oldest run that waits for nothing but a worker',
     );
     const local = {
-      running: gauge('svc_running_runs', 'Runs that execute here'),
-      free_slots: gauge('svc_free_slots', 'Runs that could start here'),
-      streams: gauge('svc_followed_runs', 'Runs that somebody listens to here'),
-      pool_total: gauge('svc_database_connections', 'Connections of the pool'),
-      pool_idle: gauge('svc_database_connections_idle', 'Of these, idle'),
-      pool_waiting: gauge('svc_database_waiting', 'Queries that wait for a connection'),
+      running: gauge('svc_running_runs', 'Runs that execute in this process'),
+      free_slots: gauge('svc_free_slots', 'Runs that this process could start now'),
+      streams: gauge('svc_followed_runs', 'Runs that clients of this process wait for'),
+      pool_total: gauge('svc_database_connections', 'Database connections of this process'),
+      pool_idle: gauge('svc_database_connections_idle', 'Idle database connections of this process'),
+      pool_waiting: gauge('svc_database_waiting', 'Queries that wait for a database connection'),
     };
     const lost = new Counter({
       name: 'svc_leases_lost_total',
-      help: 'Leases lost while held here: taken by another worker, not renewed for the database, or too late',
+      help: 'Leases of this process that were lost: taken by another worker, not renewed because of the database, or renewed too late',
       labelNames: ['reason'],
       registers,
     });
     const recovered = new Counter({
       name: 'svc_leases_recovered_total',
-      help: 'Leases of other workers that had ended and were found here, by what was known of the worker',
+      help: 'Expired leases of other workers that this process found, by the state of the worker',
       labelNames: ['worker'],
       registers,
     });
     const crashes = new Counter({
       name: 'svc_executor_exits_total',
-      help: 'Executors that ended',
+      help: 'Executors of this process that ended by themselves',
       registers,
     });
     this.#read = async () => {
@@ -158,7 +169,7 @@ export class Metrics {
     };
   }
 
-  /** The same for exports: metrics that are filled when they are asked for. */
+  /** Adds the metrics of exports. Call once. */
   watchExports(gauges: ExportGauges): void {
     const read = exportMetrics(this.#registry, gauges);
     const before = this.#read;
@@ -202,7 +213,7 @@ export class Metrics {
     this.#eventLag.observe(Math.max(0, ms) / 1000);
   }
 
-  /** In Prometheus's text format. */
+  /** All metrics, in the text format of Prometheus. */
   async text(): Promise<string> {
     await this.#read();
     return this.#registry.metrics();

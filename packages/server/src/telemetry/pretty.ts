@@ -9,13 +9,13 @@ const levels: Record<number, [name: string, colour: number]> = {
   60: ['fatal', 35],
 };
 
-/** One JSON record of the log as lines for a person; a line that is no record stays as it is. */
+/** Formats a JSON log record for people. Other lines are not changed. */
 export function prettyRecord(line: string, colour: boolean): string {
   let record: unknown;
   try {
     record = JSON.parse(line);
   } catch {
-    // Not ours to drop: someone else wrote to the stream.
+    // Other code writes to the stream too.
     return line;
   }
   if (typeof record !== 'object' || record === null) return line;

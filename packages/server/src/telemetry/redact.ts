@@ -1,4 +1,4 @@
-// What a log record must never hold, whoever put it there.
+// Removes secrets from log records.
 
 const secretKey =
   /^(proxy-)?authorization$|^(set-)?cookie$|^x-(api|auth)-key$|password|secret|^api_?key$|_api_?key$/i;
@@ -6,8 +6,7 @@ const secretKey =
 const depthMax = 8;
 
 /**
- * What of a serialised error may be kept: its texts and numbers. Objects that hang on it are requests and responses as
- * often as not, with the credentials of whoever made them.
+ * Keeps the texts and numbers of a serialised error. Drops its objects, which are often requests and responses with credentials.
  */
 export function redactError(error: object): Record<string, unknown> {
   return Object.fromEntries(
@@ -19,7 +18,7 @@ export function redactError(error: object): Record<string, unknown> {
   );
 }
 
-/** A copy of a record without secrets, at any depth. Errors stay as they are: the logger serialises them itself. */
+/** Copies a record without secrets, at any depth. Errors are not changed: the logger serialises them. */
 export function redact(record: Record<string, unknown>, depth = 0): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [
@@ -31,7 +30,7 @@ export function redact(record: Record<string, unknown>, depth = 0): Record<strin
 
 function inside(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  // Also what ends a cycle.
+  // Ends cycles too.
   if (depth >= depthMax) return '[deep]';
   if (Array.isArray(value)) return value.map((element: unknown) => inside(element, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -365,7 +365,7 @@ describe('watching', () => {
     process.kill(watch.pid, 'SIGINT');
     expect(await watch.exit).toMatchObject({
       code: 130,
-      stderr: expect.stringContaining(`The export goes on. Watch: svc exports watch ${id}`) as string,
+      stderr: expect.stringContaining(`The export continues. Watch: svc exports watch ${id}`) as string,
     });
     expect(await platform.call('GET', `/bulk-exports/${id}`)).toMatchObject({ body: { status: 'CREATED' } });
   }, 60_000);

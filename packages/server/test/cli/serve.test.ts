@@ -43,6 +43,13 @@ const npmStart = async (project: Project): Promise<{ npm: ChildProcess; url: str
   return { npm, url };
 };
 
+const postRun = (url: string, path: string): Promise<Response> =>
+  fetch(`${url}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
+  });
+
 describe('svc start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then exits 0', async (signal) => {
     using project = createProject();
@@ -78,11 +85,7 @@ describe('svc start', () => {
       export const graph = new StateGraph(MessagesAnnotation).addNode('wait', wait).addEdge('__start__', 'wait').compile();`,
     );
     const { npm, url } = await npmStart(project);
-    const answer = fetch(`${url}/runs/wait`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
-    });
+    const answer = postRun(url, 'runs/wait');
     await eventually(() => expect(existsSync(join(project.dir, 'started'))).toBe(true));
     const started = descendantsOf(npm.pid ?? 0);
     // As a terminal does: the signal goes to every process of the group.
@@ -101,11 +104,7 @@ describe('svc start', () => {
     );
     await using svc = runCli(['start', '--port', '0'], { cwd: project.dir });
     const [, url = ''] = await svc.prints(address);
-    const answer = await fetch(`${url}/runs/wait`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ assistant_id: 'agent', input: { messages: [] } }),
-    });
+    const answer = await postRun(url, 'runs/wait');
     expect(await answer.text()).toContain('no more tea');
     await svc.prints(/"level":50.*"msg":"run failed"/);
     const lines = svc
@@ -178,7 +177,7 @@ describe('svc dev', () => {
     let from = svc.output().length;
     project.write('svc.json', '{"graphs": }');
     await svc.prints(/Changed: svc\.json/, from);
-    await svc.prints(/What was served before still is; waiting/, from);
+    await svc.prints(/The previous server still runs; waiting/, from);
     expect(svc.output()).toContain('svc.json:1:12: a value is expected here');
     expect(await ok(first)).toBe(true);
 
@@ -188,14 +187,127 @@ describe('svc dev', () => {
     expect(await ok(url)).toBe(true);
   });
 
-  it('restarts on a change of code, not of other files', async () => {
+  it('restarts on changes of the modules that were loaded, not of other files', async () => {
+    using project = createProject({ graphs: { agent: './agent.ts:graph' }, env: '.env' });
+    project.write('.env', 'FIRST=1');
+    project.write('prompts.ts', 'export const prompt = "hi";');
+    project.write('table.json', '{"greeting": "hello"}');
+    project.write('unused.ts', 'export const unused = 1;');
+    project.write(
+      'agent.ts',
+      `import { writeFileSync } from 'node:fs';
+      import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+      import { prompt } from './prompts.ts';
+      const reply = async () => {
+        writeFileSync('memory.json', JSON.stringify({ at: Date.now() }));
+        const { default: table } = await import('./table.json', { with: { type: 'json' } });
+        return { messages: [{ role: 'assistant', content: prompt + ' ' + table.greeting }] };
+      };
+      export const graph = new StateGraph(MessagesAnnotation).addNode('reply', reply).addEdge('__start__', 'reply').compile();`,
+    );
+    await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
+    const [, url = ''] = await svc.prints(address);
+    expect(await (await postRun(url, 'runs/wait')).text()).toContain('hi hello');
+    project.write('memory.json', '{}');
+    project.write('unused.ts', 'export const unused = 2;');
+    let edits = 0;
+    for (const [name, text] of [
+      ['prompts.ts', 'export const prompt = "edit";'],
+      ['table.json', '{"greeting": "edit"}'],
+      ['.env', 'FIRST=edit'],
+    ] as const) {
+      const from = svc.output().length;
+      // The executor reports what it loads while the server serves already.
+      const changed = await eventually(() => {
+        // Rarely enough for the batch of changes to end.
+        if (++edits % 25 === 1) project.write(name, text.replace('edit', String(edits)));
+        const [line] = /Changed: .*\n/.exec(svc.output().slice(from)) ?? [];
+        if (line === undefined) throw new Error(`no restart after a change of ${name}`);
+        return line;
+      });
+      expect(changed).toBe(`Changed: ${name}\n`);
+      // More than one edit was noticed, perhaps.
+      await eventually(async () => {
+        const [, again = ''] = [...svc.output().matchAll(/Serving agent at (\S+)\n/g)].at(-1) ?? [];
+        expect((await postRun(again, 'runs/wait')).status).toBe(200);
+      });
+    }
+    expect(svc.output()).not.toMatch(/Changed: .*(memory|unused)/);
+  });
+
+  it('restarts when a file is created whose absence was a mistake in svc.json', async () => {
     using project = createProject();
     await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
     await svc.prints(address);
-    project.write('notes.txt', 'x');
-    project.write('prompts.ts', 'export const prompt = 1;');
-    const [changed] = await svc.prints(/Changed: .*\n/);
-    expect(changed).toBe('Changed: prompts.ts\n');
+    const from = svc.output().length;
+    project.write('svc.json', { graphs: { later: './later.ts:graph' } });
+    await svc.prints(/there is no file .*later\.ts[^]*waiting for the next change/, from);
+    project.write('later.ts', `export { graph } from './agent.ts';`);
+    await svc.prints(/Changed: later\.ts\nServing later at/, from);
+  });
+
+  it('restarts when a module is created that another one imports', async () => {
+    using project = createProject();
+    project.write('agent.ts', `export { graph } from './missing.ts';`);
+    await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
+    const [, url = ''] = await svc.prints(address);
+    expect(await (await postRun(url, 'runs/wait')).text()).toContain('missing.ts');
+    let edits = 0;
+    await eventually(() => {
+      // The executor reports the missing file when it has failed to load it.
+      if (++edits % 25 === 1) project.write('missing.ts', `export const graph = ${edits};`);
+      expect(svc.output()).toMatch(/Changed: missing\.ts/);
+    });
+  });
+
+  it('restarts on changes of the modules of "auth"', async () => {
+    using project = createProject({
+      graphs: { agent: './agent.ts:graph' },
+      auth: { path: './auth.ts:auth' },
+    });
+    project.write('names.ts', `export const name = 'first';`);
+    project.write(
+      'auth.ts',
+      `import { Auth } from '@svc/sdk/auth';
+      import { name } from './names.ts';
+      export const auth = new Auth().authenticate(() => ({ identity: name }));`,
+    );
+    await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
+    await svc.prints(address);
+    project.write('names.ts', `export const name = 'second';`);
+    await svc.prints(/Changed: names\.ts\n/);
     await svc.prints(/Serving agent at/);
+  });
+
+  it.each([
+    ['runs/wait', /"content":"second"/],
+    ['runs/stream', /event: values\n[^]*"content":"second"/],
+  ])('continues an open response of %s after a restart, with the new code', async (path, expected) => {
+    using project = createProject();
+    const writeAgent = (text: string): void =>
+      project.write(
+        'agent.ts',
+        `import { existsSync, writeFileSync } from 'node:fs';
+        import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+        const wait = async () => {
+          writeFileSync('started-${text}', '');
+          while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
+          return { messages: [{ role: 'assistant', content: '${text}' }] };
+        };
+        export const graph = new StateGraph(MessagesAnnotation).addNode('wait', wait).addEdge('__start__', 'wait').compile();`,
+      );
+    writeAgent('first');
+    await using svc = runCli(['dev', '--port', '0'], { cwd: project.dir });
+    const [, url = ''] = await svc.prints(address);
+    const answer = postRun(url, path).then((response) => response.text());
+    await eventually(() => expect(existsSync(join(project.dir, 'started-first'))).toBe(true));
+    writeAgent('second');
+    const ended = answer.catch((error: unknown) => error);
+    await svc.prints(/Serving agent at/);
+    await eventually(() => expect(existsSync(join(project.dir, 'started-second'))).toBe(true));
+    project.write('go', '');
+    expect(await ended).toMatch(expected);
+    process.kill(svc.pid, 'SIGINT');
+    expect((await svc.exit).code).toBe(0);
   });
 });

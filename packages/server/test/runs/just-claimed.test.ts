@@ -81,7 +81,12 @@ beforeEach(async () => {
     executors: 1,
     jobsPerExecutor: 1,
     solitaryMax: 1,
-    setup: { database: db.options, graphs: [...project.graphs], env: project.env },
+    setup: {
+      database: db.options,
+      graphs: [...project.graphs],
+      env: project.env,
+      log: { level: 'silent', format: 'json' },
+    },
   });
 });
 afterEach(async () => {

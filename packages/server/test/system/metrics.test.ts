@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createClient } from '@svc/sdk';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -12,4 +13,33 @@ it('metrics have the version of the server and the durations of runs', async () 
     expect(body).toMatch(/^svc_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"\} 1$/m);
     expect(body).toMatch(/^svc_run_seconds_count\{status="success"\} 1$/m);
   });
+});
+
+/** The naming rules of `promtool check metrics`, for where it is not installed. */
+const namingMistakes = (text: string): string[] => {
+  const typeOf = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]),
+  );
+  const helped = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map(([, name]) => name));
+  return [...typeOf].flatMap(([name, type]) => [
+    ...(helped.has(name) ? [] : [`${name} has no help text`]),
+    ...(type === 'counter' && !name.endsWith('_total') ? [`${name} is a counter without _total`] : []),
+    ...(type !== 'counter' && /_(total|count|sum|bucket)$/.test(name) ? [`${name} is a ${type}`] : []),
+    ...(/[A-Z]|_(milliseconds|ms|kilobytes|megabytes|minutes)(_|$)/.test(name) ? [`unit of ${name}`] : []),
+  ]);
+};
+
+it('metrics follow the naming rules of Prometheus', async () => {
+  await using server = await startTestServer();
+  const { body } = await server.call('GET', '/metrics');
+  const text = String(body);
+  expect(text).toContain('# TYPE svc_queue_pending_runs gauge');
+  expect(namingMistakes(text)).toEqual([]);
+  const { error, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: text,
+    encoding: 'utf8',
+  });
+  // The rules above apply where promtool is not installed (Debian: package prometheus).
+  if (error === undefined) expect(stdout + stderr).toBe('');
+  else expect(error).toMatchObject({ code: 'ENOENT' });
 });

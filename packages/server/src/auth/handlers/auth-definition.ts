@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { authEvents } from '@svc/contract';
 import type { AuthSource } from '../../config/project/auth.ts';
+import type { LoadedModules } from '../../config/project/loaded-modules.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
 export interface AuthDefinition {
@@ -23,7 +24,7 @@ export interface HandlerContext {
 }
 
 /** Throws a ConfigError with the reason: the server does not start without its auth handlers. */
-export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
+export const loadAuth = async (source: AuthSource, modules?: LoadedModules): Promise<AuthDefinition> => {
   const fail = (problem: string, remedy: string, cause?: unknown): never => {
     const detail = cause instanceof Error ? `: ${cause.message}` : '';
     throw new ConfigError([{ where: source.where, problem: problem + detail, remedy }]);
@@ -33,11 +34,16 @@ export const loadAuth = async (source: AuthSource): Promise<AuthDefinition> => {
   try {
     // Imported here, because most servers have no auth module.
     const { tsImport } = await import('tsx/esm/api');
-    // Loaded in a new namespace, so that `svc dev` gets the changed file.
-    module = (await tsImport(pathToFileURL(file).href, import.meta.url)) as Record<string, unknown>;
+    // Every call loads the modules in a new namespace, so that `svc dev` gets the changed files.
+    module = (await tsImport(pathToFileURL(file).href, {
+      parentURL: import.meta.url,
+      ...(modules ? { onImport: modules.add } : {}),
+    })) as Record<string, unknown>;
   } catch (cause) {
+    modules?.afterImport(cause);
     return fail(`${file} cannot be loaded`, 'Fix the file; the server does not start without it.', cause);
   }
+  modules?.afterImport();
   const nested = module['default'] as Record<string, unknown> | undefined;
   const exported = await (module[name] ?? nested?.[name]);
   if (exported === undefined) {

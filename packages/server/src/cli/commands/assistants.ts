@@ -1,12 +1,12 @@
-// Default assistants of graphs that are no longer executed: listed, and deleted when asked to.
+// svc assistants prune: lists or deletes the default assistants of graphs that no server executes.
 import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 
 export interface PruneOptions {
-  /** Without it the command prints what it would delete. */
+  /** If false, the command prints the assistants that it would delete. */
   delete: boolean;
-  /** Only those of these graphs. */
+  /** Only assistants of these graphs. */
   graphs: string[] | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function pruneAssistants(sources: ConfigSources, options: PruneOpti
       console.log(`${assistant_id}  ${printable(graph_id)}  ${crons} crons, ${runs} ended runs${blocked}`);
     }
     if (!options.delete)
-      return console.log('Nothing was deleted. With --delete they are, together with their crons and runs.');
+      return console.log('Nothing was deleted. --delete deletes them, with their crons and runs.');
     if (options.graphs === undefined && !(await pruner.hasWorkers())) throw noWorkers();
     for (const { assistant_id } of found) {
       const outcome = await pruner.prune(assistant_id);
@@ -44,7 +44,7 @@ const noWorkers = (): ConfigError =>
     {
       where: '--graph',
       problem: 'is missing: no server is running, so no graph counts as executed',
-      remedy: 'Start the servers first, or name each graph whose default assistant shall be deleted.',
+      remedy: 'Start the servers first, or name the graphs whose default assistants are to be deleted.',
     },
   ]);
 

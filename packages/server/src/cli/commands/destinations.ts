@@ -1,4 +1,4 @@
-// svc destinations: where exports go. Secrets come by the environment or standard input, since others can read a command line.
+// svc destinations. Secrets are read from the environment or standard input, because other users can read a command line.
 import { posix } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { Destination, NewCredentials, NewDestination, PlatformClient, Probe } from '@svc/sdk';
@@ -27,7 +27,7 @@ export const destinationId = async (client: PlatformClient, named: string): Prom
   return one.id;
 };
 
-/** The destination that is this folder of the server; made when there is none. */
+/** Returns the destination of a folder of the server; creates it when there is none. */
 export const folderDestination = async (client: PlatformClient, folder: string): Promise<Destination> => {
   const path = posix.normalize(folder).replace(/(?<=.)\/$/, '');
   const found = (await client.destinations.list()).find(
@@ -40,7 +40,7 @@ export const folderDestination = async (client: PlatformClient, folder: string):
 export async function createDestination(values: FlagValues): Promise<void> {
   const made = await connect(values).client.destinations.create(await toDestination(values));
   if (values['json'] === true) return console.log(JSON.stringify(made, null, 2));
-  console.error(`Destination ${printable(made.display_name)}: a file could be written there.`);
+  console.error(`Destination ${printable(made.display_name)}: a test file was written.`);
   console.log(made.id);
 }
 
@@ -62,7 +62,7 @@ const toDestination = async (values: FlagValues): Promise<NewDestination> => {
     ...(addressing_style === undefined ? {} : { config_kwargs_s3: { addressing_style } }),
     ...jsonOption(values, 'uploadOptions', 's3_additional_kwargs'),
   };
-  // The server checks it: what is typed may be anything.
+  // The server validates it.
   return { destination_type: 's3', display_name, config, ...(await credentialsOf(values)) } as NewDestination;
 };
 
@@ -112,7 +112,7 @@ const fromInput = async (): Promise<Credentials> => {
   try {
     return JSON.parse(await readAll(process.stdin)) as Credentials;
   } catch {
-    // What it is must not be shown.
+    // The error message could contain the secret.
     throw mistake(
       'standard input',
       undefined,
@@ -125,7 +125,7 @@ export async function listDestinations(values: FlagValues): Promise<void> {
   const destinations = await connect(values).client.destinations.list();
   if (values['json'] === true) return console.log(JSON.stringify(destinations, null, 2));
   printTable(
-    ['id', 'name', 'type', 'place', 'made'],
+    ['id', 'name', 'type', 'place', 'created'],
     destinations.map((one) => [
       one.id,
       printable(one.display_name),
@@ -174,14 +174,12 @@ export async function rotateDestination(named: string, values: FlagValues): Prom
   const { client } = connect(values);
   const changed = await client.destinations.rotate(await destinationId(client, named), body);
   if (values['json'] === true) return console.log(JSON.stringify(changed, null, 2));
-  console.log(
-    `Destination ${changed.id} has new credentials; what is under way keeps the old ones until it is tried again.`,
-  );
+  console.log(`Destination ${changed.id} has new credentials. Attempts that have started keep the old ones.`);
 }
 
 export async function deleteDestination(named: string, values: FlagValues): Promise<void> {
   const { client } = connect(values);
   const gone = await client.destinations.delete(await destinationId(client, named));
   if (values['json'] === true) return console.log(JSON.stringify(gone, null, 2));
-  console.log(`Destination ${gone.id} is deleted; what was written there stays.`);
+  console.log(`Destination ${gone.id} is deleted. Its files remain.`);
 }

@@ -1,4 +1,4 @@
-import { dirname, relative } from 'node:path';
+import { relative } from 'node:path';
 import { loadConfig } from '../../config/config.ts';
 import type { Config, ConfigSources } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
@@ -7,11 +7,12 @@ import { createLogger } from '../../telemetry/logger.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { explain } from '../output/explain.ts';
+import { RetiredServers } from '../retired-servers.ts';
 import { isStop, serveToExit, startOrStop } from '../serving.ts';
 import { exitOnUncaught, type StopSignals, stopSignals } from '../stop-signal.ts';
-import { openWatcher } from '../watcher.ts';
+import { openWatcher, type Watcher } from '../watcher.ts';
 
-/** Serves, and again after every change; a change that breaks the config leaves what was served before. */
+/** Serves, and restarts after every change. After a change that breaks the configuration, the old server continues. */
 export async function dev(given: ConfigSources): Promise<void> {
   const sources = { ...given, develops: true };
   const config = loadConfig(sources);
@@ -29,10 +30,11 @@ async function serveChanges(
   let config = first;
   let server: RunningServer | undefined;
   await using watcher = openWatcher();
+  await using retired = new RetiredServers(signals.stopping, logger);
   await using _last = { [Symbol.asyncDispose]: async () => server?.[Symbol.asyncDispose]() };
   const serveAll = async (): Promise<RunningServer> => {
-    const starting = startOrStop(serve(config, logger, signals.stopping), signals);
-    [server] = await Promise.all([starting, watcher.add(toWatched(config))]);
+    const starting = startOrStop(serve(config, { logger, watcher, signal: signals.stopping }), signals);
+    [server] = await Promise.all([starting, watcher.add(filesOf(config))]);
     return server;
   };
   console.log(banner(await serveAll(), config, { isTerminal: process.stdout.isTTY }));
@@ -42,17 +44,20 @@ async function serveChanges(
     if (changed === undefined) return;
     console.log(`\nChanged: ${changed.map((path) => relative(sources.cwd, path) || path).join(', ')}`);
     try {
-      config = loadConfig(sources);
-      await server?.[Symbol.asyncDispose]();
+      const next = loadConfig(sources);
+      const old = server;
       server = undefined;
+      if (old) await retired.add(old, config.settings.runs.shutdownGraceMs);
+      config = next;
       const { graphs, url } = await serveAll();
       console.log(`Serving ${graphs.join(', ')} at ${url}`);
     } catch (error) {
       if (isStop(error, signals.stopping)) return;
       console.error(explain(error));
-      const still = server === undefined ? 'Nothing is served' : 'What was served before still is';
+      if (error instanceof ConfigError) await watcher.add(missingFiles(error));
+      const still = server === undefined ? 'No server runs' : 'The previous server still runs';
       console.error(`${still}; waiting for the next change.`);
-      // Anything but a mistake of the user deserves its stack.
+      // The stack of a mistake in the configuration is of no use.
       if (!(error instanceof ConfigError)) logger.debug({ err: error }, 'the restart failed');
     }
   }
@@ -60,20 +65,23 @@ async function serveChanges(
 
 async function serve(
   { settings, project }: Config,
-  logger: Logger,
-  signal: AbortSignal,
+  { logger, watcher, signal }: { logger: Logger; watcher: Watcher; signal: AbortSignal },
 ): Promise<RunningServer> {
   for (const warning of project.warnings) logger.warn(warning);
   const { startServer } = await import('../../app/server.ts');
-  return startServer({ settings, project, logger, signal });
+  const onModules = (files: string[]): void => {
+    watcher.add(files).catch((err: unknown) => logger.warn({ err, files }, 'files cannot be watched'));
+  };
+  return startServer({ settings, project, logger, signal, onModules });
 }
 
-function toWatched({ project, settings }: Config): Parameters<ReturnType<typeof openWatcher>['add']>[0] {
+/** The files that are read at a start. The processes report the modules that these import. */
+function filesOf({ project }: Config): string[] {
   const sources = [...project.graphs.values(), ...(project.auth ? [project.auth.source] : [])];
-  const codeFolders = sources.map(({ file }) => dirname(file));
-  return {
-    folders: [...new Set([project.dir, ...codeFolders])],
-    files: [project.file, ...(project.envFile === undefined ? [] : [project.envFile])],
-    dataDir: settings.storage.dataDir,
-  };
+  const env = project.envFile === undefined ? [] : [project.envFile];
+  return [project.file, ...env, ...sources.map(({ file }) => file)];
 }
+
+/** The files whose creation would correct a mistake. */
+const missingFiles = ({ mistakes }: ConfigError): string[] =>
+  mistakes.flatMap(({ missingFile }) => (missingFile === undefined ? [] : [missingFile]));

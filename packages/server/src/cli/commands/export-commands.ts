@@ -1,4 +1,4 @@
-// svc exports and svc destinations, and their help.
+// The commands svc exports and svc destinations, and their help.
 import { type Command, Option } from 'commander';
 import { exitCodeHelp } from '../output/exit-code.ts';
 import { addFlags } from '../flags.ts';
@@ -7,18 +7,18 @@ import type { FlagValues } from '../flags.ts';
 const examples = (...lines: string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 
-/** How the server is reached. */
+/** Adds the options that select the server. */
 const addServer = (command: Command): Command =>
   addFlags(command, ['dataDir'])
     .option(
       '--url <url>',
-      'the server (SVC_API_URL; default: the one of the data folder that runs, else this machine, on the port of the config)',
+      'address of the server (SVC_API_URL; default: the running server of the data folder, else the configured port of this machine)',
     )
     .option(
       '--api-key <key>',
-      'a key of the platform; better in SVC_API_KEY, since others can read a command line (default on this machine: the key in the data folder)',
+      'key of the platform API; prefer SVC_API_KEY, because other users can read a command line (default on this machine: the key in the data folder)',
     )
-    .option('--workspace <id>', 'needed by a key that reaches several (SVC_WORKSPACE_ID)')
+    .option('--workspace <id>', 'required for a key of several workspaces (SVC_WORKSPACE_ID)')
     .option('--json', 'print JSON');
 
 const idHelp = 'id of the export, or four or more of its first characters (svc exports list)';
@@ -26,26 +26,36 @@ const idHelp = 'id of the export, or four or more of its first characters (svc e
 export function addExportCommands(exports: Command): void {
   exports.addHelpText('after', exitCodeHelp);
   addServer(exports.command('create'))
-    .description('export runs of a project, once or by a schedule')
-    .requiredOption('--project <name or id>', 'whose runs')
-    .option('--destination <name or id>', 'where to')
+    .description('export the traces of a project, once or on a schedule')
+    .requiredOption('--project <name or id>', 'project to export')
+    .option('--destination <name or id>', 'destination of the files')
     .option(
       '--folder <path>',
-      'where to: a folder of the server, below its SVC_EXPORT_FILE_ROOTS; in place of --destination',
+      'a folder of the server, below its SVC_EXPORT_FILE_ROOTS; instead of --destination',
     )
     .requiredOption(
       '--from <time>',
-      'runs that started then or later: 2026-11-01, 2026-11-01T12:00:00Z, 36h or 7d (ago)',
+      'export trace runs that started at this time or later: 2026-11-01, 2026-11-01T12:00:00Z, 36h or 7d (ago)',
     )
-    .option('--to <time>', 'and before this (default: now)')
-    .option('--every <hours>', 'a schedule: an export of every so many hours from --from on')
-    .option('--filter <filter>', 'only runs that match, in the language of /runs/query')
-    .option('--fields <names>', 'columns, with commas between (default: the usual 29)')
-    .addOption(new Option('--format-version <version>', 'of the files').choices(['v1', 'v2_beta']))
+    .option('--to <time>', 'export trace runs that started before this time (default: now)')
+    .option(
+      '--every <hours>',
+      'create a schedule: one export for each period of this many hours since --from',
+    )
+    .option('--filter <filter>', 'export only matching trace runs; the syntax is that of /runs/query')
+    .option('--fields <names>', 'comma-separated columns (default: 29 columns)')
     .addOption(
-      new Option('--compression <kind>', 'of the files').choices(['none', 'gzip', 'snappy', 'zstandard']),
+      new Option('--format-version <version>', 'version of the file format').choices(['v1', 'v2_beta']),
     )
-    .option('--watch', 'show its progress until it ends; Ctrl-C leaves it running')
+    .addOption(
+      new Option('--compression <kind>', 'compression of the files').choices([
+        'none',
+        'gzip',
+        'snappy',
+        'zstandard',
+      ]),
+    )
+    .option('--watch', 'show the progress until the export ends; Ctrl-C does not stop the export')
     .addHelpText(
       'after',
       examples(
@@ -60,26 +70,24 @@ export function addExportCommands(exports: Command): void {
     .description('print exports, newest first')
     .option(
       '--status <status>',
-      'only these: CREATED, RUNNING, COMPLETED, FAILED, CANCELLED, TIMEDOUT or INTERVALSCHEDULED',
+      'only exports with this status: CREATED, RUNNING, COMPLETED, FAILED, CANCELLED, TIMEDOUT or INTERVALSCHEDULED',
     )
-    .option('--schedule <id>', 'only those that a schedule has made')
-    .option('--limit <number>', 'how many', '20')
+    .option('--schedule <id>', 'only exports of this schedule')
+    .option('--limit <number>', 'number of exports', '20')
     .addHelpText('after', examples('svc exports list', 'svc exports list --status FAILED --json'))
     .action(async (values: FlagValues) => (await import('./exports.ts')).listExports(values));
   addServer(exports.command('show'))
-    .description('print an export, its runs, and what happened')
+    .description('print an export, its partition runs and its events')
     .argument('<id>', idHelp)
     .addHelpText('after', examples('svc exports show 4d2f8a0e'))
     .action(async (id: string, values: FlagValues) => (await import('./exports.ts')).showExport(id, values));
   addServer(exports.command('watch'))
-    .description(
-      'show the progress of exports until they end: exit 0 when all are completed, 4 when one is not',
-    )
-    .argument('[id...]', `${idHelp} (default: all that are under way)`)
+    .description('show the progress of exports until they end; exit code 0 when all completed, else 4')
+    .argument('[id...]', `${idHelp} (default: all that have not ended)`)
     .addHelpText('after', examples('svc exports watch', 'svc exports watch 4d2f8a0e && echo done'))
     .action(async (ids: string[], values: FlagValues) => (await import('./exports.ts')).watch(ids, values));
   addServer(exports.command('cancel'))
-    .description('stop an export for good, or a schedule')
+    .description('cancel an export or a schedule; this cannot be undone')
     .argument('<id>', idHelp)
     .addHelpText('after', examples('svc exports cancel 4d2f8a0e'))
     .action(async (id: string, values: FlagValues) =>
@@ -93,21 +101,18 @@ const addCredentials = (command: Command): Command =>
       '--credentials <from>',
       'env: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; -: JSON on standard input',
     )
-    .option('--role-arn <arn>', 'a role that the server assumes, in place of credentials');
+    .option('--role-arn <arn>', 'a role that the server assumes, instead of credentials');
 
 export function addDestinationCommands(destinations: Command): void {
   destinations.addHelpText('after', exitCodeHelp);
   addCredentials(addServer(destinations.command('create')))
-    .description('make a destination, once a file could be written there')
-    .requiredOption('--name <name>', 'what to call it')
-    .option('--bucket <name>', 'a bucket of S3, or of a service that speaks it')
-    .option(
-      '--folder <path>',
-      'a folder of the server, below its SVC_EXPORT_FILE_ROOTS; in place of a bucket',
-    )
-    .option('--prefix <prefix>', 'what all keys in the bucket begin with')
-    .option('--endpoint <url>', 'of a service other than AWS')
-    .option('--region <region>', 'of the bucket')
+    .description('create a destination after a test file was written to it')
+    .requiredOption('--name <name>', 'name of the destination')
+    .option('--bucket <name>', 'a bucket of S3 or of a compatible service')
+    .option('--folder <path>', 'a folder of the server, below its SVC_EXPORT_FILE_ROOTS; instead of a bucket')
+    .option('--prefix <prefix>', 'prefix of all keys')
+    .option('--endpoint <url>', 'address of a service other than AWS')
+    .option('--region <region>', 'region of the bucket')
     .addOption(
       new Option('--addressing-style <style>', 'how the bucket is named').choices([
         'auto',

@@ -1,4 +1,4 @@
-// svc exports: exports by the command line, over the API of a server that runs.
+// svc exports: uses the platform API of a running server.
 import type { BulkExport, ExportEvent, ExportRun, NewExport, PlatformClient } from '@svc/sdk';
 import { destinationId, folderDestination } from './destinations.ts';
 import type { FlagValues } from '../flags.ts';
@@ -9,7 +9,7 @@ import { exportId } from '../output/short-id.ts';
 import { readTime } from '../output/time-flag.ts';
 import { watchExports } from './watch-exports.ts';
 
-/** What the API gives at once. */
+/** Limit of the API. */
 const eventPageMax = 1_000;
 
 const textOf = (values: FlagValues, name: string): string | undefined =>
@@ -35,7 +35,7 @@ export async function createExport(values: FlagValues): Promise<void> {
   }
 }
 
-/** What is asked for, but where from and where to: checked before anything is asked of the server. */
+/** The request without project and destination. It is validated before the first request to the server. */
 const toBody = async (values: FlagValues): Promise<Record<string, unknown>> => {
   const every = textOf(values, 'every');
   if (every !== undefined && !/^\d{1,3}$/.test(every))
@@ -134,7 +134,7 @@ export async function showExport(named: string, values: FlagValues): Promise<voi
     console.log(`${at}  ${type.padEnd(13)} ${printable(message)}`);
 }
 
-/** All of them: how it ended is at their end. */
+/** All events: the last ones report the result. */
 const eventsOf = async (client: PlatformClient, id: string): Promise<ExportEvent[]> => {
   const events: ExportEvent[] = [];
   for (;;) {

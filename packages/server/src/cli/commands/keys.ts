@@ -1,4 +1,4 @@
-// Keys by the command line: whoever reaches the database may make them.
+// svc keys. The commands use the database directly and need no key.
 import { KeyRole } from '@svc/contract';
 import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
@@ -7,7 +7,7 @@ import type { FlagValues } from '../flags.ts';
 import { isId } from '../platform-api.ts';
 import { isPrefix, pickByPrefix } from '../output/short-id.ts';
 
-/** Makes a key and prints it: the only line on standard output, so that a script can take it. */
+/** Creates a key and prints it as the only line on standard output, for scripts. */
 export async function createKey(sources: ConfigSources, values: FlagValues): Promise<void> {
   const { settings } = loadStored(sources);
   const role = KeyRole.safeParse(values['role']);
@@ -26,11 +26,11 @@ export async function createKey(sources: ConfigSources, values: FlagValues): Pro
       throw mistake(
         '--workspace',
         undefined,
-        `There are ${there.length} workspaces: say which (svc workspaces list).`,
+        `There are ${there.length} workspaces: name one (svc workspaces list).`,
       );
     for (const id of workspaces)
       if (!there.includes(id))
-        throw mistake('--workspace', id, 'Give the id of one that svc workspaces list prints.');
+        throw mistake('--workspace', id, 'Give an id that svc workspaces list prints.');
     return new KeyService(storage.apiKeys).create({
       role: role.data,
       description: String(values['description'] as string),
@@ -85,7 +85,7 @@ function mistake(where: string, value: unknown, remedy: string): UsageError {
   ]);
 }
 
-/** What others have written must not move the cursor of a terminal. */
+/** Replaces control characters, which could move the cursor of a terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '?');
 }

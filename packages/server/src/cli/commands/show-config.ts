@@ -2,9 +2,9 @@ import { loadSettings } from '../../config/config.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { settingDefinitions, settingKeys } from '../../config/settings/definitions.ts';
 
-/** Prints every value in force and its origin; secrets are redacted. */
+/** Prints the value and the origin of every setting; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {
-  const { settings, project } = loadSettings(sources);
+  const { settings, project } = loadSettings(sources, { checksAccess: true });
   const rows = settingKeys.map((key) => ({
     key,
     variable: settingDefinitions[key].variable,

@@ -5,7 +5,7 @@ import { banner } from '../output/banner.ts';
 import { serveToExit, startOrStop } from '../serving.ts';
 import { exitOnUncaught, stopSignals } from '../stop-signal.ts';
 
-/** Serves until a signal comes, then lets the server finish its runs. */
+/** Serves until a signal arrives, then waits until the runs have ended. */
 export async function start(sources: ConfigSources): Promise<void> {
   const { settings, project } = loadConfig(sources);
   const signals = stopSignals();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this package; the path is the same from src/cli and from dist/cli. */
+/** The version of this package. The path is the same in src/cli and dist/cli. */
 export function productVersion(): string {
   const file = new URL('../../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

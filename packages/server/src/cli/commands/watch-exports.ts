@@ -1,4 +1,4 @@
-// ThreadSubscription exports until they end.
+// Shows the progress of exports until they end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkExport, PlatformClient } from '@svc/sdk';
 import { ExportError } from '@svc/sdk';
@@ -9,9 +9,9 @@ import { bytes, plural } from '../output/quantities.ts';
 import { Screen } from '../output/screen.ts';
 
 const pollMs = 1_000;
-/** Rates are of so many looks. */
+/** Number of looks from which a rate is computed. */
 const looksMax = 20;
-/** When nothing else is said, a log shows now and then that the export goes on. */
+/** Interval at which a log shows an export without progress. */
 const quietMs = 30_000;
 
 export interface WatchOptions {
@@ -39,7 +39,7 @@ export async function watchExports({ client, ids, json, terminal }: WatchOptions
   } catch (error) {
     view?.end();
     if (!stop.signal.aborted) throw error;
-    const what = ids.length === 1 ? 'The export goes on' : 'The exports go on';
+    const what = ids.length === 1 ? 'The export continues' : 'The exports continue';
     process.stderr.write(
       `${what}. Watch: svc exports watch ${ids.join(' ')}\nStop: svc exports cancel <id>\n`,
     );
@@ -72,7 +72,7 @@ const watchOne = async (
   }
 };
 
-/** Once, however long the server is away meanwhile. */
+/** Reads the export once. Waits while the server is unreachable. */
 const look = async (client: PlatformClient, id: string, signal: AbortSignal): Promise<BulkExport> => {
   let found: BulkExport | undefined;
   const first = new AbortController();
@@ -142,7 +142,7 @@ class PlainView implements View {
   }
 }
 
-/** What became of it, and where the files are. */
+/** The result of an export, and the place of its files. */
 const outcomeOf = async (client: PlatformClient, ended: BulkExport): Promise<string> => {
   const { rows_written, files, bytes_written } = ended.progress;
   const status = ended.status.toUpperCase();

@@ -7,11 +7,11 @@ import { productVersion } from '../commands/version.ts';
 export interface Served {
   url: string;
   graphs: readonly string[];
-  /** Of the platform, when it was made just now. */
+  /** The first key of the platform API, when this start created it. */
   firstKey?: { key: string; workspace_id: string; file: string } | undefined;
 }
 
-/** What a person needs to know of a server that has just started, and a request to try. */
+/** The addresses and the configuration of a server that has started, and an example request. */
 export function banner(
   { url, graphs, firstKey }: Served,
   { settings, project }: Config,
@@ -50,7 +50,7 @@ export function banner(
   ].join('\n');
 }
 
-/** Output that is no terminal is kept in logs, which others read. */
+/** The key is printed to terminals only: other output may be kept in logs. */
 function firstKeyLines(
   { key, workspace_id, file }: NonNullable<Served['firstKey']>,
   isTerminal: boolean,
@@ -92,7 +92,7 @@ function exampleRequest(base: string, graph: string, { kind }: AccessMode): stri
   return `curl -s ${base}/runs/wait${credentials[kind]} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
-/** An address that listens everywhere is no address to send a request to. */
+/** Replaces an address that means all interfaces: requests cannot be sent to it. */
 function reachable(url: string): string {
   return url.replace(/\/$/, '').replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');
 }

@@ -4,11 +4,11 @@ import { ConfigError, type Mistake } from '../../config/project/mistake.ts';
 
 export const exitCodes = {
   done: 0,
-  /** Any other reason: the server refused the request, nothing has this id, the configuration is wrong. */
+  /** Any other failure: the server rejected the request, no object has the id, the configuration has mistakes. */
   failed: 1,
-  /** A command, an option or a value is wrong. */
+  /** Unknown command or option, or an invalid value. */
   usage: 2,
-  /** No connection to the server, or it answers 502, 503 or 504. */
+  /** No connection to the server, or it responds with 502, 503 or 504. */
   unreachable: 3,
   /** An export ended and is not complete, or a destination failed its test. */
   exportFailed: 4,

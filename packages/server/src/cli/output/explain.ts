@@ -1,7 +1,7 @@
 import { ConfigError, formatMistake } from '../../config/project/mistake.ts';
 import { UsageError } from './exit-code.ts';
 
-/** Why a command failed, in sentences for the person who typed it. */
+/** The error message of a command. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError) return explainMistakes(error);
   if (!(error instanceof Error)) return `svc: ${String(error)}`;
@@ -24,7 +24,7 @@ function explainListen(
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} of ${address} is in use. Stop what listens there, or choose another port: --port ${Number(port) + 1}`;
+      return `port ${port} of ${address} is in use. Stop the program that uses it, or choose another port: --port ${Number(port) + 1}`;
     case 'EACCES':
       return `port ${port} may not be opened by this user. Choose one above 1023: --port 2024`;
     case 'EADDRNOTAVAIL':
@@ -36,12 +36,12 @@ function explainListen(
   }
 }
 
-/** The messages along the chain of causes, each said once. */
+/** The messages of the error and its causes, without duplicates. */
 function reasons(error: Error): string[] {
   const found: string[] = [];
   let current: unknown = error;
   while (current instanceof Error && found.length < 8) {
-    // A refused connection to several addresses is an error without a message of its own.
+    // A refused connection to several addresses is an AggregateError without a message.
     const errors: unknown[] = current instanceof AggregateError ? current.errors : [];
     const message =
       current.message ||

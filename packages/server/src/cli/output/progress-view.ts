@@ -1,13 +1,13 @@
-// An export that is under way, as lines for a terminal.
+// Formats the progress of an export for a terminal or a log.
 import type { BulkExport, ExportRun } from '@svc/sdk';
 import { bytes, count, duration, plural } from './quantities.ts';
 import { printable } from '../platform-api.ts';
 
-/** What was seen, and when: rates follow from it. */
+/** The progress at one time. Rates are computed from several of them. */
 export interface Look {
   atMs: number;
   found: BulkExport;
-  /** Runs that wait for another attempt, or are at one. */
+  /** Partition runs that are in a later attempt, or wait for one. */
   retried: readonly ExportRun[];
 }
 
@@ -21,7 +21,7 @@ const bar = (percent: number): string => {
   return `${'█'.repeat(whole)}${part}`.padEnd(barCells, '░');
 };
 
-/** What of it is done by then and how fast, since the first of these looks. */
+/** The rate since the first of these looks, and the remaining time. */
 const paceOf = (looks: readonly Look[]): { bytesPerSecond: number; leftMs: number } | undefined => {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined || last.atMs - first.atMs < 500) return undefined;
@@ -47,7 +47,7 @@ const partsOf = (looks: readonly Look[]): string[] => {
   ];
 };
 
-/** One line for each run that is tried again, a few of them. */
+/** One line for each retried partition run; three at most, and the number of the others. */
 const retriesOf = ({ retried }: Look, nowMs: number): string[] => {
   const shown = retried.slice(0, 3).map((run) => {
     const waits =
@@ -60,7 +60,7 @@ const retriesOf = ({ retried }: Look, nowMs: number): string[] => {
   return retried.length > 3 ? [...shown, `  ↻ and ${count(retried.length - 3)} more`] : shown;
 };
 
-/** As a terminal shows it, over and over. */
+/** The lines of a frame in a terminal. */
 export const liveLines = (looks: readonly Look[], nowMs: number): string[] => {
   const look = looks.at(-1);
   if (look === undefined) return [];
@@ -70,7 +70,7 @@ export const liveLines = (looks: readonly Look[], nowMs: number): string[] => {
   return [`${head}  ${partsOf(looks).join(' · ')}`, ...retriesOf(look, nowMs)];
 };
 
-/** As a log shows it: one line, for what has changed. */
+/** One line for a log. */
 export const plainLine = (looks: readonly Look[]): string => {
   const found = looks.at(-1)?.found;
   if (found === undefined) return '';

@@ -1,11 +1,11 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
 export const plural = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** In powers of 1000, as disks and networks are sold. */
+/** In powers of 1000, as usual for disks and networks. */
 export const bytes = (value: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let at = 0;
@@ -14,7 +14,7 @@ export const bytes = (value: number): string => {
   return `${at === 0 || rest >= 99.95 ? Math.round(rest) : rest.toFixed(1)} ${units[at]}`;
 };
 
-/** The two largest units. */
+/** In the two largest units. */
 export const duration = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const parts: [number, string][] = [

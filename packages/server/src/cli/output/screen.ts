@@ -1,5 +1,5 @@
-// Lines that are drawn over each other at the end of a terminal. Each frame is one write, and each line is overwritten rather than
-// cleared, so that nothing flickers.
+// Redraws lines in place at the end of a terminal. Each frame is one write, and lines are overwritten instead of cleared, which
+// avoids flicker.
 
 interface Terminal {
   columns?: number | undefined;
@@ -10,7 +10,7 @@ interface Terminal {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
 
-/** A line that wrapped would push the others out of their places. */
+/** Cuts a line to the width of the terminal: wrapped lines would move the others. */
 const cut = (line: string, columns: number): string => {
   let width = 0;
   let kept = '';
@@ -39,7 +39,7 @@ export class Screen {
     this.#drawn = shown.length;
   }
 
-  /** What was drawn stays, and what is written next comes below it. */
+  /** Keeps the last frame. Later output appears below it. */
   leave(): void {
     this.#drawn = 0;
   }

@@ -1,8 +1,8 @@
-// Times as they are typed: ISO 8601, a day (its beginning, in UTC), `now`, or how long ago (`36h`, `7d`).
+// Reads times of flags: ISO 8601, a day (its start in UTC), `now`, or a duration before now (`36h`, `7d`).
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
 
-/** ISO 8601; undefined for what is no time. */
+/** Returns ISO 8601, or undefined when the text is not a time. */
 export const readTime = (text: string, nowMs: number): string | undefined => {
   if (text === 'now') return new Date(nowMs).toISOString();
   const ago = /^(\d{1,6})([mhdw])$/.exec(text);

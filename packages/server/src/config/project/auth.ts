@@ -4,19 +4,19 @@ import type { Mistake } from './mistake.ts';
 import type { AuthSection } from './svc-json-schema.ts';
 
 export interface AuthSource extends GraphSource {
-  /** Its place in the config file, for whoever finds that it does not work. */
+  /** Its place in the config file, for error messages. */
   readonly where: string;
 }
 
 export interface AuthConfig {
   readonly source: AuthSource;
   readonly isStudioDisabled: boolean;
-  /** Undefined: the handler is asked on every request. */
+  /** Undefined: the handler is called for every request. */
   readonly cache: AuthCacheConfig | undefined;
 }
 
 export interface AuthCacheConfig {
-  /** Headers, in lower case, whose values together stand for who is asking. */
+  /** Headers, in lower case, whose values identify the caller. */
   readonly headers: readonly string[];
   readonly ttlMs: number;
   readonly sizeMax: number;

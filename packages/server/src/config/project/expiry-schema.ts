@@ -1,9 +1,9 @@
-// The parts of svc.json that say what goes by itself: checkpointer.ttl for threads, store.ttl for items.
+// The parts of svc.json for expiry: checkpointer.ttl for threads, store.ttl for items.
 import * as z from 'zod';
 import { nearest } from './nearest.ts';
 
 const minutesMax = 52_560_000; // a hundred years
-/** Timers hold no more than 24 days. */
+/** Timers are limited to 24 days. */
 const intervalMaxMinutes = 30_000;
 
 const positive = (max: number) => {
@@ -14,7 +14,7 @@ const positive = (max: number) => {
 const minutes = positive(minutesMax);
 const interval = positive(intervalMaxMinutes);
 
-/** A misspelt key would keep for ever what was meant to go. */
+/** Unknown keys are refused: with a misspelt key nothing would expire. */
 const strict = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, {
     error: (issue) => {
@@ -22,8 +22,8 @@ const strict = <T extends z.core.$ZodLooseShape>(shape: T) =>
       const known = Object.keys(shape);
       const [key = ''] = issue.keys;
       const near = nearest(key, known);
-      const meant = near === undefined ? `there are ${known.join(', ')}` : `did you mean "${near}"?`;
-      return `has the key "${key}", which means nothing here; ${meant}`;
+      const meant = near === undefined ? `known keys are ${known.join(', ')}` : `did you mean "${near}"?`;
+      return `has the unknown key "${key}"; ${meant}`;
     },
   });
 
@@ -33,20 +33,22 @@ export const CheckpointerSection = z
       strategy: z
         .enum(['delete', 'keep_latest'], { error: 'must be "delete" or "keep_latest"' })
         .optional()
-        .describe('What goes: the thread, or all of it but its current state; "delete" by default'),
+        .describe('What is deleted: the thread, or all of it but its current state; "delete" by default'),
       default_ttl: minutes
         .optional()
-        .describe('Minutes that a new thread stays after its state last changed; without it, for ever'),
-      sweep_interval_minutes: interval.optional().describe('How often to look; 5 by default'),
+        .describe(
+          'Minutes that a new thread is kept after the last change of its state; without it, threads do not expire',
+        ),
+      sweep_interval_minutes: interval.optional().describe('Minutes between two checks; 5 by default'),
       sweep_limit: z
         .int({ error: 'must be a whole number from 1 to 10000' })
         .min(1, { error: 'must be a whole number from 1 to 10000' })
         .max(10_000, { error: 'must be a whole number from 1 to 10000' })
         .optional()
-        .describe('Threads that are looked at together; 1000 by default'),
+        .describe('Threads of one batch; 1000 by default'),
     })
       .optional()
-      .describe('When threads expire that say nothing of it themselves'),
+      .describe('Expiry of threads without a ttl of their own'),
   })
   .optional()
   .describe('Expiry of threads');
@@ -57,12 +59,16 @@ export const StoreSection = z
       refresh_on_read: z
         .boolean({ error: 'must be true or false' })
         .optional()
-        .describe('Whether reading an item gives it its whole time again; true by default'),
-      default_ttl: minutes.optional().describe('Minutes that a new item stays; without it, for ever'),
-      sweep_interval_minutes: interval.optional().describe('How often to remove what is over; 5 by default'),
+        .describe('Whether reading an item restarts its countdown; true by default'),
+      default_ttl: minutes
+        .optional()
+        .describe('Minutes that a new item is kept; without it, items do not expire'),
+      sweep_interval_minutes: interval
+        .optional()
+        .describe('Minutes between two deletions of expired items; 5 by default'),
     })
       .optional()
-      .describe('When items expire that were put without a ttl'),
+      .describe('Expiry of items without a ttl of their own'),
   })
   .optional()
   .describe('Index and expiry of the store');

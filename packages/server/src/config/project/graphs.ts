@@ -14,7 +14,7 @@ type Where = (path: string[]) => string;
 
 const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
 
-/** The graphs of a config file; what is wrong with them is added to `mistakes`. */
+/** Reads the graphs of a config file. Adds their mistakes to `mistakes`. */
 export function readGraphs(
   file: unknown,
   dir: string,
@@ -32,14 +32,13 @@ export function readGraphs(
     return graphs;
   }
   for (const [id, entry] of Object.entries(given)) {
-    const problem = idProblem(id) ?? entryProblem(entry);
-    if (problem !== undefined) {
-      mistakes.push({ where: where(['graphs', id]), ...problem });
-      continue;
-    }
-    const source = readSource(entry as string | { path: string; description?: string }, dir);
-    if ('problem' in source) mistakes.push({ where: where(['graphs', id]), ...source });
-    else graphs.set(id, source);
+    const at = where(['graphs', id]);
+    const idMistake = idProblem(id);
+    const source =
+      entryProblem(entry) ?? readSource(entry as string | { path: string; description?: string }, dir);
+    if (idMistake !== undefined) mistakes.push({ where: at, ...idMistake });
+    if ('problem' in source) mistakes.push({ where: at, ...source });
+    else if (idMistake === undefined) graphs.set(id, source);
   }
   return graphs;
 }
@@ -47,15 +46,18 @@ export function readGraphs(
 type Problem = Omit<Mistake, 'where'>;
 
 function idProblem(id: string): Problem | undefined {
-  // `in` also finds what every object inherits: constructor, __proto__, toString, …
+  // `in` also finds inherited members: constructor, __proto__, toString, …
   if (id in {}) return { problem: 'this graph id is reserved', remedy: 'Choose another.' };
   if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) {
-    return { problem: 'a graph id may not look like the id of an assistant', remedy: 'Choose another.' };
+    return {
+      problem: 'a graph id must not be a UUID, which is the id of an assistant',
+      remedy: 'Choose another.',
+    };
   }
   if (graphIdPattern.test(id)) return undefined;
   return {
-    problem: 'this is no graph id',
-    remedy: 'Use 1 to 128 of A-Z a-z 0-9 _ . - and begin with a letter, digit or _.',
+    problem: 'this is not a valid graph id',
+    remedy: 'Use 1 to 128 of the characters A-Z a-z 0-9 _ . - and begin with a letter, digit or _.',
   };
 }
 
@@ -68,14 +70,14 @@ function entryProblem(entry: unknown): Problem | undefined {
   return { problem: 'its description is not a text', remedy };
 }
 
-/** `<file>:<export>`, with the file found beside the config file. */
+/** Reads `<file>:<export>`. The file is relative to the folder of the config file. */
 export function readSource(
   entry: string | { path: string; description?: string },
   dir: string,
 ): GraphSource | Problem {
   const { path, description } = typeof entry === 'string' ? { path: entry } : entry;
   const value = JSON.stringify(path);
-  // The last colon: a Windows path has one after its drive letter.
+  // Split at the last colon: a Windows path has one after the drive letter.
   const match = /^(.+):([\p{ID_Start}_$][\p{ID_Continue}$]*)$/su.exec(path);
   const [, name, exported] = match ?? [];
   if (name === undefined || exported === undefined) {
@@ -95,7 +97,12 @@ export function readSource(
   const file = resolve(dir, name);
   const found = name.includes('\0') ? undefined : statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() !== true)
-    return { value, problem: `there is no file ${file}`, remedy: 'Create it, or mend the path.' };
+    return {
+      value,
+      problem: `there is no file ${file}`,
+      remedy: 'Create it, or correct the path.',
+      missingFile: file,
+    };
   return { file, export: exported, ...(description === undefined ? {} : { description }) };
 }
 

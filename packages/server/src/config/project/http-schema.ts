@@ -4,24 +4,29 @@ export const CorsSection = z.looseObject({
   allow_origins: z
     .array(z.string().min(1))
     .optional()
-    .describe('Pages that may use the server: "https://app.example.com"; "*" for all, "null" for files'),
+    .describe(
+      'Origins whose pages may use the server: "https://app.example.com"; "*" for all, "null" for files',
+    ),
   allow_origin_regex: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Further origins, as a regular expression for the whole of one: "https://.*\\\\.example\\\\.com"',
+      'Further origins, as a regular expression for the whole origin: "https://.*\\\\.example\\\\.com"',
     ),
   allow_methods: z.array(z.string().min(1)).optional().describe('All by default'),
   allow_headers: z.array(z.string().min(1)).optional().describe('Request headers; all by default'),
   allow_credentials: z.boolean().optional().describe('Whether cookies may be sent; false by default'),
-  expose_headers: z.array(z.string().min(1)).optional().describe('Response headers beside the usual ones'),
+  expose_headers: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Response headers in addition to the default ones'),
   max_age: z
     .int()
     .min(0)
     .max(86_400)
     .optional()
-    .describe('Seconds that a browser may remember this; 600 by default'),
+    .describe('Seconds for which a browser may cache this; 600 by default'),
 });
 
 export type CorsSection = z.infer<typeof CorsSection>;
@@ -29,7 +34,7 @@ export type CorsSection = z.infer<typeof CorsSection>;
 export const HttpSection = z
   .looseObject({
     cors: CorsSection.optional().describe(
-      'Which web pages of other origins may use the server; none by default',
+      'Web pages of other origins that may use the server; none by default',
     ),
   })
   .optional()

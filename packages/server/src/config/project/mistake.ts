@@ -1,14 +1,16 @@
-/** One thing that is wrong with the configuration, and what to do about it. */
+/** One mistake in the configuration, with its remedy. */
 export interface Mistake {
   /** A setting (`SVC_PORT`, `flag --port`) or a place in a file (`svc.json:4:12 graphs.agent`). */
   where: string;
-  /** As it was given, quoted; a secret is redacted. */
+  /** The given value, quoted; a secret is redacted. */
   value?: string;
   problem: string;
   remedy: string;
+  /** Absolute path of a file whose creation would correct the mistake. */
+  missingFile?: string;
 }
 
-/** Every mistake of a configuration at once, so that nobody mends them one start at a time. */
+/** All mistakes of a configuration. */
 export class ConfigError extends Error {
   readonly mistakes: readonly Mistake[];
 

@@ -1,4 +1,4 @@
-/** The candidate that `word` was most likely meant to be, if one is near enough to be worth a "did you mean". */
+/** The candidate that is most similar to `word`, for "did you mean"; undefined when none is similar enough. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(word.length > 3 ? 2 : 1, Math.floor(word.length / 3)) + 1;
@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 function editDistance(a: string, b: string): number {
-  // NOTE: bounded, because a key of a hostile file may be megabytes long.
+  // Bounded, because a key of a hostile file may be megabytes long.
   if (Math.abs(a.length - b.length) > 8) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

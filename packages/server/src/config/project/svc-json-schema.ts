@@ -3,7 +3,7 @@ import { settingDefinitions, settingKeys } from '../settings/definitions.ts';
 import { CheckpointerSection, StoreSection } from './expiry-schema.ts';
 import { HttpSection } from './http-schema.ts';
 
-/** A letter or digit first, so that no id looks like a path or a flag; object members are refused when the file is read. */
+/** Begins with a letter, digit or _, so that no id looks like a path or a flag. `readGraphs` refuses the names of object members. */
 export const graphIdPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const graphPath = z.string().min(1).describe('"<file>:<export>", relative to this file: "./agent.ts:graph"');
@@ -17,7 +17,7 @@ export const WebhooksSection = z.looseObject({
     .string()
     .min(1)
     .optional()
-    .describe('What the names of variables in headers begin with; "SVC_WEBHOOK_" by default'),
+    .describe('Prefix of the names of variables in headers; "SVC_WEBHOOK_" by default'),
   headers: z
     .record(z.string(), z.string())
     .optional()
@@ -26,20 +26,20 @@ export const WebhooksSection = z.looseObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('Hosts that get headers with secrets; those of url.allowed_domains by default'),
+    .describe('Hosts that receive headers with secrets; those of url.allowed_domains by default'),
   url: z
     .looseObject({
       require_https: z.boolean().optional().describe('Whether http:// is refused; false by default'),
       allowed_domains: z
         .array(z.string().min(1))
         .optional()
-        .describe('Names, or "*.example.com" for whatever is below one; all by default'),
+        .describe('Names; "*.example.com" allows all names below example.com; all by default'),
       allowed_ports: z.array(z.int().min(1).max(65_535)).optional().describe('80 and 443 by default'),
       max_url_length: z.int().min(1).max(65_536).optional().describe('Characters; 8192 by default'),
       disable_loopback: z
         .boolean()
         .optional()
-        .describe('Whether the machine of the server itself is refused; true by default'),
+        .describe('Whether requests to the machine of the server are refused; true by default'),
     })
     .optional(),
 });
@@ -51,27 +51,32 @@ export const AuthSection = z.looseObject({
   disable_studio_auth: z
     .boolean()
     .optional()
-    .describe('Refuses the Studio user, whatever key it proves; false by default'),
+    .describe('Refuses the Studio user, also with a correct key; false by default'),
   cache: z
     .looseObject({
-      cache_keys: z.array(z.string().min(1)).min(1).max(10).describe('Headers that say who is asking'),
-      ttl_seconds: z.number().positive().max(86_400).describe('How long an answer of authenticate holds'),
-      max_size: z.int().min(1).max(1_000_000).optional().describe('Answers that are kept; 1000 by default'),
+      cache_keys: z.array(z.string().min(1)).min(1).max(10).describe('Headers that identify the caller'),
+      ttl_seconds: z.number().positive().max(86_400).describe('How long a result of authenticate is kept'),
+      max_size: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .describe('Number of results that are kept; 1000 by default'),
     })
     .optional()
-    .describe('Keeps what authenticate returned; by default it is asked on every request'),
+    .describe('Keeps results of authenticate; by default it is called for every request'),
 });
 
 export type AuthSection = z.infer<typeof AuthSection>;
 
-/** The file's shape. Keys it does not know are kept, and warned about by the loader. */
+/** The schema of the file. Unknown keys are kept, and the loader warns of them. */
 export const SvcJsonFile = z
   .looseObject({
     $schema: z.string().optional(),
     compat: z
       .literal('langgraph')
       .optional()
-      .describe('Switches on the stock spellings; implied when the file is called langgraph.json'),
+      .describe('Enables the spellings of LangGraph Server; implied by the file name langgraph.json'),
     graphs: z
       .record(
         z.string().regex(graphIdPattern),
@@ -94,18 +99,18 @@ export const SvcJsonFile = z
       .looseObject(
         Object.fromEntries(
           settingKeys
-            // A password does not belong in a file that is committed.
+            // The file is usually committed, so it must not contain passwords.
             .filter((key) => !settingDefinitions[key].type.secret)
             .map((key) => [key, setting.optional().describe(settingDefinitions[key].doc)]),
         ),
       )
       .optional()
-      .describe('Settings of the server, under a variable and a flag: {"port": 8080, "lease": "30s"}'),
+      .describe('Settings of the server, which variables and flags override: {"port": 8080, "lease": "30s"}'),
     auth: AuthSection.optional().describe('Custom authentication: {"path": "./auth.ts:auth"}'),
     http: HttpSection,
     store: StoreSection,
     checkpointer: CheckpointerSection,
-    webhooks: WebhooksSection.optional().describe('Which webhooks may be called, and with which headers'),
+    webhooks: WebhooksSection.optional().describe('Allowed webhooks, and their headers'),
     encryption: section('Custom encryption'),
     ui: section('Components for generative user interfaces'),
     ui_config: section('Shared modules of those components'),

@@ -136,22 +136,22 @@ describe('svc.json', () => {
       ['graphs.__proto__', 'reserved'],
     ],
     ['the graph id constructor', { graphs: { constructor: './agent.ts:graph' } }, ['reserved']],
-    ['a graph id with a slash', { graphs: { 'a/b': './agent.ts:graph' } }, ['no graph id']],
-    ['an empty graph id', { graphs: { '': './agent.ts:graph' } }, ['no graph id']],
+    ['a graph id with a slash', { graphs: { 'a/b': './agent.ts:graph' } }, ['not a valid graph id']],
+    ['an empty graph id', { graphs: { '': './agent.ts:graph' } }, ['not a valid graph id']],
     [
       'a UUID as graph id',
       { graphs: { 'fe096781-5601-53d2-b2f6-0d3403f7e9ca': './agent.ts:graph' } },
-      ['id of an assistant'],
+      ['must not be a UUID'],
     ],
     [
       'a misspelt key of a ttl',
       { graphs, checkpointer: { ttl: { defaul_ttl: 60 } } },
-      ['checkpointer.ttl', 'has the key "defaul_ttl"', 'did you mean "default_ttl"?'],
+      ['checkpointer.ttl', 'has the unknown key "defaul_ttl"', 'did you mean "default_ttl"?'],
     ],
     [
       'a key that no ttl has',
       { graphs, store: { ttl: { colour: 1 } } },
-      ['store.ttl', 'there are refresh_on_read, default_ttl, sweep_interval_minutes'],
+      ['store.ttl', 'known keys are refresh_on_read, default_ttl, sweep_interval_minutes'],
     ],
     [
       'a ttl that is a text',
@@ -188,28 +188,90 @@ describe('svc.json', () => {
     ['an env of the wrong type', { graphs, env: 7 }, ['svc.json:1:40 env']],
     ['a compat that is unknown', { graphs, compat: 'other' }, ['svc.json:1:40 compat']],
     ['a section that is a text', { graphs, http: 'x' }, ['svc.json:1:40 http']],
-    ['text that is not JSON', '{"graphs": {},}', ['svc.json:1:14', 'comma']],
+    ['text that is not JSON', '{"graphs": {},}', ['svc.json:1:15', 'comma']],
   ])('is rejected for %s', (_name, content, parts) => {
     const { message } = failure(() => load(content));
     for (const part of parts) expect(message).toContain(part);
   });
 
-  it('is rejected with all mistakes at once, including those of the settings', () => {
+  it('reports the mistakes of all sections and of the settings at once, each with its place', () => {
     write({
-      graphs: { a: './no.ts:graph', toString: './agent.ts:graph' },
-      env: '.env',
-      settings: { port: 'x' },
+      graphs: { a: './no.ts:graph', toString: './agent.ts:graph', 'b/c': './agent.py:graph' },
+      env: { A: [] },
+      auth: { path: './auth.ts', cache: { cache_keys: [] } },
+      http: { cors: { allow_origins: ['example.com'], max_age: 'x' } },
+      store: { ttl: { default_ttl: 0 } },
+      checkpointer: { ttl: { strategy: 'archive', colour: 1 } },
+      webhooks: { headers: { host: 'x' }, url: { allowed_ports: [0] } },
+      settings: { port: 'x', lesae: '30s', poolMax: [] },
+    });
+    const { mistakes } = failure(() =>
+      loadConfig({ cwd: dir, env: { SVC_LEASE: '5' }, flags: { role: 'x' } }),
+    );
+    const places = mistakes.map(({ where }) => where.replace(/:\d+:\d+/, ''));
+    expect(new Set(places)).toEqual(
+      new Set([
+        'svc.json graphs.a',
+        'svc.json graphs.toString',
+        'svc.json graphs.b/c',
+        'svc.json env',
+        'svc.json auth.cache.ttl_seconds',
+        'svc.json auth.cache.cache_keys',
+        'svc.json http.cors.max_age',
+        'svc.json store.ttl.default_ttl',
+        'svc.json checkpointer.ttl.strategy',
+        'svc.json checkpointer.ttl',
+        'svc.json webhooks.url.allowed_ports.0',
+        'svc.json settings."lesae"',
+        'svc.json settings.port',
+        'svc.json settings.poolMax',
+        'flag --role',
+        'SVC_LEASE',
+      ]),
+    );
+    for (const { problem, remedy } of mistakes) expect([problem, remedy]).not.toContain('');
+  });
+
+  it('reports mistakes between sections together with those of settings', () => {
+    writeFileSync(join(dir, 'auth.ts'), '');
+    write({
+      graphs: { a: './no.ts:graph' },
+      auth: { path: './auth.ts' },
+      http: { cors: { allow_origins: ['example.com'], allow_methods: ['NO WAY'] } },
+      webhooks: { headers: { host: 'x', authorization: 'Bearer x' } },
     });
     const { mistakes } = failure(() => loadConfig({ cwd: dir, env: { SVC_LEASE: '5' } }));
     expect(mistakes.map(({ where }) => where.replace(/:\d+:\d+/, ''))).toEqual([
       'svc.json graphs.a',
-      'svc.json graphs.toString',
-      'svc.json env',
+      'svc.json webhooks.headers.host',
+      'svc.json webhooks.headers.authorization',
+      'svc.json auth.path',
+      'svc.json http.cors.allow_methods.0',
+      'svc.json http.cors.allow_origins.0',
       'SVC_LEASE',
     ]);
   });
 
-  it('that cannot be read is an error too', () => {
+  it('reports a server that anybody could use together with other mistakes, but not because of one', () => {
+    const flags = { host: '0.0.0.0' };
+    const open = 'opens the server to the network';
+    write({ graphs: { a: './no.ts:graph' } });
+    const load = (env: Record<string, string>) => failure(() => loadConfig({ cwd: dir, env, flags })).message;
+    expect(load({ SVC_LEASE: '5' })).toMatch(new RegExp(`graphs.a[^]*SVC_LEASE[^]*${open}`));
+    expect(load({ SVC_API_KEY: 'short' })).not.toContain(open);
+    write({ graphs, auth: { path: 1 } });
+    expect(load({})).not.toContain(open);
+    write({ graphs, env: '.env' });
+    expect(load({})).not.toContain(open);
+  });
+
+  it('says what belongs at the place of a mistake', () => {
+    expect(failure(() => load({ graphs, http: { cors: { max_age: 'x' } } })).message).toContain(
+      'Expected here: Seconds for which a browser may cache this; 600 by default.',
+    );
+  });
+
+  it('that cannot be read is a mistake too', () => {
     expect(failure(() => loadSvcJson(join(dir, 'none.json'), {})).message).toContain('cannot be read');
   });
 });

@@ -1,15 +1,16 @@
-// Finds and reads the file that describes a deployment. Everything that is wrong with it is collected, not thrown one by one.
+// Finds and reads svc.json or langgraph.json. Collects all mistakes of the file.
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import * as z from 'zod';
 import { readAuth } from './auth.ts';
 import type { AuthConfig } from './auth.ts';
 import { readCors } from '../settings/cors.ts';
 import type { CorsRules } from '../settings/cors.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
-import { JsonTextError, parseJsonText } from './json-text.ts';
+import { parseJsonText } from './json-text.ts';
 import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
@@ -18,83 +19,73 @@ import { SvcJsonFile } from './svc-json-schema.ts';
 import { readWebhookRules } from './webhooks.ts';
 import type { WebhookRules } from './webhooks.ts';
 
-/** A deployment, as its config file describes it. */
+/** A deployment, as described by its config file. */
 export interface SvcJson {
   /** Absolute. */
   readonly file: string;
   readonly dir: string;
-  /** Whether the stock spellings are on. */
+  /** Whether the spellings of LangGraph Server are used. */
   readonly compat: boolean;
   readonly graphs: ReadonlyMap<string, GraphSource>;
-  /** Variables for the graphs, without those that the environment of the process sets itself. */
+  /** Variables for the graphs, without those that are set in the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; when `env` names a file. */
   readonly envFile?: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly webhooks: WebhookRules;
-  /** Undefined: users are not told apart. */
+  /** Undefined without custom authentication. */
   readonly auth: AuthConfig | undefined;
   /** Undefined: no page of another origin may use the server. */
   readonly cors: CorsRules | undefined;
-  /** The file as it was parsed, for the sections that others own: auth, http, store, checkpointer, … */
+  /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
-  /** Sentences for the operator: nothing that stops a start. */
+  /** For the operator. They do not prevent a start. */
   readonly warnings: readonly string[];
 }
 
 const fileNames = ['svc.json', 'langgraph.json'] as const;
 
-/** The config file that is meant: `given` may be a file or a folder; undefined when there is none. */
+/** The path of the config file. `given` is a file or a folder. Undefined when there is none. */
 export function findConfigFile(cwd: string, given?: string): string | undefined {
   const path = resolve(cwd, given ?? '.');
   if (isFile(path)) return path;
   return fileNames.map((name) => join(path, name)).find(isFile);
 }
 
-/** Reads a config file; throws a `ConfigError` with all of its mistakes. */
+/** Reads a config file. Throws a `ConfigError` with all of its mistakes. */
 export function loadSvcJson(file: string, env: Readonly<Record<string, string>>): SvcJson {
   const { project, mistakes } = readSvcJson(file, env);
-  if (project === undefined) throw new ConfigError(mistakes);
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
   return project;
 }
 
-/** Like `loadSvcJson`, for a caller that has mistakes of its own to report in the same breath. */
-export function readSvcJson(
-  file: string,
-  env: Readonly<Record<string, string>>,
-): { project: SvcJson | undefined; mistakes: Mistake[] } {
+export interface ReadSvcJson {
+  /** Without the sections that have mistakes. Undefined when the file is not JSON. */
+  project: SvcJson | undefined;
+  mistakes: Mistake[];
+  /** The sections that decide who may use the server have no mistakes. */
+  isAccessKnown: boolean;
+}
+
+/** Like `loadSvcJson`, for a caller that reports further mistakes together with these. */
+export function readSvcJson(file: string, env: Readonly<Record<string, string>>): ReadSvcJson {
   const name = basename(file);
   const dir = dirname(file);
   const json = readJson(file, name);
-  if ('problem' in json) return { project: undefined, mistakes: [json] };
+  if ('mistakes' in json) return { project: undefined, mistakes: json.mistakes, isAccessKnown: false };
 
   const mistakes: Mistake[] = [];
   const where = (path: (string | number)[]): string =>
     `${name}:${json.position(path)} ${path.join('.')}`.trim();
   const graphs = readGraphs(json.value, dir, where, mistakes);
-  const parsed = SvcJsonFile.safeParse(json.value);
-  if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      const at = path.map((key) => (typeof key === 'symbol' ? String(key) : key));
-      // Graphs have been read already, with better sentences.
-      if (at[0] === 'graphs') continue;
-      mistakes.push({
-        where: where(at),
-        problem: message,
-        remedy: 'See svc.schema.json for what belongs here.',
-      });
-    }
-    return { project: undefined, mistakes };
-  }
-
-  const raw = parsed.data;
+  const { raw, mistaken } = readSections(json.value, where, mistakes);
+  const known = mistakes.length;
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
+  if (mistakes.length > known) mistaken.add('env');
   const compat = raw.compat === 'langgraph' || name === 'langgraph.json';
-  const everything = { ...variables, ...env };
-  const webhooks = readWebhookRules({ section: raw.webhooks, compat, env: everything, where, mistakes });
-  const auth = readAuth(raw.auth, { dir, where, mistakes });
-  const cors = readCors({ section: raw.http?.cors, where, mistakes });
-  if (mistakes.length > 0) return { project: undefined, mistakes };
+  // Without the variables it is not known which of those that webhooks need are missing.
+  const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
+  const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
   const project: SvcJson = {
     file,
     dir,
@@ -104,28 +95,72 @@ export function readSvcJson(
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},
     webhooks,
-    auth,
-    cors,
+    auth: readAuth(raw.auth, { dir, where, mistakes }),
+    cors: readCors({ section: raw.http?.cors, where, mistakes }),
     raw,
     warnings: unknownKeys(raw, where),
   };
-  return { project: Object.freeze(project), mistakes };
+  const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
+  return { project: Object.freeze(project), mistakes, isAccessKnown };
 }
 
-function readJson(file: string, name: string): JsonText | Mistake {
+/** The sections without those that have mistakes, and the keys of these. Settings are left out one by one. */
+function readSections(
+  value: unknown,
+  where: (path: (string | number)[]) => string,
+  mistakes: Mistake[],
+): { raw: SvcJsonFile; mistaken: Set<string> } {
+  const mistaken = new Set<string>();
+  const parsed = SvcJsonFile.safeParse(value);
+  if (parsed.success) return { raw: parsed.data, mistaken };
+  const correct: Record<string, unknown> = typeof value === 'object' ? { ...value } : {};
+  for (const { path, message } of parsed.error.issues) {
+    const at = path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+    const [section = '', key = ''] = at;
+    mistaken.add(String(section));
+    if (section === 'settings' && key !== '') correct[section] = without(correct[section], key);
+    else delete correct[section];
+    // `readGraphs` has reported those.
+    if (section !== 'graphs') mistakes.push({ where: where(at), problem: message, remedy: remedyAt(at) });
+  }
+  return { raw: SvcJsonFile.parse({ ...correct, graphs: {} }), mistaken };
+}
+
+const without = (value: unknown, key: string | number): unknown => {
+  const { [key]: _, ...rest } = value as Record<string | number, unknown>;
+  return rest;
+};
+
+/** What the schema says of the innermost key of the path that it describes. */
+function remedyAt(path: readonly (string | number)[]): string {
+  let schema: unknown = SvcJsonFile;
+  let description: string | undefined;
+  for (const key of path) {
+    while (schema instanceof z.ZodOptional) schema = schema.unwrap();
+    if (!(schema instanceof z.ZodObject)) break;
+    const member: unknown = schema.shape[key];
+    if (!(member instanceof z.ZodType)) break;
+    description = member.description ?? description;
+    schema = member;
+  }
+  return description === undefined
+    ? 'See svc.schema.json for what belongs here.'
+    : `Expected here: ${description}. See svc.schema.json.`;
+}
+
+function readJson(file: string, name: string): JsonText | { mistakes: Mistake[] } {
+  let text: string;
   try {
-    return parseJsonText(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof JsonTextError) {
-      return { where: `${name}:${error.position}`, problem: error.message, remedy: error.remedy };
-    }
-    const reason = error instanceof Error ? error.message : String(error);
+    const problem = `cannot be read (${error instanceof Error ? error.message : String(error)})`;
     return {
-      where: file,
-      problem: `cannot be read (${reason})`,
-      remedy: 'Make it readable, or name another with --config.',
+      mistakes: [{ where: file, problem, remedy: 'Make it readable, or name another with --config.' }],
     };
   }
+  const json = parseJsonText(text);
+  if (!('mistakes' in json)) return json;
+  return { mistakes: json.mistakes.map((each) => ({ ...each, where: `${name}:${each.where}` })) };
 }
 
 function readVariables(
@@ -157,6 +192,7 @@ function readVariables(
       value: JSON.stringify(given),
       problem: `there is no file ${file}`,
       remedy: 'Create it, or remove "env".',
+      missingFile: file,
     });
     return {};
   }

@@ -73,7 +73,7 @@ describe('the webhooks section', () => {
   ])('rejects a secret header that would be sent to any URL: %s', (_, headers) => {
     const { mistakes } = read({ headers }, env);
     expect(mistakes).toHaveLength(1);
-    expect(mistakes[0]?.problem).toContain('would be sent to any URL that a client names');
+    expect(mistakes[0]?.problem).toContain('would be sent to any URL that a client chooses');
     expect(mistakes[0]?.remedy).toMatch(/webhooks\.secret_domains.*webhooks\.url\.allowed_domains/);
   });
 
@@ -105,12 +105,12 @@ describe('the webhooks section', () => {
     [{ a: '${{ env.DATABASE_URI }}' }, 'DATABASE_URI may not be sent'],
     [{ a: '${{ env.SVC_WEBHOOK_SECRET }}' }, 'SVC_WEBHOOK_SECRET may not be sent'],
     [{ a: '${{ env.SVC_WEBHOOK_NONE }}' }, 'SVC_WEBHOOK_NONE is not set'],
-    [{ a: '${{ secrets.A }}' }, 'template that cannot be read'],
-    [{ a: '${{ env.SVC_WEBHOOK_LINES }}' }, 'characters that no header can have'],
+    [{ a: '${{ secrets.A }}' }, 'invalid template'],
+    [{ a: '${{ env.SVC_WEBHOOK_LINES }}' }, 'characters that headers cannot contain'],
     [{ 'a b': 'x' }, 'not the name of a header'],
     [{ 'Content-Length': '1' }, 'sets itself'],
     [{ 'svc-signature': 'x' }, 'sets itself'],
-    [{ a: 'x', A: 'y' }, 'is there twice'],
+    [{ a: 'x', A: 'y' }, 'occurs twice'],
   ])('with headers %j is rejected', (headers, problem) => {
     const env = { DATABASE_URI: 'x', SVC_WEBHOOK_SECRET: 'x', SVC_WEBHOOK_LINES: 'a\r\nb: c' };
     const { mistakes } = read({ headers }, env);

@@ -1,5 +1,5 @@
-// The `webhooks` section of svc.json: where webhooks may go, and the headers that they carry. Clients name the URLs, so a header with a
-// secret is sent only to hosts that the operator has listed.
+// The `webhooks` section of svc.json: allowed URLs of webhooks, and their headers. Clients choose the URLs, so headers with secrets are
+// sent only to hosts that the operator has listed.
 import type { EgressRules } from '../../net/guard.ts';
 import type { Mistake } from './mistake.ts';
 import { Secret } from '../settings/secret.ts';
@@ -15,12 +15,12 @@ export interface WebhookRules {
   readonly url: EgressRules;
 }
 
-/** What the request is made of, and what receivers trust: not for headers of the deployment. */
+/** Headers of the request itself, and those that receivers trust: the deployment must not set them. */
 const ownHeader =
   /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|svc-.*)$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers that carry credentials by their purpose, also when the value is written into the file. */
+/** Headers for credentials. They count as secrets also when the value is in the file. */
 const credentialName =
   /(^|[-_.])(cookie|auth|authorization|token|secret|password|credentials?|signature|key|apikey)([-_.]|$)/;
 const template = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
@@ -29,7 +29,7 @@ const signingKey = 'SVC_WEBHOOK_SECRET';
 export interface WebhookSources {
   section: WebhooksSection | undefined;
   compat: boolean;
-  /** Of the process and of the file: only those with the prefix can get into a header. */
+  /** Variables of the process and of the file. Only those with the prefix can be used in headers. */
   env: Readonly<Record<string, string>>;
   where: (path: string[]) => string;
   mistakes: Mistake[];
@@ -57,9 +57,9 @@ export function readWebhookRules(sources: WebhookSources): WebhookRules {
 }
 
 const openSecret: Fault = {
-  problem: 'holds a secret that would be sent to any URL that a client names',
+  problem: 'contains a secret that would be sent to any URL that a client chooses',
   remedy:
-    'List the hosts that may get it in "webhooks.secret_domains", or all hosts that webhooks may go to in "webhooks.url.allowed_domains".',
+    'List the hosts that may receive it in "webhooks.secret_domains", or all hosts that webhooks may go to in "webhooks.url.allowed_domains".',
 };
 
 type Fault = Omit<Mistake, 'where'>;
@@ -70,11 +70,11 @@ function nameFault(name: string, others: ReadonlySet<string>): Fault | undefined
   if (ownHeader.test(name))
     return { problem: 'is a header that the server sets itself', remedy: 'Leave it out.' };
   return others.has(name)
-    ? { problem: 'is there twice', remedy: 'Names of headers must differ by more than their case.' }
+    ? { problem: 'occurs twice', remedy: 'Names of headers must differ by more than case.' }
     : undefined;
 }
 
-/** The value with its variables filled in. */
+/** Replaces the variables of a header value. */
 function fill(text: string, { section, compat, env }: WebhookSources): string | Fault {
   const prefix = section?.env_prefix ?? (compat ? 'LG_WEBHOOK_' : 'SVC_WEBHOOK_');
   for (const [, name = ''] of text.matchAll(template)) {
@@ -90,11 +90,14 @@ function fill(text: string, { section, compat, env }: WebhookSources): string | 
       };
   }
   if (text.replaceAll(template, '').includes('${{'))
-    return { problem: 'holds a template that cannot be read', remedy: 'Write ${{ env.NAME }}.' };
+    return { problem: 'contains an invalid template', remedy: 'Write ${{ env.NAME }}.' };
   const filled = text.replaceAll(template, (_, name: string) => env[name] ?? '');
   return headerValue.test(filled)
     ? filled
-    : { problem: 'holds characters that no header can have', remedy: 'Leave out line breaks and the like.' };
+    : {
+        problem: 'contains characters that headers cannot contain',
+        remedy: 'Remove line breaks and control characters.',
+      };
 }
 
 function urlRules(url: NonNullable<WebhooksSection['url']>): EgressRules {

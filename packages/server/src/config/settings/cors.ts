@@ -1,14 +1,14 @@
-// The `http.cors` section of svc.json: which web pages of other origins may use the server.
+// The `http.cors` section of svc.json: the web pages of other origins that may use the server.
 import type { CorsSection } from '../project/http-schema.ts';
 import type { Mistake } from '../project/mistake.ts';
 import { parseOrigin } from './origin.ts';
 
 export interface CorsRules {
-  /** As browsers send them; `*` is every origin, `null` that of pages without one. */
+  /** As browsers send them. `*` is every origin; `null` is sent by pages without an origin. */
   readonly origins: ReadonlySet<string>;
   readonly originPattern: RegExp | undefined;
   readonly methods: readonly string[];
-  /** Undefined: whatever a page asks for. */
+  /** Undefined: all headers. */
   readonly headers: readonly string[] | undefined;
   readonly credentials: boolean;
   readonly exposed: readonly string[];
@@ -17,7 +17,7 @@ export interface CorsRules {
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What clients read of a response beside its body. */
+/** Response headers that clients need. */
 const exposedAlways = [
   'Location',
   'Content-Location',
@@ -55,7 +55,7 @@ export function readCors(sources: CorsSources): CorsRules | undefined {
   return {
     origins: readOrigins(sources),
     originPattern: readPattern(sources),
-    // With credentials `*` is the name of a method or header, not all of them: so it is never sent.
+    // With credentials, browsers take `*` for a name and not for all. So `*` is never sent.
     methods: methods === undefined || methods.includes('*') ? everyMethod : methods,
     headers: headers?.includes('*') === true ? undefined : headers,
     credentials: section.allow_credentials ?? closed.credentials,
@@ -64,7 +64,7 @@ export function readCors(sources: CorsSources): CorsRules | undefined {
   };
 }
 
-/** The rules with the origins of a setting, which stands for all that the file allows. */
+/** The rules with the origins of a setting, which replace those of the file. */
 export function withOrigins(
   rules: CorsRules | undefined,
   origins: readonly string[] | undefined,
@@ -84,7 +84,7 @@ function readOrigins({ section, where, mistakes }: CorsSources): Set<string> {
         value: JSON.stringify(text),
         problem: 'is not an origin',
         remedy:
-          'Write scheme, host and port, nothing after: "https://app.example.com". For a pattern there is allow_origin_regex.',
+          'Write scheme, host and port only: "https://app.example.com". For patterns use allow_origin_regex.',
       });
   }
   return origins;
@@ -94,7 +94,7 @@ function readPattern({ section, where, mistakes }: CorsSources): RegExp | undefi
   const source = section?.allow_origin_regex;
   if (source === undefined) return undefined;
   try {
-    // By itself first: `a)|(b` would be one only inside the brackets, and get around the anchors.
+    // Compiled without the brackets first: `a)|(b` is valid only inside them, and would escape the anchors.
     void new RegExp(source);
     return new RegExp(`^(?:${source})$`);
   } catch (error) {

@@ -1,14 +1,14 @@
-// URIs of PostgreSQL as libpq reads them: several hosts, sockets, and which of the hosts is wanted. The driver knows one
-// host, so each of them becomes a URI of its own.
+// PostgreSQL URIs with the features of libpq: several hosts, sockets, and target_session_attrs. The driver supports one host, so
+// each host becomes a URI of its own.
 // https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 
 const sessionAttributes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
-/** `target_session_attrs`: which servers a connection may lead to. */
+/** `target_session_attrs`: the kind of server that is wanted. */
 export type SessionAttributes = (typeof sessionAttributes)[number];
 
 export interface DatabaseUri {
-  /** One for each host, in their order; parameters that the driver does not know are left out. */
+  /** One for each host, in the order of the URI, without parameters that the driver does not support. */
   hosts: readonly { uri: string }[];
   /** Undefined when the URI does not say. */
   wanted: SessionAttributes | undefined;
@@ -25,7 +25,7 @@ const shape =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/;
 const hostShape = /^(?<host>\[[\da-fA-F:.%]+\]|[^:[\]]*)(?::(?<port>\d*))?$/;
 
-/** Returns a sentence where the text is no such URI. `extra` parameters are added; `options` are put behind those that are there. */
+/** Returns a problem when the text is not a PostgreSQL URI. Adds the `extra` parameters, and appends `options` to existing ones. */
 export const parseDatabaseUri = (
   text: string,
   extra: { options?: string } = {},
@@ -72,7 +72,7 @@ const decode = (text: string): string | undefined => {
   }
 };
 
-/** Those of the parameters count before those in front of the path, as in libpq. */
+/** Hosts in parameters override those before the path, as in libpq. */
 const readHosts = (
   authority: string,
   hostParameter: string | undefined,
@@ -108,7 +108,7 @@ const toUri = (
   if (host !== '') own.set('host', host);
   if (port !== '') own.set('port', port);
   const query = own.size > 0 ? `?${own.toString()}` : '';
-  // The parameter says where the host is; without one the driver goes by PGHOST.
+  // The host is in the parameter. Without one the driver would use PGHOST.
   const authority = host === '' ? '' : 'localhost';
   return `postgresql://${user}${authority}/${encodeURIComponent(database)}${query}`;
 };

@@ -1,4 +1,4 @@
-// Durations as people write them: `500ms`, `30s`, `2m`, `4h`, `1d`. Inside the program they are milliseconds.
+// Text form of durations: `500ms`, `30s`, `2m`, `4h`, `1d`. Values are milliseconds.
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -6,7 +6,7 @@ type Unit = keyof typeof unitsMs;
 
 const pattern = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 
-/** Milliseconds, rounded to a whole one; undefined when the text is no duration. A number without a unit is none. */
+/** Whole milliseconds; undefined when the text is not a duration. The unit is required. */
 export function parseDuration(text: string): number | undefined {
   const match = pattern.exec(text.trim());
   if (match === null) return undefined;
@@ -14,7 +14,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** The shortest text that `parseDuration` reads back as the same number. */
+/** The shortest text that `parseDuration` turns into this number. */
 export function formatDuration(ms: number): string {
   const units: Unit[] = ['d', 'h', 'm', 's'];
   const unit = ms === 0 ? 's' : (units.find((candidate) => ms % unitsMs[candidate] === 0) ?? 'ms');

@@ -40,7 +40,7 @@ describe('access to the server', () => {
         {
           where: 'flag --host',
           value: JSON.stringify(host),
-          problem: 'opens the server to the network, and nothing says who may use it',
+          problem: 'opens the server to the network without authentication',
           remedy: expect.stringContaining('Set SVC_API_KEY') as string,
         },
       ]);

@@ -1,4 +1,4 @@
-// Who may reach the server, and from which web pages: what settings and svc.json say together.
+// Who may use the server, and from which web pages, according to the settings and svc.json.
 import ipaddr from 'ipaddr.js';
 import { withOrigins } from './cors.ts';
 import type { CorsRules } from './cors.ts';
@@ -8,20 +8,23 @@ import type { Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 import type { SvcJson } from '../project/svc-json.ts';
 
-/** How the server learns who makes a request. */
+/** How callers authenticate. */
 export type AccessMode =
   /** `auth` in svc.json. */
   | { readonly kind: 'custom' }
   | { readonly kind: 'keys'; readonly keys: readonly Secret[] }
-  /** Not at all. `local`: whoever is on this machine, and so nobody else must get in through their browser. */
+  /** Without authentication. `local`: only from this machine, so requests from web pages of other sites are rejected. */
   | { readonly kind: 'anonymous'; readonly local: boolean };
 
 export interface Exposure {
   readonly mode: AccessMode;
   readonly cors: CorsRules | undefined;
-  /** Sentences for the operator: nothing that stops a start. */
+  /** For the operator. They do not prevent a start. */
   readonly warnings: readonly string[];
 }
+
+/** The settings that decide who may use the server. */
+export const exposureKeys = ['role', 'host', 'apiKeys', 'allowAnonymous', 'corsOrigins'] as const;
 
 /** Throws a `ConfigError` with all of its mistakes. */
 export function exposureOf(settings: Settings, project: SvcJson): Exposure {
@@ -30,7 +33,7 @@ export function exposureOf(settings: Settings, project: SvcJson): Exposure {
   return exposure;
 }
 
-/** Like `exposureOf`, for a caller that has mistakes of its own to report in the same breath. */
+/** Like `exposureOf`, for a caller that reports further mistakes together with these. */
 export function readExposure(
   settings: Settings,
   project: SvcJson,
@@ -47,7 +50,7 @@ export function readExposure(
 function modeOf({ access, role }: Settings, { raw }: SvcJson): AccessMode {
   if (raw.auth !== undefined) return { kind: 'custom' };
   if (access.apiKeys.length > 0) return { kind: 'keys', keys: access.apiKeys };
-  // A worker only says how it is, to whatever watches it.
+  // A worker serves health checks and metrics only.
   return { kind: 'anonymous', local: !access.allowAnonymous && role !== 'worker' };
 }
 
@@ -56,9 +59,9 @@ function openMistake(mode: AccessMode, { http, origins }: Settings): Mistake | u
   return {
     where: origins.host.origin,
     value: JSON.stringify(http.host),
-    problem: 'opens the server to the network, and nothing says who may use it',
+    problem: 'opens the server to the network without authentication',
     remedy:
-      'Set SVC_API_KEY, or "auth" in svc.json; else listen on 127.0.0.1. --allow-anonymous serves whoever can reach it.',
+      'Set SVC_API_KEY, or "auth" in svc.json, or listen on 127.0.0.1. With --allow-anonymous anyone who can reach the server may use it.',
   };
 }
 
@@ -68,8 +71,8 @@ function credentialsMistake(cors: CorsRules | undefined, { origins }: Settings):
   return {
     where: origin === 'default' ? 'http.cors.allow_origins' : origin,
     value: '"*"',
-    problem: 'lets every web page act with the cookies of whoever opens it',
-    remedy: 'Name the origins, or leave allow_credentials out.',
+    problem: 'lets every web page send requests with the cookies of its visitor',
+    remedy: 'List the origins, or remove allow_credentials.',
   };
 }
 
@@ -82,7 +85,7 @@ function* warn(mode: AccessMode, cors: CorsRules | undefined, { access }: Settin
     yield 'CORS allows every origin and there is no authentication: any web page that is opened near this server may use it.';
 }
 
-/** Whether only this machine can reach what listens there. */
+/** Whether only this machine can connect to the host. */
 function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const shown = '[redacted]';
 
-/** A value that no print, log or JSON shows: only `reveal()` does. */
+/** A value that does not appear in output, logs or JSON. `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -27,7 +27,7 @@ export class Secret {
   }
 }
 
-/** A database URI fit to be shown: the password, in either place where a URI may hold one, is hidden. */
+/** A database URI with its password redacted, in both places where a URI may have one. */
 export function withoutPassword(uri: string): string {
   return uri
     .replace(/^([a-z]+:\/\/[^:/?#]*):.*@(?=[^@]*$)/i, `$1:${shown}@`)

@@ -1,33 +1,33 @@
-// One setting, as data.
+// The definition of one setting.
 import type { SettingType } from './setting-type.ts';
 
-/** What defaults may depend on. */
+/** Facts on which defaults depend. */
 export interface Machine {
   cores: number;
   /** Whether the log goes to a terminal. */
   terminal: boolean;
-  /** Whether it serves someone who develops (`svc dev`). */
+  /** Whether the command is `svc dev`. */
   develops: boolean;
-  /** Where the config file is. */
+  /** Folder of the config file. */
   dir: string;
 }
 
 export interface Alias {
   name: string;
-  /** Appended to the value, for stock variables that carry their unit in the name. */
+  /** Appended to the value, for variables of LangGraph Server whose names contain the unit. */
   unit?: 's' | 'b';
 }
 
 export interface SettingDefinition<T> {
   variable: `SVC_${string}`;
-  /** Stock spellings, read in this order when the variable is not set. */
+  /** Names of LangGraph Server, read in this order when the variable is not set. */
   aliases?: readonly Alias[];
-  /** Without a placeholder it takes no value: to name it is to say true. */
+  /** Without a placeholder the flag takes no value and means true. */
   flag?: { name: `--${string}`; placeholder?: string; short?: string };
   type: SettingType<T>;
-  /** In the text form a user would write; undefined is a value of its own ("none"). */
+  /** In text form; undefined is a value too ("none"). */
   default: string | undefined | ((machine: Machine) => string);
-  /** For the table, where the default is computed or absent. */
+  /** For the table, when the default is computed or undefined. */
   defaultDoc?: string;
   doc: string;
 }

@@ -1,4 +1,4 @@
-// The kinds of value a setting can have: how its text is read, shown, and refused.
+// Types of settings: each parses, formats and validates the text form of a value.
 import { isAbsolute } from 'node:path';
 import { formatCidrList, parseCidrList } from '../../net/cidr-list.ts';
 import type { Cidr } from '../../net/cidr-list.ts';
@@ -120,7 +120,7 @@ export function sizeOrNone(range: { minBytes: number; maxBytes: number }): Setti
   };
 }
 
-/** `spellings` are other words for one of the options, as other tools write them. */
+/** `spellings` maps the words of other tools to options. */
 export function oneOf<const T extends string>(
   options: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
@@ -144,7 +144,7 @@ export function oneOf<const T extends string>(
 
 export function databaseUri(): SettingType<Secret> {
   const remedy =
-    'Write postgres://user:password@host:5432/database, with special characters of the password percent-encoded; several hosts have commas between.';
+    'Write postgres://user:password@host:5432/database, with special characters of the password percent-encoded and several hosts separated by commas.';
   return {
     name: 'PostgreSQL URI',
     secret: true,
@@ -165,7 +165,7 @@ export function hostList(): SettingType<readonly AllowedHost[]> {
       return value === undefined
         ? {
             problem: 'is not a list of hosts',
-            remedy: 'Write hosts with a port or without, and commas between: minio.local:9000,[::1]:8080.',
+            remedy: 'Write hosts with or without ports, separated by commas: minio.local:9000,[::1]:8080.',
           }
         : { value };
     },
@@ -182,7 +182,7 @@ export function cidrList(): SettingType<readonly Cidr[]> {
       return value === undefined
         ? {
             problem: 'is not a list of networks',
-            remedy: 'Write addresses or networks, and commas between: 10.0.0.0/8,192.168.1.7,fd00::/8.',
+            remedy: 'Write addresses or networks, separated by commas: 10.0.0.0/8,192.168.1.7,fd00::/8.',
           }
         : { value };
     },
@@ -201,36 +201,36 @@ export function originList(): SettingType<readonly string[]> {
         : {
             problem: 'is not a list of origins',
             remedy:
-              'Write scheme, host and port, nothing after, and commas between: https://app.example.com,http://localhost:3000.',
+              'Write scheme, host and port only, separated by commas: https://app.example.com,http://localhost:3000.',
           };
     },
     format: (value) => value.join(', '),
   };
 }
 
-/** Keys that clients show, with commas between. */
-/** Characters of a key that a person chooses: shorter ones can be guessed. */
+/** Minimum length of a key in characters: shorter keys can be guessed. */
 const keyCharsMin = 32;
 
+/** Comma-separated API keys. */
 export function keyList(): SettingType<readonly Secret[]> {
   return {
     name: 'secrets',
     secret: true,
     parse: (given) => {
       const keys = given.split(',').map((entry) => entry.trim());
-      // What no header can carry would be a key that never fits.
+      // A key with characters that headers cannot contain could never be sent.
       return keys.every((each) => each.length >= keyCharsMin && /^[\x21-\x7e]+$/.test(each))
         ? { value: keys.map((each) => new Secret(each)) }
         : {
-            problem: 'holds a key that is too short, or that no header can carry',
-            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), and commas between; replace shorter ones, and tell who uses them.`,
+            problem: 'contains a key that is too short, or has characters that headers cannot contain',
+            remedy: `Give keys of at least ${keyCharsMin} characters (openssl rand -hex 32), separated by commas. Replace shorter keys, and inform their users.`,
           };
     },
     format: (value) => value.map(String).join(', '),
   };
 }
 
-/** `whenShort`: what to do about a key of an earlier version, when 16 characters were enough. */
+/** `whenShort`: the remedy for a short key of an earlier version, which required 16 characters. */
 export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
   return {
     name: 'secret',
@@ -246,7 +246,7 @@ export function key({ whenShort }: { whenShort: string }): SettingType<Secret> {
   };
 }
 
-/** 32 bytes of randomness, as hex or base64. */
+/** 32 random bytes, as hex or base64. */
 export function encryptionKey(): SettingType<Secret> {
   return {
     name: 'secret',
@@ -254,7 +254,7 @@ export function encryptionKey(): SettingType<Secret> {
     parse: (given) =>
       /^([\da-f]{64}|[\w+/-]{43}=?)$/i.test(given)
         ? { value: new Secret(given) }
-        : { problem: 'is no key', remedy: 'Give 32 random bytes: openssl rand -base64 32.' },
+        : { problem: 'is not a key', remedy: 'Give 32 random bytes: openssl rand -base64 32.' },
     format: String,
   };
 }
@@ -271,7 +271,7 @@ export function uuid(): SettingType<string> {
   };
 }
 
-/** Absolute ones: a list has no place of its own that others could be relative to. */
+/** Absolute paths: a list has no folder for relative ones. */
 export function pathList(): SettingType<readonly string[]> {
   return {
     name: 'list of paths',
@@ -282,7 +282,7 @@ export function pathList(): SettingType<readonly string[]> {
         ? { value: paths }
         : {
             problem: 'is not a list of absolute paths',
-            remedy: 'Write them with commas between: /srv/exports,/data/out',
+            remedy: 'Write absolute paths, separated by commas: /srv/exports,/data/out',
           };
     },
     format: (value) => value.join(','),

@@ -6,7 +6,7 @@ const tableMarks = {
   end: '<!-- /settings -->',
 } as const;
 
-/** `document` with the table of settings between its two marks made anew. */
+/** Replaces the table of settings between the two marks of a document. */
 export function withSettingsTable(document: string): string {
   const start = document.indexOf(tableMarks.start);
   const end = document.indexOf(tableMarks.end);

@@ -224,14 +224,14 @@ describe('an invalid setting', () => {
       'revokes the former key',
     ],
     ['SVC_STUDIO_KEY', 'k'.repeat(31), 'is too short', 'openssl rand -hex 32'],
-    ['SVC_API_KEY', 'hunter2', '[redacted]: holds a key that is too short', 'at least 32'],
+    ['SVC_API_KEY', 'hunter2', '[redacted]: contains a key that is too short', 'at least 32'],
     [
       'SVC_API_KEY',
       'hunter2-hunter2-hunter2-hunter2-hunter2,',
-      '[redacted]: holds a key that is too short',
+      '[redacted]: contains a key that is too short',
       'at least 32',
     ],
-    ['SVC_API_KEY', 'hunter2 hunter2 hunter2', 'no header can carry', 'openssl'],
+    ['SVC_API_KEY', 'hunter2 hunter2 hunter2', 'headers cannot contain', 'openssl'],
     ['SVC_ALLOW_ANONYMOUS', 'yes', 'is neither true nor false', 'true or false'],
     ['SVC_RATE_LIMIT', '0', 'is out of range', 'Or none'],
     ['SVC_CORS_ORIGINS', 'app.example.com', 'is not a list of origins', 'https://app.example.com'],
@@ -244,9 +244,8 @@ describe('an invalid setting', () => {
       'percent-encoded',
     ],
   ])('%s=%s is rejected with its name, value, problem and remedy', (variable, value, problem, remedy) => {
-    const { mistakes, settings } = readSettings({ ...base, env: { [variable]: value } });
+    const { mistakes } = readSettings({ ...base, env: { [variable]: value } });
     const message = new ConfigError(mistakes).message;
-    expect(settings).toBeUndefined();
     expect(mistakes).toHaveLength(1);
     expect(message).toContain(`${variable} = `);
     expect(message).toContain(problem);

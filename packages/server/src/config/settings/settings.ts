@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
 import type { Cidr } from '../../net/cidr-list.ts';
 import type { AllowedHost } from '../../net/host-list.ts';
 import { settingDefinitions, settingKeys } from './definitions.ts';
@@ -11,7 +12,7 @@ import type { Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
 import type { Secret } from './secret.ts';
 
-/** What is in force. Durations are milliseconds, sizes bytes, paths absolute. */
+/** The settings. Durations are in milliseconds, sizes in bytes, paths absolute. */
 export interface Settings {
   readonly role: SettingValue<'role'>;
   readonly http: {
@@ -19,12 +20,12 @@ export interface Settings {
     readonly port: number;
     readonly bodyLimitBytes: number;
     readonly json: JsonCounts;
-    /** Of large bodies and answers in this process. */
+    /** For large bodies and responses in this process. */
     readonly memoryBytes: number;
-    /** Of a page of a list. */
+    /** For a page of a list. */
     readonly answerLimitBytes: number;
     readonly heartbeatMs: number;
-    /** Undefined: what svc.json says. */
+    /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
     readonly trustedProxies: readonly Cidr[];
   };
@@ -32,7 +33,7 @@ export interface Settings {
     readonly apiKeys: readonly Secret[];
     readonly allowAnonymous: boolean;
   };
-  /** Of one process; infinity where there is none. */
+  /** For one process; infinity means no limit. */
   readonly limits: {
     readonly requestsPerSecond: number;
     readonly streamsPerCaller: number;
@@ -55,21 +56,21 @@ export interface Settings {
   };
   readonly platform: {
     readonly traceDaysKept: number;
-    /** Budget of a query of traces. */
+    /** For a query of traces. */
     readonly traceQueryMs: number;
     readonly ingestLimitBytes: number;
     readonly ingestJson: JsonCounts;
-    /** The project of the runs of this server; undefined when they are not traced. */
+    /** The project for traces of this server's runs; undefined when they are not traced. */
     readonly tracingProject: string | undefined;
-    /** Undefined: made at the first start. */
+    /** Undefined: a key is created at the first start. */
     readonly bootstrapApiKey: Secret | undefined;
     readonly bootstrapWorkspaceId: string | undefined;
   };
   readonly exports: {
     readonly slots: number;
-    /** Of an export, from its start. */
+    /** For an export, from its start. */
     readonly timeoutMs: number;
-    /** Of one attempt of an export run. */
+    /** For one attempt of an export partition run. */
     readonly runTimeoutMs: number;
     readonly retries: number;
     readonly retryDelayMs: number;
@@ -82,7 +83,7 @@ export interface Settings {
     readonly lendsCredentials: boolean;
     /** Not empty. */
     readonly fileRoots: readonly string[];
-    /** Infinity where there is no quota. */
+    /** `quotaBytes` is infinity without a quota. */
     readonly folderRules: { readonly freeBytes: number; readonly quotaBytes: number };
   };
   readonly egress: {
@@ -94,18 +95,18 @@ export interface Settings {
     readonly timeoutMs: number;
     /** Undefined: there is no Studio user. */
     readonly studioKey: Secret | undefined;
-    /** Undefined: a key of our own in the data folder. */
+    /** Undefined: the key in the data folder is used. */
     readonly encryptionKey: Secret | undefined;
   };
   readonly log: {
     readonly level: SettingValue<'logLevel'>;
     readonly format: SettingValue<'logFormat'>;
   };
-  /** For `svc config`: each value as text fit to be shown, and where it came from. */
+  /** For `svc config`: each value as text without secrets, and its origin. */
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
 
-/** What the JSON of one body may hold. */
+/** Limits for the JSON of one body. */
 export interface JsonCounts {
   readonly valuesMax: number;
   readonly keysMax: number;
@@ -121,14 +122,14 @@ export interface SettingOrigin {
 export interface SettingSources {
   env: Readonly<Record<string, string>>;
   flags?: Partial<Record<SettingKey, string>>;
-  /** The config file, as far as it speaks of settings. */
+  /** The parts of the config file that contain settings. */
   file?: {
     name: string;
     dir: string;
     settings: Readonly<Record<string, unknown>>;
     env: Readonly<Record<string, string>>;
   };
-  /** What relative paths of flags and variables start from. */
+  /** Base of relative paths in flags and variables. */
   cwd: string;
   machine?: Partial<Machine>;
 }
@@ -138,58 +139,67 @@ const dayMs = 86_400_000;
 interface Given {
   text: string;
   origin: string;
-  /** What a relative path in the value starts from. */
+  /** Base of a relative path in the value. */
   dir: string;
 }
 
-/** A flag beats a variable of the process beats the config file beats the default. Throws every mistake at once. */
+/** Flags override the environment, which overrides the config file, which overrides defaults. Throws all mistakes at once. */
 export function resolveSettings(sources: SettingSources): Settings {
   const { settings, mistakes } = readSettings(sources);
-  if (settings === undefined) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
   return settings;
 }
 
-/** Like `resolveSettings`, for a caller that has mistakes of its own to report in the same breath. */
-export function readSettings(sources: SettingSources): {
-  settings: Settings | undefined;
+export interface ReadSettings {
+  /** Settings with mistakes have their defaults. */
+  settings: Settings;
+  mistaken: ReadonlySet<SettingKey>;
   mistakes: Mistake[];
-} {
+}
+
+/** Like `resolveSettings`, for a caller that reports further mistakes together with these. */
+export function readSettings(sources: SettingSources): ReadSettings {
   const machine: Machine = {
     cores: availableParallelism(),
-    terminal: process.stderr.isTTY,
+    terminal: isatty(2),
     develops: false,
     dir: sources.file?.dir ?? sources.cwd,
     ...sources.machine,
   };
   const mistakes = unknownKeys(sources);
+  const mistaken = new Set<SettingKey>();
   const origins: Partial<Record<SettingKey, SettingOrigin>> = {};
 
-  const read = <K extends SettingKey>(key: K): SettingValue<K> | undefined => {
-    const definition = settingDefinitions[key] as unknown as SettingDefinition<SettingValue<K>>;
-    const given = find(key, sources) ?? defaultOf(definition, machine);
+  const parse = <K extends SettingKey>(
+    key: K,
+    definition: SettingDefinition<SettingValue<K>>,
+    given: Given | undefined,
+  ): SettingValue<K> | undefined => {
     if (given === undefined) {
       origins[key] = { shown: 'none', origin: 'default' };
       return undefined;
     }
     const parsed = definition.type.parse(given.text);
     if ('problem' in parsed) {
-      mistakes.push({
-        where: given.origin,
-        value: definition.type.secret ? '[redacted]' : quote(given.text),
-        ...parsed,
-      });
-      return undefined;
+      const value = definition.type.secret ? '[redacted]' : quote(given.text);
+      mistakes.push({ where: given.origin, value, ...parsed });
+      mistaken.add(key);
+      // A mistake in a default is a bug, and a test checks all of them.
+      return given.origin === 'default' ? undefined : parse(key, definition, defaultOf(definition, machine));
     }
     const value = key === 'dataDir' ? (resolve(given.dir, given.text) as SettingValue<K>) : parsed.value;
     origins[key] = { shown: definition.type.format(value), origin: given.origin };
     return value;
   };
+  const read = <K extends SettingKey>(key: K): SettingValue<K> | undefined => {
+    const definition = settingDefinitions[key] as unknown as SettingDefinition<SettingValue<K>>;
+    return parse(key, definition, find(key, sources) ?? defaultOf(definition, machine));
+  };
 
   const values = Object.fromEntries(settingKeys.map((key) => [key, read(key)])) as {
     [K in SettingKey]: SettingValue<K>;
   };
-  if (mistakes.length > 0) return { settings: undefined, mistakes };
-  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistakes };
+  return { settings: group(values, origins as Record<SettingKey, SettingOrigin>), mistaken, mistakes };
 }
 
 function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): Given | undefined {
@@ -202,7 +212,7 @@ function find(key: SettingKey, { flags = {}, env, file, cwd }: SettingSources): 
   if (file !== undefined) places.push({ variables: file.env, prefix: `${file.name} env `, dir: file.dir });
   for (const { variables, prefix, dir } of places) {
     for (const { name, unit = '' } of names) {
-      // An empty variable is how a shell or a compose file says "not set".
+      // Shells and compose files set variables to the empty text to unset them.
       const text = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (text !== undefined && text !== '') return { text: text + unit, origin: prefix + name, dir };
     }

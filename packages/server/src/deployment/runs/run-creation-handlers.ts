@@ -45,7 +45,7 @@ export const creationHandlers = ({
   const create = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
-    return new Reply(new RawJson(runText(run)), { 'content-location': path(run) });
+    return new Reply(new RawJson(runText(run)), { self: path(run) });
   };
   const stream = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
     const granted = await grant(thread_id, body, call);
@@ -55,8 +55,8 @@ export const creationHandlers = ({
     release();
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
     return new Reply(runEventResponse(reading), {
-      'content-location': path(run),
-      location: `${path(run)}/stream`,
+      self: path(run),
+      continuation: `${path(run)}/stream`,
     });
   };
   const wait = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
@@ -64,8 +64,8 @@ export const creationHandlers = ({
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
     return new Reply(new DeferredResponse(outcomes.result(run, source.outcome)), {
-      'content-location': path(run),
-      location: `${path(run)}/join`,
+      self: path(run),
+      continuation: `${path(run)}/join`,
     });
   };
   return {

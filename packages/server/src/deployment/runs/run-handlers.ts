@@ -61,7 +61,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       const { thread_id, run_id } = params;
       const access = await mayCancel(authorizer, params, action);
       await canceller.cancel(thread_id, run_id, { action, wait, access });
-      return wait ? new Reply({}, {}, 204) : {};
+      return wait ? new Reply({}, { isEmpty: true }) : {};
     },
     cancelRuns: async ({ query, body }, { authorizer }) => {
       const action = query.action ?? 'interrupt';
@@ -72,7 +72,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
       if (thread_id && run_ids)
         return { runs: await canceller.cancelNamed(thread_id, run_ids, { action, access }) };
       await canceller.cancelAll(statuses, { action, access });
-      return new Reply({ runs: [] }, {}, 204);
+      return new Reply({ runs: [] }, { isEmpty: true });
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;

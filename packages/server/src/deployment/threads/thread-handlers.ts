@@ -60,7 +60,7 @@ export const threadHandlers = (
       action: undefined,
     });
     const thread = await threads.patch(params.thread_id, value.metadata ?? {}, filter, body.ttl);
-    return new Reply(new RawJson(thread), {}, call.header('prefer') === 'return=minimal' ? 204 : undefined);
+    return new Reply(new RawJson(thread), { isEmpty: call.header('prefer') === 'return=minimal' });
   },
   deleteThread: async ({ params }, { authorizer }) => {
     const { filter } = await authorizer.authorize('threads:delete', { ...params, run_id: undefined });

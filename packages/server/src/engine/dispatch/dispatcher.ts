@@ -7,43 +7,21 @@
 //
 // Runs are claimed after a notification, when a slot was lacking and is freed, and after each poll, which queues delayed runs
 // that are due and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
-import type { Logger } from 'pino';
-import type { NotificationBus } from '../../jobs/notification-bus.ts';
-import { deleted, type RunLogTail } from '../streams/run-log-tail.ts';
+import { deleted } from '../streams/run-log-tail.ts';
 import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
-import type { RunEventHub } from '../streams/run-event-hub.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
-import type { ClaimedSetting, Release, RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
-import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
-import type { RunRow, RunStorage, WorkerState } from '../../storage/deployment/runs.ts';
+import type { ClaimedSetting, Release } from '../../storage/deployment/run-leases.ts';
+import type { RunRow, WorkerState } from '../../storage/deployment/runs.ts';
 import { BackgroundWrites } from '../../jobs/background-writes.ts';
-import { Attempt, type AttemptLimits } from './attempt.ts';
-import { claimedCommand, type UserKeys } from './claimed-command.ts';
+import { Attempt } from './attempt.ts';
+import { claimedCommand } from './claimed-command.ts';
+import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
-import { ExecutorPool, type PoolOptions } from './executor-pool.ts';
+import { ExecutorPool } from './executor-pool.ts';
 import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
-
-export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
-  worker_id: string;
-  leases: RunLeaseStorage;
-  queue: Pick<RunQueueStorage, 'promote'>;
-  runs: Pick<RunStorage, 'follow'>;
-  streams: RunEventHub;
-  users: UserKeys;
-  tail: RunLogTail;
-  notifications: NotificationBus;
-  leaseMs: number;
-  attemptsMax: number;
-  limits: AttemptLimits;
-  /** How often to look for runs that no notification announced. */
-  pollMs: number;
-  /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
-  onEnded: (status: RunStatus, ms: number) => void;
-  logger: Logger;
-}
 
 /** Lost attempts after which a run is charged for outages of the database too. */
 const outagesMax = 5;
@@ -90,6 +68,7 @@ export class Dispatcher {
       logger,
       events: {
         onRun: (message) => this.#onRun(message),
+        onModules: (files) => options.onModules?.(files),
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },
     });
@@ -206,18 +185,31 @@ export class Dispatcher {
     await this.#claims.drain(graceMs, hurry);
   }
 
+  /** Gives the runs back, to be continued by other workers. Readers here follow them. Resolves when the runs are given back. */
+  async handOver(): Promise<void> {
+    const left = await this.#stopExecuting();
+    this.#giveBack(left, { charge: false, lost: false, reason: 'the server handed its runs over' });
+    await this.#writes.settled();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#draining = true;
     this.#writes.stop();
-    await this.#queue?.stop();
-    await this.#claims.stop();
-    const left = this.#attempts.all();
-    await this.pool[Symbol.asyncDispose]();
-    for (const attempt of left) this.#over(attempt);
+    const left = await this.#stopExecuting();
     this.#attempts[Symbol.dispose]();
     await this.#writes[Symbol.asyncDispose]();
     for (const attempt of this.#leaving) attempt[Symbol.dispose]();
     await this.#release(left);
+  }
+
+  /** Returns the attempts that had not ended. */
+  async #stopExecuting(): Promise<Attempt[]> {
+    this.#draining = true;
+    await this.#queue?.stop();
+    await this.#claims.stop();
+    await this.pool[Symbol.asyncDispose]();
+    const left = this.#attempts.all();
+    for (const attempt of left) this.#over(attempt);
+    return left;
   }
 
   async #release(left: Attempt[]): Promise<void> {

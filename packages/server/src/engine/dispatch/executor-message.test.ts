@@ -23,6 +23,8 @@ it.each([
   undefined,
   [],
   { hello: 1 },
+  { kind: 'modules', files: 'agent.ts' },
+  { kind: 'modules', files: ['agent.ts'] },
   { kind: 'answer', call: '1' },
   { kind: 'answer', call: 1, problem: 'no' },
   { kind: 'events', first_id: 0, events: [] },

@@ -1,4 +1,5 @@
 // Checks the messages of an executor: it runs the code of others, so nothing that comes from it is trusted.
+import { isAbsolute } from 'node:path';
 import type { AttemptMessage, FromExecutor, RunError, RunStatus } from './protocol.ts';
 
 type Fields = Record<string, unknown>;
@@ -9,11 +10,15 @@ const statuses: ReadonlySet<unknown> = new Set<RunStatus>(['success', 'error', '
 export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
+  if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
 };
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+const areFiles = (files: unknown): boolean =>
+  Array.isArray(files) && files.every((file) => typeof file === 'string' && isAbsolute(file));
 
 const isAnswer = ({ call, problem }: Fields): boolean =>
   Number.isSafeInteger(call) &&

@@ -102,6 +102,7 @@ export class ExecutorPool {
       setup,
       {
         onRun: events.onRun,
+        onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           if (!this.#shared.isClosing) events.onExit(running, reason, isDeliberate);
@@ -125,6 +126,7 @@ export class ExecutorPool {
           events.onRun(message);
           if (endsAttempt(message)) this.#solitary.retire(executor);
         },
+        onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
           this.#held.delete(executor);

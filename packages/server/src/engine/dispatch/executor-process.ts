@@ -26,6 +26,8 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
+  /** Called with files of modules that the process loaded. */
+  onModules: (files: string[]) => void;
   /** The process has ended; `running` are the attempts it had. Deliberate: they are not the reason. */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
@@ -76,6 +78,7 @@ export class ExecutorProcess implements PooledProcess {
       parse: parseFromExecutor,
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);
+        else if (message.kind === 'modules') events.onModules(message.files);
         else this.#run(message);
       },
       onEnd: (reason) => this.#end(reason),

@@ -1,5 +1,6 @@
 // What the server process and its executor processes say to each other. Values that a graph made travel as
 // JSON text: the server process passes them on and never parses them.
+import type { Settings } from '../../config/settings/settings.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 
 /**
@@ -101,6 +102,7 @@ export interface ExecutorSetup {
   graphs: [graph_id: string, source: { file: string; export: string }][];
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
+  log: Settings['log'];
   /** How runs are traced; undefined when they are not. */
   tracing?: TracingSetup;
 }
@@ -135,6 +137,8 @@ export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
 
 export type FromExecutor =
   | { kind: 'ready' }
+  /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
+  | { kind: 'modules'; files: string[] }
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
 

@@ -34,10 +34,16 @@ const withoutCheckpointer = (graph: Graph): Graph => {
 
 export class GraphRegistry {
   readonly #sources: ReadonlyMap<string, GraphSource>;
+  readonly #onImport: (cause: unknown) => void;
   readonly #loaded = new Map<string, Promise<Graph | Factory>>();
 
-  constructor(sources: ReadonlyMap<string, GraphSource>) {
+  /** `onImport` is called after every import of a module, with its error if it failed. */
+  constructor(
+    sources: ReadonlyMap<string, GraphSource>,
+    onImport: (error?: unknown) => void = () => undefined,
+  ) {
     this.#sources = sources;
+    this.#onImport = onImport;
   }
 
   /** The graph for one use. Throws a Problem that names the file when it cannot be loaded. */
@@ -58,24 +64,30 @@ export class GraphRegistry {
   #load(graph_id: string, source: GraphSource): Promise<Graph | Factory> {
     let loading = this.#loaded.get(graph_id);
     if (!loading) {
-      loading = load(graph_id, source);
+      loading = load(graph_id, source, this.#onImport);
       this.#loaded.set(graph_id, loading);
     }
     return loading;
   }
 }
 
-const load = async (graph_id: string, source: GraphSource): Promise<Graph | Factory> => {
+const load = async (
+  graph_id: string,
+  source: GraphSource,
+  onImport: (error?: unknown) => void,
+): Promise<Graph | Factory> => {
   let module: Record<string, unknown>;
   try {
     module = (await import(pathToFileURL(source.file).href)) as Record<string, unknown>;
   } catch (cause) {
+    onImport(cause);
     throw new Problem(
       'invalid',
       `Graph "${graph_id}" cannot be loaded: ${source.file}: ${(cause as Error).message}`,
       { cause },
     );
   }
+  onImport();
   // A CommonJS module may keep its exports under `default`.
   const nested = module['default'] as Record<string, unknown> | undefined;
   const exported = await (module[source.export] ?? nested?.[source.export]);

@@ -115,13 +115,8 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
       return;
     }
     opened = setUp(message.setup);
-    opened.then(
-      () => send({ kind: 'ready' }),
-      (error: unknown) => {
-        process.stderr.write(`exporter: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
+    // If it rejects, Node prints the error and ends the process.
+    void opened.then(() => send({ kind: 'ready' }));
   };
 
   const channel = openParentChannel({

@@ -1,7 +1,14 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
-import { type DeferredResponse, RawBytes, RawJson, Reply, type SseBody } from '../../api/handlers.ts';
+import {
+  type DeferredResponse,
+  RawBytes,
+  RawJson,
+  Reply,
+  type ReplyFacts,
+  type SseBody,
+} from '../../api/handlers.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
@@ -17,7 +24,7 @@ export interface ResponseOptions {
   logger: HttpLogger;
 }
 
-/** What a handler answered, as a response. A stream is under way when this returns. */
+/** Makes a response of what a handler returned. When this returns, a stream has begun. */
 export const respond = async (
   route: RouteShape,
   answer: unknown,
@@ -27,7 +34,7 @@ export const respond = async (
 ): Promise<Response> => {
   const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
   const value = reply === undefined ? answer : reply.value;
-  const status = reply?.status ?? route.status ?? 200;
+  const status = reply?.facts.isEmpty === true ? 204 : (route.status ?? 200);
   const request = { requestId: call.requestId, logger: options.logger };
   const out = context.env?.outgoing;
 
@@ -104,4 +111,16 @@ const withHeaders = (
   base: Record<string, string>,
   call: RequestCall,
   reply: Reply<unknown> | undefined,
-): Record<string, string> => ({ ...base, 'x-request-id': call.requestId, ...reply?.headers });
+): Record<string, string> => ({
+  ...base,
+  'x-request-id': call.requestId,
+  ...(reply ? headersOf(reply.facts) : {}),
+});
+
+const headersOf = ({ self, continuation, total, next, isCut }: ReplyFacts): Record<string, string> => ({
+  ...(self === undefined ? {} : { 'content-location': self }),
+  ...(continuation === undefined ? {} : { location: continuation }),
+  ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
+  ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
+  ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
+});

@@ -22,6 +22,8 @@ export interface ListenOptions {
 
 export interface Listening {
   url: string;
+  /** Stops accepting; resolves when the open responses have ended. */
+  stop(): Promise<void>;
   /** Stops accepting, waits for open responses as long as the grace allows, then cuts them. */
   close(): Promise<void>;
 }
@@ -68,9 +70,16 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= stopGracefully(server));
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    close: () => closeGracefully(server, graceMs),
+    stop,
+    close: async () => {
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      await stop();
+      clearTimeout(cut);
+    },
   };
 };
 
@@ -98,13 +107,11 @@ const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): 
   return new Problem('unavailable', sentence, { cause });
 };
 
-const closeGracefully = (server: Server, graceMs: number): Promise<void> =>
+const stopGracefully = (server: Server): Promise<void> =>
   new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     // A connection whose last response ends now would otherwise wait for its next request.
     const sweep = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
-      clearTimeout(cut);
       clearInterval(sweep);
       resolve();
     });

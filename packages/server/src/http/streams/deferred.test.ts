@@ -10,7 +10,7 @@ const wait = (app: { url: string }) => fetch(`${app.url}/runs/wait`, { method: '
 describe('a deferred response', () => {
   it('that resolves soon is an ordinary one', async () => {
     const reply = new Reply(new DeferredResponse(Promise.resolve('{"a":1}')), {
-      location: '/threads/1/runs/2/join',
+      continuation: '/threads/1/runs/2/join',
     });
     await using app = await startTestApp({ wait: () => reply });
     const response = await wait(app);
@@ -25,7 +25,7 @@ describe('a deferred response', () => {
   it('that resolves later sends its head first and is still JSON', async () => {
     const text = deferred<string>();
     await using app = await startTestApp(
-      { wait: () => new Reply(new DeferredResponse(text.promise), { location: '/x' }) },
+      { wait: () => new Reply(new DeferredResponse(text.promise), { continuation: '/x' }) },
       { lateMs: 5 },
     );
     const response = await wait(app);

@@ -60,7 +60,9 @@ describe('a stream of events', () => {
 
   it('sends its head before its first event, with the headers of the reply', async () => {
     const { feed, sink } = testFeed();
-    await using app = await startTestApp({ watch: () => new Reply(feed, { location: '/runs/1/stream' }) });
+    await using app = await startTestApp({
+      watch: () => new Reply(feed, { continuation: '/runs/1/stream' }),
+    });
     const response = await fetch(`${app.url}/watch`);
     expect(response.headers.get('location')).toBe('/runs/1/stream');
     (await sink).end();

@@ -5,6 +5,7 @@ import { access, constants, cp, lstat, readFile, rename, rm, stat, symlink } fro
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { Problem } from '@svc/contract/problem';
+import { processEnvironment } from '../../config/environment.ts';
 
 export interface Binaries {
   /** Path of a program such as postgres, initdb or pg_ctl. */
@@ -34,7 +35,7 @@ export const findBinaries = async (
 /** The variables that a program needs to run. Others may hold secrets, which PostgreSQL must not get. */
 const passed = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(([name]) =>
+    Object.entries(processEnvironment()).filter(([name]) =>
       ['PATH', 'SYSTEMROOT', 'TEMP', 'TMP', 'TMPDIR'].includes(name.toUpperCase()),
     ),
   );

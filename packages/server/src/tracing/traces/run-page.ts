@@ -1,5 +1,5 @@
 import { RawJson, Reply } from '../../api/handlers.ts';
-import { pageHeaders } from '../../api/pagination.ts';
+import { pageFacts } from '../../api/pagination.ts';
 
 /** A page of runs as JSON text. */
 export interface TraceRunPage {
@@ -10,4 +10,4 @@ export interface TraceRunPage {
 
 /** The place of the next page is in the body. */
 export const toRunPage = ({ text, isCut }: TraceRunPage): Reply<RawJson> =>
-  new Reply(new RawJson(text), pageHeaders({ hasMore: false, isCut }, undefined));
+  new Reply(new RawJson(text), pageFacts({ hasMore: false, isCut }, undefined));

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import type { NotificationBus } from '../../jobs/notification-bus.ts';
+import type { RunLogTail } from '../streams/run-log-tail.ts';
+import type { RunEventHub } from '../streams/run-event-hub.ts';
+import type { RunLeaseStorage } from '../../storage/deployment/run-leases.ts';
+import type { RunQueueStorage } from '../../storage/deployment/run-queue.ts';
+import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { AttemptLimits } from './attempt.ts';
+import type { UserKeys } from './claimed-command.ts';
+import type { PoolOptions } from './executor-pool.ts';
+import type { RunStatus } from './protocol.ts';
+
+export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
+  worker_id: string;
+  leases: RunLeaseStorage;
+  queue: Pick<RunQueueStorage, 'promote'>;
+  runs: Pick<RunStorage, 'follow'>;
+  streams: RunEventHub;
+  users: UserKeys;
+  tail: RunLogTail;
+  notifications: NotificationBus;
+  leaseMs: number;
+  attemptsMax: number;
+  limits: AttemptLimits;
+  /** How often to look for runs that nobody announced. */
+  pollMs: number;
+  /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
+  onEnded: (status: RunStatus, ms: number) => void;
+  /** Called with files of modules that an executor loaded. */
+  onModules?: ((files: string[]) => void) | undefined;
+  logger: Logger;
+}
