@@ -56,7 +56,6 @@ export interface RouteShape {
 export const route = <const R extends RouteShape>(shape: R): R => shape;
 
 type Output<T, Absent> = T extends z.ZodType ? z.output<T> : Absent;
-type Input<T> = T extends z.ZodType ? z.input<T> : undefined;
 
 /** What a handler receives: parsed and validated, defaults filled in. */
 export interface RouteInput<R extends RouteShape> {
@@ -65,12 +64,24 @@ export interface RouteInput<R extends RouteShape> {
   body: R['upload'] extends readonly string[] ? AsyncIterable<Uint8Array> : Output<R['body'], undefined>;
 }
 
-/** What a caller of the SDK passes: the same before defaults. */
+/** Query values as a client writes them: the text that is sent, or the value that the server reads from it. */
+type Query<Q extends z.ZodObject> = {
+  [K in keyof z.input<Q>]: z.input<Q>[K] | z.output<Q>[K & keyof z.output<Q>] | undefined;
+};
+
+/** The JSON body that a client sends; the schemas do not describe uploads. */
+type Body<R extends RouteShape> = R['body'] extends z.ZodType
+  ? z.input<R['body']>
+  : R['upload'] extends readonly string[]
+    ? unknown
+    : undefined;
+
+/** What a client passes to call a route: path parameters, query and body before defaults. */
 export type CallInput<R extends RouteShape> = (R['params'] extends z.ZodObject
-  ? { params: Input<R['params']> }
-  : { params?: undefined }) & {
-  query?: Input<R['query']>;
-} & (R['body'] extends z.ZodType ? { body: Input<R['body']> } : { body?: undefined });
+  ? { params: z.input<R['params']> }
+  : { params?: undefined }) &
+  (R['query'] extends z.ZodObject ? { query?: Query<R['query']> } : { query?: undefined }) &
+  (undefined extends Body<R> ? { body?: Body<R> } : { body: Body<R> });
 
 export type RouteOutput<R extends RouteShape> = z.output<R['response']>;
 

@@ -27,6 +27,14 @@ writeFileSync(
   at('packages/contract/openapi/platform.json'),
   `${JSON.stringify(openapiDocument(platformRoutes, '0.1.0', 'svc platform API'), null, 2)}\n`,
 );
+const endpoints = Object.entries({ ...deploymentRoutes, ...platformRoutes }).map(
+  ([name, { method, path }]) => `  ${name}: { method: '${method}', path: '${path}' },\n`,
+);
+writeFileSync(
+  at('packages/contract/src/endpoints.ts'),
+  `// Written by npm run generate: the method and path of every route, for clients that do not load the schemas.
+export const endpoints = {\n${endpoints.join('')}} as const;\n`,
+);
 rewrite('docs/configuration.md', withSettingsTable);
 
 const { checksum } = await readFunctionFiles();
