@@ -51,7 +51,8 @@ export const platformRoutes = {
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
-export { Run, RunCreate, RunStatus, StatelessRunCreate, StreamMode, streamModes } from './deployment/runs.ts';
+export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';
+export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';
 export {
   Checkpoint,

@@ -40,7 +40,7 @@ export const Time = z
 export const QueryBoolean = z
   .enum(['true', 'false', '1', '0', 'yes', 'no'])
   .transform((value) => value === 'true' || value === '1' || value === 'yes')
-  .meta({ type: 'boolean' });
+  .meta({ type: 'boolean', enum: [true, false] });
 
 /** A whole number in a query string. */
 export const queryInteger = (min: number, max: number) =>

@@ -1,6 +1,7 @@
 // An operation of the API as plain data. Validation, handler types, the OpenAPI document and the SDK's
 // types all follow from this one definition; nothing about an operation is written twice.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { closed, type IgnoredKeys } from './closed.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -20,12 +21,20 @@ export interface RouteShape {
   method: Method;
   /** Path with `:name` segments; every name appears in `params`. */
   path: `/${string}`;
+  /** A sentence without its full stop. */
   summary: string;
+  /** More sentences, where the summary is not enough. */
+  description?: string;
   tag: string;
   access: Access;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /**
+   * Keys that stock clients send and that this operation does not use. All other unknown keys are refused, except in uploads and in
+   * objects that are declared free-form.
+   */
+  ignored?: { body?: IgnoredKeys; query?: IgnoredKeys };
   /** Members of a large body that the handler takes as JSON text: it only stores them, or passes them on. */
   textFields?: readonly string[];
   /** The body is read by the handler, as a stream of bytes: of these content types, compressed or not. In place of `body`. */
@@ -53,7 +62,16 @@ export interface RouteShape {
   errors?: readonly string[];
 }
 
-export const route = <const R extends RouteShape>(shape: R): R => shape;
+/** The route with a closed body and a closed query. Uploads take any query, because tracers of many kinds send them. */
+export const route = <const R extends RouteShape>(shape: R): R => {
+  const { body, query, upload, ignored } = shape;
+  const isOpen = upload !== undefined && query === undefined;
+  return {
+    ...shape,
+    ...(body ? { body: closed(body, ignored?.body) } : {}),
+    ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query) }),
+  };
+};
 
 type Output<T, Absent> = T extends z.ZodType ? z.output<T> : Absent;
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
-import { RunCreate, StreamMode } from './runs.ts';
+import { RunCreate } from './runs.ts';
+import { StreamMode } from './stream-modes.ts';
 
 const fields = [
   'cron_id',
@@ -94,6 +95,7 @@ export const CronPatch = z
   .meta({ id: 'CronPatch' });
 export type CronPatch = z.output<typeof CronPatch>;
 
+const ignored = { body: { if_not_exists: 'A cron on a thread needs the thread to exist.' } };
 const filters = {
   assistant_id: nullish(AssistantRef),
   thread_id: nullish(Id),
@@ -113,6 +115,7 @@ export const cronRoutes = {
     tag,
     access: access('create'),
     body: CronCreate,
+    ignored,
     response: Cron,
     errors: createErrors,
   }),
@@ -124,6 +127,7 @@ export const cronRoutes = {
     access: access('create'),
     params: z.object({ thread_id: Id }),
     body: CronCreate,
+    ignored,
     response: Cron,
     errors: createErrors,
   }),

@@ -16,6 +16,13 @@ import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
+import {
+  ignoredInBatch,
+  ignoredInStreams,
+  ignoredOnThreads,
+  ignoredWithoutThread,
+} from './ignored-run-keys.ts';
+import { StreamMode, StreamModes, ThreadStreamMode } from './stream-modes.ts';
 import { CheckpointSelector } from './threads.ts';
 
 export const RunStatus = z
@@ -73,31 +80,6 @@ export const Run = z
   .meta({ id: 'Run', description: 'One assistant applied to one thread' });
 export type Run = z.output<typeof Run>;
 
-export const streamModes = [
-  'values',
-  'messages',
-  'messages-tuple',
-  'tasks',
-  'checkpoints',
-  'updates',
-  'events',
-  'debug',
-  'custom',
-] as const;
-export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
-export type StreamMode = z.output<typeof StreamMode>;
-
-const StreamModes = z
-  .union(
-    [StreamMode, z.array(StreamMode).min(1).max(20)],
-    `must be a stream mode or a list of them: ${streamModes.join(', ')}`,
-  )
-  .nullish()
-  .transform((modes) => [...new Set([modes ?? ('values' as const)].flat())]);
-
-/** What of a thread's runs is streamed: their events; that they start and end; the state that each leaves. */
-const ThreadStreamMode = z.enum(['run_modes', 'lifecycle', 'state_update']);
-
 const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
 const delayMaxSeconds = 30 * 24 * 60 * 60;
 
@@ -139,6 +121,7 @@ export const StatelessRunCreate = z
   .meta({ id: 'StatelessRunCreate' });
 export type StatelessRunCreate = z.output<typeof StatelessRunCreate>;
 
+const BatchRunCreate = StatelessRunCreate.meta({ id: 'BatchRunCreate' });
 const threadParams = z.object({ thread_id: Id });
 const runParams = z.object({ thread_id: Id, run_id: Id });
 const create = { resource: 'threads', action: 'create_run' } as const;
@@ -170,7 +153,8 @@ export const runRoutes = {
     summary: 'Create stateless background runs: all of them, or none',
     tag,
     access: create,
-    body: z.array(StatelessRunCreate).min(1).max(100),
+    body: z.array(BatchRunCreate).min(1).max(100),
+    ignored: { body: ignoredInBatch },
     response: z.array(Run),
     requestHeaders,
     errors: createErrors,
@@ -218,6 +202,7 @@ export const runRoutes = {
     kind: 'sse',
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread, query: ignoredInStreams },
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -232,6 +217,7 @@ export const runRoutes = {
     kind: 'late',
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread },
     response: Json,
     headers: located,
     requestHeaders,
@@ -245,6 +231,7 @@ export const runRoutes = {
     access: create,
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread },
     response: Run,
     headers: located,
     requestHeaders,
@@ -273,6 +260,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads, query: ignoredInStreams },
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -288,6 +276,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads },
     response: Json,
     headers: located,
     requestHeaders,
@@ -302,6 +291,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads },
     response: Run,
     headers: located,
     requestHeaders,
@@ -358,6 +348,7 @@ export const runRoutes = {
     params: runParams,
     query: z.object({ wait: QueryBoolean.optional(), action: cancelAction.optional() }),
     status: 202,
+    ignored: { query: { reason: 'The server does not store why a run was cancelled.' } },
     response: z.object({}),
     errors: ['not_found'],
   }),

@@ -38,6 +38,7 @@ export const systemRoutes = {
     tag,
     access,
     kind: 'text',
+    ignored: { query: { format: 'Metrics have one format, that of Prometheus.' } },
     response: z.string(),
   }),
   getInfo: route({

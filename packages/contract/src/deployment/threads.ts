@@ -157,13 +157,13 @@ const filters = {
   status: nullish(ThreadStatus),
 };
 
-const Update = z.object({
+const Update = z.strictObject({
   values: Json.optional(),
   command: nullish(Command),
   as_node: nullish(z.string().min(1).max(256)),
 });
 
-const Superstep = z.object({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
+const Superstep = z.strictObject({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
 
 const historyLimit = limit(10);
 const Before = z
@@ -209,6 +209,7 @@ export const threadRoutes = {
       sort_order: SortOrder,
       select: nullish(z.array(z.enum(fields)).max(fields.length)),
     }),
+    ignored: { body: { extract: 'Threads have no `extracted` values.' } },
     response: z.array(Thread),
     headers: paginationHeaders,
   }),
@@ -229,6 +230,7 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params,
+    ignored: { query: { include: 'The thread always has its `ttl`.' } },
     response: Thread,
     errors: ['not_found'],
   }),

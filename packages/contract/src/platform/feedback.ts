@@ -28,6 +28,9 @@ const Score = z.union([z.number(), z.boolean()]).describe('true is 1, false is 0
 const params = z.object({ feedback_id: Id });
 const page = { min: 1, max: 100, last: 100_000 };
 
+const byServer = 'The server sets it.';
+const notStored = 'Feedback has no such field.';
+
 export const feedbackRoutes = {
   createFeedback: route({
     method: 'post',
@@ -47,6 +50,20 @@ export const feedbackRoutes = {
       comment: nullish(z.string().max(65_536)),
       feedback_source: nullish(JsonObject),
     }),
+    ignored: {
+      body: {
+        created_at: byServer,
+        modified_at: byServer,
+        comparative_experiment_id: notStored,
+        error: notStored,
+        extend_trace_retention: notStored,
+        extra: notStored,
+        feedbackConfig: notStored,
+        feedback_config: notStored,
+        feedback_group_id: notStored,
+        start_time: 'The run is found by its id.',
+      },
+    },
     response: Feedback,
     errors: ['conflict'],
   }),

@@ -16,6 +16,10 @@ export const Project = z
   .meta({ id: 'Project', description: 'Where traces go; stock clients call it a session' });
 export type Project = z.output<typeof Project>;
 
+const noExperiments = 'There are no datasets and experiments.';
+const noStatistics = 'Projects have no statistics; POST /api/v1/runs/stats has them.';
+const notAFilter = 'Projects are found by their exact name only.';
+
 export const projectRoutes = {
   listProjects: route({
     method: 'get',
@@ -28,6 +32,17 @@ export const projectRoutes = {
       limit: z.coerce.number().int().min(1).max(100).default(100),
       offset: z.coerce.number().int().min(0).max(100_000).default(0),
     }),
+    ignored: {
+      query: {
+        id: notAFilter,
+        name_contains: notAFilter,
+        metadata: notAFilter,
+        include_stats: noStatistics,
+        reference_dataset: noExperiments,
+        reference_free: noExperiments,
+        dataset_version: noExperiments,
+      },
+    },
     response: z.array(Project),
   }),
   createProject: route({
@@ -43,6 +58,15 @@ export const projectRoutes = {
       description: nullish(z.string().max(65_536)),
       extra: nullish(JsonObject),
     }),
+    ignored: {
+      body: {
+        reference_dataset_id: noExperiments,
+        num_examples: noExperiments,
+        num_repetitions: noExperiments,
+        evaluator_keys: noExperiments,
+        tag_value_ids: 'Projects have no tags.',
+      },
+    },
     response: Project,
     errors: ['conflict'],
   }),
@@ -53,6 +77,9 @@ export const projectRoutes = {
     tag,
     access: { permission: 'read' },
     params: z.object({ session_id: Id }),
+    ignored: {
+      query: { include_stats: noStatistics, limit: 'Stock Python clients send it for a single project too.' },
+    },
     response: Project,
     errors: ['not_found'],
   }),

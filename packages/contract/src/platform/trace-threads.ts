@@ -55,6 +55,8 @@ const threadRuns = {
   headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
+const notAFilter = 'Threads are found by `filter` only.';
+
 export const traceThreadRoutes = {
   queryTraceThreads: route({
     method: 'post',
@@ -70,6 +72,9 @@ export const traceThreadRoutes = {
       cursor: nullish(z.string().max(1_024)),
       page_size: nullish(z.int().min(1).max(100)),
     }),
+    ignored: {
+      body: { thread_filter: notAFilter, trace_filter: notAFilter, tree_filter: notAFilter },
+    },
     response: z.object({
       items: z.array(TraceThread),
       has_more: z.boolean(),

@@ -125,6 +125,12 @@ export const partial = {
   notice: z.string().nullable().describe('Says so, and how to narrow the query'),
 };
 
+const ignoredInSearches = {
+  query: 'A text is searched by the filter search("…").',
+  data_source_type: 'All runs have the same source.',
+  execution_order: 'Runs are ordered by their start.',
+};
+
 const ingest = {
   tag,
   access: { permission: 'ingest' },
@@ -220,6 +226,7 @@ export const traceRoutes = {
     tag,
     access: { permission: 'read' },
     body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
+    ignored: { body: ignoredInSearches },
     response: RunStats,
   }),
   queryTraceRuns: route({
@@ -235,6 +242,14 @@ export const traceRoutes = {
       limit: nullish(z.int().min(1).max(100)),
       cursor: nullish(z.string().max(1_024)),
     }),
+    ignored: {
+      body: {
+        ...ignoredInSearches,
+        search_filter: 'Use filter.',
+        skip_pagination: 'Use limit.',
+        skip_prev_cursor: 'The cursor of the previous page is always null.',
+      },
+    },
     response: z.object({
       runs: z.array(TraceRun),
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),

@@ -8,6 +8,8 @@ import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract'
 /** Who calls, and for how long they wait. */
 export interface Call {
   requestId: string;
+  /** The address by which the client reached the server, such as `https://agents.example.com`. */
+  origin: string;
   caller: Caller;
   /** What the caller may do: asked before anything is done. */
   access: Access;

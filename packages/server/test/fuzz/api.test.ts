@@ -1,4 +1,4 @@
-// Requests made from the OpenAPI files, most of them wrong in some way, to both APIs. Nothing may be answered with a status of the
+// Requests made from the OpenAPI document, most of them wrong in some way, to both APIs. Nothing may be answered with a status of the
 // 500s that is not documented. SVC_FUZZ_REQUESTS is their number, SVC_FUZZ_SEED makes the same choices again.
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -18,12 +18,10 @@ const settings = { trustedProxies: '127.0.0.1' };
 const shownMax = 20;
 const timeoutMs = 60_000 + count * 100;
 
-const documentOf = (name: string): OpenApi =>
-  JSON.parse(
-    readFileSync(new URL(`../../../contract/openapi/${name}.json`, import.meta.url), 'utf8'),
-  ) as OpenApi;
-
-const operations = ['deployment', 'platform'].flatMap((name) => operationsOf(documentOf(name)));
+const document = JSON.parse(
+  readFileSync(new URL('../../../contract/openapi/openapi.json', import.meta.url), 'utf8'),
+) as OpenApi;
+const operations = operationsOf(document);
 
 const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Random): Promise<string[]> => {
   const ids = new KnownIds();
