@@ -1,4 +1,4 @@
-// The svc API as data: every operation once, with its shapes.
+// The svc API as data: one definition and its schemas for each operation.
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { runRoutes } from './deployment/runs.ts';

@@ -1,16 +1,15 @@
-// An operation of the API as plain data. Validation, handler types, the OpenAPI document and the SDK's
-// types all follow from this one definition; nothing about an operation is written twice.
+// An operation of the API as plain data. Validation, the types of handlers, the OpenAPI document and the SDK are derived from it.
 import { z } from 'zod';
 import { closed, type IgnoredKeys } from './closed.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What a key may do in its workspace: send traces, read, change things, manage workspaces and keys. */
+/** What a key may do in its workspace: send traces, read, change objects, manage workspaces and keys. */
 export type Permission = 'ingest' | 'read' | 'write' | 'admin';
 
 /**
- * Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about; of the
- * platform, keys with the permission.
+ * Who may call an operation: everybody (`public`), keys with a permission (platform API), or callers whom an auth handler allows the
+ * resource and one of the actions (deployment API).
  */
 export type Access =
   | 'public'
@@ -35,30 +34,30 @@ export interface RouteShape {
    * objects that are declared free-form.
    */
   ignored?: { body?: IgnoredKeys; query?: IgnoredKeys };
-  /** Members of a large body that the handler takes as JSON text: it only stores them, or passes them on. */
+  /** Members of a large body that the handler receives as JSON text, because it only stores or forwards them. */
   textFields?: readonly string[];
-  /** The body is read by the handler, as a stream of bytes: of these content types, compressed or not. In place of `body`. */
+  /** Content types of a body that the handler reads as a stream of bytes, compressed or not. Replaces `body`. */
   upload?: readonly string[];
-  /** True where a request without a body means an empty object. */
+  /** True when a request without a body is the same as one with an empty object. */
   bodyOptional?: boolean;
   response: z.ZodType;
   /** Status of a success; 200 when absent. 204 carries no body. */
   status?: 200 | 202 | 204;
   /**
-   * How the response travels: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose
-   * head is sent at once and whose body follows when a run ends (newlines keep the connection alive meanwhile);
+   * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose headers are sent at once and
+   * whose body follows when a run ends (newlines keep the connection alive until then);
    * `html`, a page; `text`, plain text.
    */
   kind?: 'json' | 'sse' | 'late' | 'html' | 'text';
   /**
-   * Of a GET that changes something, so that pages of other origins may not send it: always, or where this query parameter is true.
+   * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */
   changes?: 'always' | { when: string };
   /** Request headers worth documenting: name to description. */
   requestHeaders?: Record<string, string>;
   /** Response headers worth documenting: name to description. */
   headers?: Record<string, string>;
-  /** Error codes this operation answers beside those that every operation can. */
+  /** Error codes of this operation, in addition to those that every operation can return. */
   errors?: readonly string[];
 }
 

@@ -11,9 +11,9 @@ export const Project = z
     name: z.string(),
     description: z.string().nullable(),
     extra: JsonObject.nullable(),
-    start_time: Time.describe('When it was made'),
+    start_time: Time.describe('When the project was created'),
   })
-  .meta({ id: 'Project', description: 'Where traces go; stock clients call it a session' });
+  .meta({ id: 'Project', description: 'A named group of traces; stock clients call it a session' });
 export type Project = z.output<typeof Project>;
 
 const noExperiments = 'There are no datasets and experiments.';
@@ -48,10 +48,12 @@ export const projectRoutes = {
   createProject: route({
     method: 'post',
     path: '/api/v1/sessions',
-    summary: 'Make a project; runs make theirs by themselves',
+    summary: 'Create a project; ingestion creates missing projects itself',
     tag,
     access: { permission: 'write' },
-    query: z.object({ upsert: QueryBoolean.optional().describe('Return the one that has the name') }),
+    query: z.object({
+      upsert: QueryBoolean.optional().describe('Whether an existing project with the name is returned'),
+    }),
     body: z.object({
       id: nullish(Id),
       name: z.string().min(1).max(1024),
@@ -86,7 +88,7 @@ export const projectRoutes = {
   deleteProject: route({
     method: 'delete',
     path: '/api/v1/sessions/:session_id',
-    summary: 'Delete a project, with its runs and their feedback',
+    summary: 'Delete a project with its trace runs and their feedback',
     tag,
     access: { permission: 'write' },
     params: z.object({ session_id: Id }),

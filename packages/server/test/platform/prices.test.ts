@@ -125,7 +125,7 @@ describe('the price table', () => {
 
   it.each([
     ['a pattern that is none', { match_pattern: '(' }, 'no regular expression'],
-    ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not refer back'],
+    ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not have back references'],
     ['a price that is none', { prompt_cost: 'much' }, 'must be a decimal'],
     ['a price below nothing', { prompt_cost: -1 }, 'prompt_cost'],
   ])('refuses %s', async (_, wrong, message) => {
