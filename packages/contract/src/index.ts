@@ -1,4 +1,4 @@
-// The svc API as data: every operation once, with its shapes.
+// The svc API as data: one definition and its schemas for each operation.
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
 import { runRoutes } from './deployment/runs.ts';
@@ -51,7 +51,8 @@ export const platformRoutes = {
 export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
-export { Run, RunCreate, RunStatus, StatelessRunCreate, StreamMode, streamModes } from './deployment/runs.ts';
+export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';
+export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';
 export {
   Checkpoint,

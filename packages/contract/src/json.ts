@@ -1,5 +1,4 @@
-// Shapes that many operations share. The body parser has proven that a body is JSON before a schema sees it,
-// so a JSON value needs no walk of its own.
+// Schemas that many operations share. The body parser has checked that a body is JSON, so the schemas do not check it again.
 import { z } from 'zod';
 
 export const Json = z.unknown().meta({ id: 'Json', description: 'Any JSON value' });
@@ -15,7 +14,7 @@ export const JsonObject = z
   .custom<Record<string, unknown>>(isPlain, 'must be an object')
   .meta({ id: 'JsonObject', type: 'object', description: 'An object of JSON values' });
 
-/** A map of facts about a resource; at most 64 KB of JSON. */
+/** Free-form metadata of an object; at most 64 KB of JSON. */
 export const Metadata = z
   .custom<Record<string, unknown>>(isPlain, 'must be an object')
   .refine((value) => JSON.stringify(value).length <= 65_536, 'must be at most 64 KB of JSON')
@@ -40,7 +39,7 @@ export const Time = z
 export const QueryBoolean = z
   .enum(['true', 'false', '1', '0', 'yes', 'no'])
   .transform((value) => value === 'true' || value === '1' || value === 'yes')
-  .meta({ type: 'boolean' });
+  .meta({ type: 'boolean', enum: [true, false] });
 
 /** A whole number in a query string. */
 export const queryInteger = (min: number, max: number) =>
@@ -56,7 +55,7 @@ const toList = (value: unknown): unknown => {
   try {
     return JSON.parse(value) as unknown;
   } catch {
-    return [value]; // not a JSON list after all: the schema will name what it is
+    return [value]; // not a JSON list: the schema reports the fault
   }
 };
 

@@ -1,5 +1,7 @@
 // The routes as an OpenAPI 3.1 document.
 import { z } from 'zod';
+import { bodyExamples, parameterExamples } from './openapi-examples.ts';
+import { parameterDescriptions, tagDescriptions } from './openapi-parameters.ts';
 import { problems, type ProblemCode } from './problem.ts';
 import type { Routes, RouteShape } from './route.ts';
 
@@ -10,7 +12,7 @@ const Problem = {
   required: ['detail', 'message', 'code', 'request_id'],
   properties: {
     detail: {
-      description: 'A sentence; for a request that fails validation, the faults',
+      description: 'The message; for a request that fails validation, the list of faults',
       oneOf: [
         { type: 'string' },
         {
@@ -34,8 +36,8 @@ const Problem = {
 };
 
 /**
- * Schemas with an id become components; everything else stands where it is used. What a client sends may differ
- * from what it gets (defaults): then both stand side by side, the former as `…Input`.
+ * Schemas with an id become components; all others are written where they are used. A schema whose input and output differ (by its
+ * defaults) becomes two components; that of the input is named `…Input`.
  */
 class Components {
   readonly schemas: Record<string, Schema> = { Problem };
@@ -57,7 +59,11 @@ class Components {
       return isSame ? name : `${name}Input`;
     };
     for (const [name, definition] of Object.entries($defs)) {
-      this.schemas[nameOf(name)] = relocate(definition, nameOf) as Schema;
+      const component = relocate(definition, nameOf) as Schema;
+      const known = this.schemas[nameOf(name)];
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(component))
+        throw new Error(`Two schemas have the id ${name}`);
+      this.schemas[nameOf(name)] = component;
     }
     return relocate(own, nameOf) as Schema;
   }
@@ -74,7 +80,7 @@ const toJson = (schema: z.ZodType, io: 'input' | 'output'): Schema & { $defs?: R
   return json as Schema;
 };
 
-/** References to where components live; ids have done their work. */
+/** Rewrites references to the document's components, and removes ids. */
 const relocate = (node: unknown, nameOf: (name: string) => string): unknown => {
   if (Array.isArray(node)) return node.map((child) => relocate(child, nameOf));
   if (typeof node !== 'object' || node === null) return node;
@@ -86,24 +92,50 @@ const relocate = (node: unknown, nameOf: (name: string) => string): unknown => {
   );
 };
 
+/** Without the id of the schema; in a list of properties, `id` is a schema and stays. */
 const withoutId = (schema: Schema): Schema =>
-  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'id'));
+  Object.fromEntries(
+    Object.entries(schema).filter(([key, value]) => key !== 'id' || typeof value !== 'string'),
+  );
 
-const parameters = (route: RouteShape, components: Components): Schema[] => [
-  ...(['params', 'query'] as const).flatMap((place) => {
-    const shape = route[place]?.shape ?? {};
-    return Object.entries(shape).map(([name, schema]) => {
-      const json = components.of(schema as z.ZodType, 'input');
-      const isRequired = place === 'params' || !(schema as z.ZodType).safeParse(undefined).success;
-      return { name, in: place === 'params' ? 'path' : 'query', required: isRequired, schema: json };
-    });
-  }),
-  ...Object.entries(route.requestHeaders ?? {}).map(([name, description]) => ({
-    name,
+const parametersIn = (
+  place: 'path' | 'query',
+  operation: string,
+  schema: z.ZodObject,
+  components: Components,
+): Schema[] =>
+  Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, one]) => {
+    const { description, ...json } = components.of(one, 'input');
+    const example = parameterExamples[`${operation}.${name}`] ?? parameterExamples[name];
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !one.safeParse(undefined).success,
+      description: description ?? parameterDescriptions[name],
+      schema: json,
+      ...(example === undefined ? {} : { example }),
+    };
+  });
+
+const workspaceHeader = {
+  name: 'x-tenant-id',
+  in: 'header',
+  required: false,
+  description: 'Id of the workspace; required when the key has access to several',
+  schema: { type: 'string', format: 'uuid' },
+};
+
+const parameters = (name: string, route: RouteShape, components: Components): Schema[] => [
+  ...(route.params ? parametersIn('path', name, route.params, components) : []),
+  ...(route.query ? parametersIn('query', name, route.query, components) : []),
+  ...Object.entries(route.requestHeaders ?? {}).map(([header, description]) => ({
+    name: header,
     in: 'header',
+    required: false,
     description,
     schema: { type: 'string' },
   })),
+  ...(typeof route.access === 'object' && 'permission' in route.access ? [workspaceHeader] : []),
 ];
 
 const contentTypes = {
@@ -152,34 +184,69 @@ const failures = (route: RouteShape): Schema => {
   );
 };
 
-const operation = (name: string, route: RouteShape, components: Components): Schema => ({
-  operationId: name,
-  summary: route.summary,
-  tags: [route.tag],
-  ...(route.params || route.query || route.requestHeaders
-    ? { parameters: parameters(route, components) }
-    : {}),
-  ...(route.upload
-    ? {
-        requestBody: {
-          required: true,
-          content: Object.fromEntries(route.upload.map((type) => [type, { schema: {} }])),
-        },
-      }
-    : {}),
-  ...(route.body
-    ? {
-        requestBody: {
-          required: !route.bodyOptional,
-          content: { 'application/json': { schema: components.of(route.body, 'input') } },
-        },
-      }
-    : {}),
-  responses: { [route.status ?? 200]: success(route, components), ...failures(route) },
-});
+/** Who may call an operation, and how its response arrives. */
+const describe = ({ summary, description, access, kind }: RouteShape): string => {
+  const sentences = [`${summary}.`, ...(description === undefined ? [] : [description])];
+  if (access === 'public') sentences.push('Needs no authentication.');
+  else if ('permission' in access)
+    sentences.push(`Needs a key with the permission \`${access.permission}\`.`);
+  else {
+    const events = [access.action].flat().map((action) => `\`${access.resource}:${action}\``);
+    sentences.push(`Handlers of custom authentication are called with the event ${events.join(' or ')}.`);
+  }
+  if (kind === 'sse') sentences.push('The response is a stream of server-sent events.');
+  if (kind === 'late')
+    sentences.push('The status and headers are sent at once; the JSON follows when the run ends.');
+  return sentences.join(' ');
+};
+
+/** Deployments may run without authentication; the platform API always needs a key. */
+const security = ({ access }: RouteShape): Schema[] => {
+  if (access === 'public') return [];
+  return 'permission' in access ? [{ apiKey: [] }] : [{ apiKey: [] }, { bearer: [] }, {}];
+};
+
+const requestBody = (name: string, route: RouteShape, components: Components): Schema | undefined => {
+  if (route.upload) {
+    const content = Object.fromEntries(route.upload.map((type) => [type, { schema: {} }]));
+    return { required: true, content };
+  }
+  if (!route.body) return undefined;
+  const schema = components.of(route.body, 'input');
+  const content = { 'application/json': { schema, example: bodyExamples[name] } };
+  return { required: !route.bodyOptional, content };
+};
+
+const operation = (name: string, route: RouteShape, components: Components): Schema => {
+  const listed = parameters(name, route, components);
+  const body = requestBody(name, route, components);
+  return {
+    operationId: name,
+    summary: route.summary,
+    description: describe(route),
+    tags: [route.tag],
+    security: security(route),
+    ...(listed.length > 0 ? { parameters: listed } : {}),
+    ...(body ? { requestBody: body } : {}),
+    responses: { [route.status ?? 200]: success(route, components), ...failures(route) },
+  };
+};
+
+const securitySchemes = {
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'A key of the platform API, or the key of the deployment (SVC_API_KEY)',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token that the custom authentication accepts' },
+};
+
+/** The address of a server with default settings. */
+const defaultServer = 'http://127.0.0.1:2024';
 
 /** Deterministic: the same routes give the same document, in the order in which they are written. */
-export const openapiDocument = (routes: Routes, version: string, title = 'svc deployment API'): Schema => {
+export const openapiDocument = (routes: Routes, version: string, server = defaultServer): Schema => {
   const components = new Components(routes);
   const paths: Record<string, Schema> = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -189,10 +256,19 @@ export const openapiDocument = (routes: Routes, version: string, title = 'svc de
   const schemas = Object.fromEntries(
     Object.entries(components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
+  const tags = [...new Set(Object.values(routes).map(({ tag }) => tag))];
   return {
     openapi: '3.1.0',
-    info: { title, version, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'svc API',
+      version,
+      description:
+        'Assistants, threads and runs (the deployment API), and traces, keys and exports (the platform API).',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server }],
+    tags: tags.map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
-    components: { schemas },
+    components: { schemas, securitySchemes },
   };
 };

@@ -1,4 +1,4 @@
-// Pages: a limit, an offset, and an order.
+// Parameters and headers of pages: limit, offset, order.
 import { z } from 'zod';
 import { nullish } from './json.ts';
 
@@ -14,16 +14,15 @@ export const SortOrder = nullish(z.enum(['asc', 'desc'])).transform((value) => v
 export const sortBy = <const T extends readonly [string, ...string[]]>(fields: T, fallback: T[number]) =>
   nullish(z.enum(fields)).transform((value) => value ?? fallback);
 
-export const limitedBy =
-  'bytes: the page ended early, since more rows would make it larger than SVC_ANSWER_LIMIT';
+export const limitedBy = 'bytes: the page ended early, because more rows would exceed SVC_ANSWER_LIMIT';
 
-/** Of a list whose matches are not counted. */
+/** Headers of a list whose matches are not counted. */
 export const pageHeaders = {
   'X-Pagination-Next': 'The offset of the next page; absent on the last one',
   'X-Pagination-Limited-By': limitedBy,
 };
 
 export const paginationHeaders = {
-  'X-Pagination-Total': 'How many match in all',
+  'X-Pagination-Total': 'The number of all matches',
   ...pageHeaders,
 };

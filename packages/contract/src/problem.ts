@@ -1,33 +1,32 @@
-// The one table of errors: what a code means and which HTTP status it travels with. Imports nothing, so
-// that the SDK can carry it into a browser.
+// The table of error codes with their HTTP statuses. It imports nothing, so that browsers can load it with the SDK.
 
 export const problems = {
-  bad_request: { status: 400, title: 'The request cannot be read' },
-  unauthenticated: { status: 401, title: 'Who you are is not known' },
-  forbidden: { status: 403, title: 'You may not do this' },
-  not_found: { status: 404, title: 'There is no such thing, or it is not yours' },
-  method_not_allowed: { status: 405, title: 'This path does not take this method' },
+  bad_request: { status: 400, title: 'The request cannot be parsed' },
+  unauthenticated: { status: 401, title: 'Authentication failed or is missing' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  not_found: { status: 404, title: 'Not found, or not visible to you' },
+  method_not_allowed: { status: 405, title: 'The path does not support this method' },
   timeout: { status: 408, title: 'The request took too long to arrive' },
-  conflict: { status: 409, title: 'The request does not fit the present state' },
+  conflict: { status: 409, title: 'The request conflicts with the current state' },
   too_large: { status: 413, title: 'The request body is over the limit' },
   unsupported_media_type: { status: 415, title: 'The body is not JSON' },
-  misdirected: { status: 421, title: 'This server does not answer for this host' },
-  invalid: { status: 422, title: 'The request is understood and does not make sense' },
+  misdirected: { status: 421, title: 'The server does not serve this host' },
+  invalid: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
-  internal: { status: 500, title: 'A fault of the server' },
-  not_supported: { status: 501, title: 'This server does not offer this' },
-  unavailable: { status: 503, title: 'The server cannot do this at the moment' },
+  internal: { status: 500, title: 'Internal error' },
+  not_supported: { status: 501, title: 'Not supported by this server' },
+  unavailable: { status: 503, title: 'The server is temporarily unable to do this' },
 } as const;
 
 export type ProblemCode = keyof typeof problems;
 
 const codes = Object.keys(problems) as ProblemCode[];
 
-/** The code that travels with a status; undefined when none does. */
+/** The code of an HTTP status; undefined when no code has it. */
 export const codeOfStatus = (status: number): ProblemCode | undefined =>
   codes.find((code) => problems[code].status === status);
 
-/** One fault of a validated request: where it is, what is wrong, and its kind. */
+/** One fault of a request: its place, the message, and the kind of fault. */
 export interface Fault {
   loc: (string | number)[];
   msg: string;
@@ -43,12 +42,12 @@ export interface ProblemBody {
 }
 
 /**
- * An error with a meaning. `message` (and `faults`) is written for the caller and safe to show; `cause` is for the log.
+ * An error for the client. `message` and `faults` are sent to the client; `cause` is only logged.
  */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly faults: Fault[] | undefined;
-  /** When it makes sense to ask again. */
+  /** Seconds after which the client may repeat the request. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -64,7 +63,7 @@ export class Problem extends Error {
   }
 }
 
-/** The same sentence whether the thing is missing or belongs to someone else. */
+/** The message is the same for an object that does not exist and one that is not visible to the caller. */
 export const notFound = (noun: string, id: string): Problem =>
   new Problem('not_found', `${noun} ${JSON.stringify(id)} was not found`);
 

@@ -1,15 +1,15 @@
-// An operation of the API as plain data. Validation, handler types, the OpenAPI document and the SDK's
-// types all follow from this one definition; nothing about an operation is written twice.
-import type { z } from 'zod';
+// An operation of the API as plain data. Validation, the types of handlers, the OpenAPI document and the SDK are derived from it.
+import { z } from 'zod';
+import { closed, type IgnoredKeys } from './closed.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What a key may do in its workspace: send traces, read, change things, manage workspaces and keys. */
+/** What a key may do in its workspace: send traces, read, change objects, manage workspaces and keys. */
 export type Permission = 'ingest' | 'read' | 'write' | 'admin';
 
 /**
- * Who may call an operation: `public`, or the resource and action (one of them) that an auth handler is asked about; of the
- * platform, keys with the permission.
+ * Who may call an operation: everybody (`public`), keys with a permission (platform API), or callers whom an auth handler allows the
+ * resource and one of the actions (deployment API).
  */
 export type RoutePermission =
   | 'public'
@@ -20,43 +20,59 @@ export interface RouteShape {
   method: Method;
   /** Path with `:name` segments; every name appears in `params`. */
   path: `/${string}`;
+  /** A sentence without its full stop. */
   summary: string;
+  /** More sentences, where the summary is not enough. */
+  description?: string;
   tag: string;
   access: RoutePermission;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Members of a large body that the handler takes as JSON text: it only stores them, or passes them on. */
+  /**
+   * Keys that stock clients send and that this operation does not use. All other unknown keys are refused, except in uploads and in
+   * objects that are declared free-form.
+   */
+  ignored?: { body?: IgnoredKeys; query?: IgnoredKeys };
+  /** Members of a large body that the handler receives as JSON text, because it only stores or forwards them. */
   textFields?: readonly string[];
-  /** The body is read by the handler, as a stream of bytes: of these content types, compressed or not. In place of `body`. */
+  /** Content types of a body that the handler reads as a stream of bytes, compressed or not. Replaces `body`. */
   upload?: readonly string[];
-  /** True where a request without a body means an empty object. */
+  /** True when a request without a body is the same as one with an empty object. */
   bodyOptional?: boolean;
   response: z.ZodType;
   /** Status of a success; 200 when absent. 204 carries no body. */
   status?: 200 | 202 | 204;
   /**
-   * How the response travels: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose
-   * head is sent at once and whose body follows when a run ends (newlines keep the connection alive meanwhile);
+   * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose headers are sent at once and
+   * whose body follows when a run ends (newlines keep the connection alive until then);
    * `html`, a page; `text`, plain text.
    */
   kind?: 'json' | 'sse' | 'late' | 'html' | 'text';
   /**
-   * Of a GET that changes something, so that pages of other origins may not send it: always, or where this query parameter is true.
+   * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */
   changes?: 'always' | { when: string };
   /** Request headers worth documenting: name to description. */
   requestHeaders?: Record<string, string>;
   /** Response headers worth documenting: name to description. */
   headers?: Record<string, string>;
-  /** Error codes this operation answers beside those that every operation can. */
+  /** Error codes of this operation, in addition to those that every operation can return. */
   errors?: readonly string[];
 }
 
-export const route = <const R extends RouteShape>(shape: R): R => shape;
+/** The route with a closed body and a closed query. Uploads take any query, because tracers of many kinds send them. */
+export const route = <const R extends RouteShape>(shape: R): R => {
+  const { body, query, upload, ignored } = shape;
+  const isOpen = upload !== undefined && query === undefined;
+  return {
+    ...shape,
+    ...(body ? { body: closed(body, ignored?.body) } : {}),
+    ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query) }),
+  };
+};
 
 type Output<T, Absent> = T extends z.ZodType ? z.output<T> : Absent;
-type Input<T> = T extends z.ZodType ? z.input<T> : undefined;
 
 /** What a handler receives: parsed and validated, defaults filled in. */
 export interface RouteInput<R extends RouteShape> {
@@ -65,12 +81,24 @@ export interface RouteInput<R extends RouteShape> {
   body: R['upload'] extends readonly string[] ? AsyncIterable<Uint8Array> : Output<R['body'], undefined>;
 }
 
-/** What a caller of the SDK passes: the same before defaults. */
+/** Query values as a client writes them: the text that is sent, or the value that the server reads from it. */
+type Query<Q extends z.ZodObject> = {
+  [K in keyof z.input<Q>]: z.input<Q>[K] | z.output<Q>[K & keyof z.output<Q>] | undefined;
+};
+
+/** The JSON body that a client sends; the schemas do not describe uploads. */
+type Body<R extends RouteShape> = R['body'] extends z.ZodType
+  ? z.input<R['body']>
+  : R['upload'] extends readonly string[]
+    ? unknown
+    : undefined;
+
+/** What a client passes to call a route: path parameters, query and body before defaults. */
 export type CallInput<R extends RouteShape> = (R['params'] extends z.ZodObject
-  ? { params: Input<R['params']> }
-  : { params?: undefined }) & {
-  query?: Input<R['query']>;
-} & (R['body'] extends z.ZodType ? { body: Input<R['body']> } : { body?: undefined });
+  ? { params: z.input<R['params']> }
+  : { params?: undefined }) &
+  (R['query'] extends z.ZodObject ? { query?: Query<R['query']> } : { query?: undefined }) &
+  (undefined extends Body<R> ? { body?: Body<R> } : { body: Body<R> });
 
 export type RouteOutput<R extends RouteShape> = z.output<R['response']>;
 

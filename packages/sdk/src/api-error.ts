@@ -2,7 +2,7 @@ import { problems, type Fault, type ProblemBody, type ProblemCode } from '@svc/c
 
 const retryable = new Set<number>([408, 429, 503]);
 
-/** The server said no. `detail` is its sentence, or the list of faults it found in the request. */
+/** An error response. `detail` is its message, or the list of faults that the server found in the request. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ProblemCode | undefined;
@@ -10,7 +10,7 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
 
   constructor(status: number, body: Partial<ProblemBody>, requestId: string | undefined) {
-    super(`${status}: ${body.message ?? 'no reason given'}`);
+    super(`${status}: ${body.message ?? 'no message'}`);
     this.name = 'ApiError';
     this.status = status;
     this.code = body.code !== undefined && body.code in problems ? body.code : undefined;
@@ -18,15 +18,15 @@ export class ApiError extends Error {
     this.requestId = body.request_id ?? requestId;
   }
 
-  /** Whether the same request may succeed a little later. */
+  /** True when the same request may succeed later. */
   get retryable(): boolean {
     return retryable.has(this.status);
   }
 }
 
-/** The run that was waited for has failed. */
+/** `runs.wait` and `runs.join` throw this when the run has failed. */
 export class RunError extends Error {
-  /** The class of what the graph threw. */
+  /** The class name of the error that the graph threw. */
   readonly error: string;
 
   constructor(failure: { error: string; message: string }) {

@@ -1,11 +1,7 @@
-import type { Assistant, assistantRoutes, CallInput, GraphSchemas } from '@svc/contract';
-import { path, type CallOptions, type Transport } from './transport.ts';
+import type { Assistant, GraphSchemas } from '@svc/contract';
+import type { Body, CallOptions, Transport } from './transport.ts';
 
-type Body<K extends keyof typeof assistantRoutes> = NonNullable<
-  CallInput<(typeof assistantRoutes)[K]>['body']
->;
-
-/** Wherever an assistant id is asked for, a graph id means the default assistant of that graph. */
+/** Every method that takes an assistant id also takes a graph id, which means the graph's default assistant. */
 export class AssistantsClient {
   readonly #transport: Transport;
 
@@ -15,42 +11,36 @@ export class AssistantsClient {
 
   /** @example await client.assistants.create({ graph_id: 'agent', name: 'terse', config: { configurable: { style: 'terse' } } }); */
   create(body: Body<'createAssistant'>, options: CallOptions = {}): Promise<Assistant> {
-    return this.#transport.json({ method: 'POST', path: '/assistants', body, ...options });
+    return this.#transport.call('createAssistant', { body }, options);
   }
 
   get(assistantId: string, options: CallOptions = {}): Promise<Assistant> {
-    return this.#transport.json({ method: 'GET', path: path`/assistants/${assistantId}`, ...options });
+    return this.#transport.call('getAssistant', { params: { assistant_id: assistantId } }, options);
   }
 
   search(body: Body<'searchAssistants'> = {}, options: CallOptions = {}): Promise<Assistant[]> {
-    return this.#transport.json({ method: 'POST', path: '/assistants/search', body, ...options });
+    return this.#transport.call('searchAssistants', { body }, options);
   }
 
   count(body: Body<'countAssistants'> = {}, options: CallOptions = {}): Promise<number> {
-    return this.#transport.json({ method: 'POST', path: '/assistants/count', body, ...options });
+    return this.#transport.call('countAssistants', { body }, options);
   }
 
-  /** Makes a new version. */
+  /** Creates a new version. */
   update(assistantId: string, body: Body<'updateAssistant'>, options: CallOptions = {}): Promise<Assistant> {
-    return this.#transport.json({
-      method: 'PATCH',
-      path: path`/assistants/${assistantId}`,
-      body,
-      ...options,
-    });
+    return this.#transport.call('updateAssistant', { params: { assistant_id: assistantId }, body }, options);
   }
 
   delete(
     assistantId: string,
     { deleteThreads, ...options }: CallOptions & { deleteThreads?: boolean } = {},
   ): Promise<void> {
-    const query = { delete_threads: deleteThreads };
-    return this.#transport.json({
-      method: 'DELETE',
-      path: path`/assistants/${assistantId}`,
-      query,
-      ...options,
-    });
+    const params = { assistant_id: assistantId };
+    return this.#transport.call(
+      'deleteAssistant',
+      { params, query: { delete_threads: deleteThreads } },
+      options,
+    );
   }
 
   /** Newest first. */
@@ -59,43 +49,27 @@ export class AssistantsClient {
     body: Body<'listAssistantVersions'> = {},
     options: CallOptions = {},
   ): Promise<Assistant[]> {
-    return this.#transport.json({
-      method: 'POST',
-      path: path`/assistants/${assistantId}/versions`,
-      body,
-      ...options,
-    });
+    const params = { assistant_id: assistantId };
+    return this.#transport.call('listAssistantVersions', { params, body }, options);
   }
 
   /** Makes a version the current one. */
   setLatest(assistantId: string, version: number, options: CallOptions = {}): Promise<Assistant> {
-    return this.#transport.json({
-      method: 'POST',
-      path: path`/assistants/${assistantId}/latest`,
-      body: { version },
-      ...options,
-    });
+    const params = { assistant_id: assistantId };
+    return this.#transport.call('setLatestAssistant', { params, body: { version } }, options);
   }
 
-  /** Nodes and edges; `xray` looks into subgraphs, a number says how deep. */
+  /** Nodes and edges. `xray` includes subgraphs; a number limits how many levels. */
   graph(
     assistantId: string,
     { xray, ...options }: CallOptions & { xray?: boolean | number } = {},
   ): Promise<{ nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] }> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/assistants/${assistantId}/graph`,
-      query: { xray },
-      ...options,
-    });
+    const params = { assistant_id: assistantId };
+    return this.#transport.call('getAssistantGraph', { params, query: { xray } }, options);
   }
 
   schemas(assistantId: string, options: CallOptions = {}): Promise<GraphSchemas> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/assistants/${assistantId}/schemas`,
-      ...options,
-    });
+    return this.#transport.call('getAssistantSchemas', { params: { assistant_id: assistantId } }, options);
   }
 
   /** Schemas by node, or by `node|child` with `recurse`. */
@@ -103,8 +77,10 @@ export class AssistantsClient {
     assistantId: string,
     { namespace, recurse, ...options }: CallOptions & { namespace?: string; recurse?: boolean } = {},
   ): Promise<Record<string, Record<string, unknown>>> {
-    const base = path`/assistants/${assistantId}/subgraphs`;
-    const where = namespace === undefined ? base : base + path`/${namespace}`;
-    return this.#transport.json({ method: 'GET', path: where, query: { recurse }, ...options });
+    const params = { assistant_id: assistantId };
+    const query = { recurse };
+    return namespace === undefined
+      ? this.#transport.call('getAssistantSubgraphs', { params, query }, options)
+      : this.#transport.call('getAssistantSubgraphsOf', { params: { ...params, namespace }, query }, options);
   }
 }

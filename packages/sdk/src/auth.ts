@@ -1,10 +1,10 @@
-// What a project writes its authentication with: `svc.json` names the object, the server asks it. Nothing here runs in a
-// client, and the server tells an auth object by what it holds, so that copies of this package do not matter.
+// The auth object of a project: `svc.json` names the module that exports it, and the server calls its handlers. Clients do not use
+// this file. The server recognizes an auth object by its `~handlerCache`, so several copies of this package work together.
 import type { AuthEvent, AuthResource, AuthValue } from '@svc/contract';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Who makes a request, as `authenticate` tells it; extra fields reach handlers and graphs as they are. */
+/** The user of a request, as returned by `authenticate`. Handlers and graphs receive extra fields unchanged. */
 export interface AuthUser {
   /** 1 to 256 characters. */
   identity: string;
@@ -16,17 +16,17 @@ export interface AuthUser {
 type Scalar = string | number | boolean;
 type Condition = Scalar | { $eq?: Scalar; $contains?: Scalar | Scalar[] };
 
-/** Which resources may be seen or touched, by their metadata. `{}` alone is no restriction. */
+/** A condition on the metadata of resources: only matching resources are visible. `{}` matches all resources. */
 export type AuthFilter = { [key: string]: Condition } | { $and: AuthFilter[] } | { $or: AuthFilter[] };
 
-/** True allows without a filter, false refuses; nothing refuses too, and says so. */
+/** True allows without a filter, false refuses. Undefined and null refuse too, and the server logs that the handler returned nothing. */
 export type AuthAnswer = Awaitable<AuthFilter | boolean | null | undefined | void>;
 
 export interface AuthContext<E extends AuthEvent = AuthEvent, User extends AuthUser = AuthUser> {
   event: E;
   resource: string;
   action: string;
-  /** The payload; what a handler changes in it counts. */
+  /** The payload of the request. The server uses the handler's changes to it. */
   value: AuthValue<E>;
   user: User & { permissions: string[]; display_name: string; is_authenticated: boolean };
   permissions: string[];
@@ -45,7 +45,7 @@ type EventsOf<K> = K extends '*'
 type ActionOf<E> = E extends `${string}:${infer Action}` ? Action : never;
 export type AuthKey = AuthEvent | AuthResource | `*:${ActionOf<AuthEvent>}` | '*';
 
-/** The context, with the payload in it and once more beside it. */
+/** The second argument is the context's `value`. */
 export type AuthHandler<K extends AuthKey = AuthKey, User extends AuthUser = AuthUser> = (
   context: { [E in EventsOf<K>]: AuthContext<E, User> }[EventsOf<K>],
   value: AuthValue<EventsOf<K>>,
@@ -67,19 +67,19 @@ type UserOf<T> = T extends string ? AuthUser : T extends AuthUser ? T : AuthUser
  *   });
  */
 export class Auth<User extends AuthUser = AuthUser> {
-  /** Where the server looks. */
+  /** The server reads the handlers here. */
   readonly '~handlerCache': {
     authenticate?: (request: Request) => unknown;
     callbacks?: Record<string, (...args: never[]) => unknown>;
   } = {};
 
-  /** Tells who makes a request: an identity or a user. Throw an HTTPException for nobody. The request comes without its body. */
+  /** Returns the identity or the user of a request, or throws an HTTPException. The request has no body. */
   authenticate<T extends string | AuthUser>(callback: (request: Request) => Awaitable<T>): Auth<UserOf<T>> {
     this['~handlerCache'].authenticate = callback;
     return this as unknown as Auth<UserOf<T>>;
   }
 
-  /** The handler of an event, a resource, an action or everything; the most special one is asked, and no other. */
+  /** Sets the handler of an event, a resource, an action or everything. The server calls only the most specific handler. */
   on<K extends AuthKey>(key: K | K[], handler: AuthHandler<K, User>): this {
     const callbacks = (this['~handlerCache'].callbacks ??= {});
     for (const one of [key].flat()) callbacks[one] = handler;
@@ -97,7 +97,7 @@ const titles: Record<number, string> = {
   503: 'Service unavailable',
 };
 
-/** Answers the request with this status, message and headers, such as `www-authenticate`. */
+/** The server responds with this status, message and headers, such as `www-authenticate`. */
 export class HTTPException extends Error {
   override readonly name = 'HTTPException';
   readonly status: number;
@@ -113,14 +113,14 @@ export class HTTPException extends Error {
   }
 }
 
-/** The developer who opened the Studio with the server's SVC_STUDIO_KEY. */
+/** The developer who authenticated in the Studio with SVC_STUDIO_KEY. */
 export class StudioUser implements AuthUser {
   readonly kind = 'StudioUser';
   readonly identity: string;
   readonly permissions: string[];
   [field: string]: unknown;
 
-  /** The user that handlers get came through JSON: it is told by its kind. */
+  /** Compares `kind`: the user that handlers receive was parsed from JSON and has no class. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && isStudioUser(value);
   }
@@ -131,5 +131,5 @@ export class StudioUser implements AuthUser {
   }
 }
 
-/** Whether the server made this user of a proven Studio key: no answer of `authenticate` can claim it. */
+/** True for the user that the server creates after checking the Studio key. The result of `authenticate` cannot have this kind. */
 export const isStudioUser = (user: object): boolean => 'kind' in user && user.kind === 'StudioUser';

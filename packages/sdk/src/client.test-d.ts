@@ -1,4 +1,4 @@
-// Checked by the compiler alone: what must not compile does not.
+// Checked only by the compiler: each call under @ts-expect-error must be a type error.
 import { createClient, createPlatformClient } from './index.ts';
 
 const client = createClient({ apiUrl: 'http://127.0.0.1:1' });

@@ -1,9 +1,7 @@
-import type { CallInput, Cron, cronRoutes } from '@svc/contract';
-import { path, type CallOptions, type Transport } from './transport.ts';
+import type { Cron } from '@svc/contract';
+import type { Body, CallOptions, Transport } from './transport.ts';
 
-type Body<K extends keyof typeof cronRoutes> = NonNullable<CallInput<(typeof cronRoutes)[K]>['body']>;
-
-/** A schedule and the options of its runs, as the API names them, without the assistant. */
+/** A schedule and the options of its runs, with the names of the API, without the assistant. */
 export type CronOptions = Omit<Body<'createCron'>, 'assistant_id'>;
 
 export class CronsClient {
@@ -14,7 +12,7 @@ export class CronsClient {
   }
 
   /**
-   * Makes runs by a schedule: on a thread, or, with null, each without one (`on_run_completed: 'keep'` keeps a thread for each).
+   * Creates runs by a schedule: on a thread, or, with null, stateless ones (`on_run_completed: 'keep'` keeps the thread of each run).
    * @example await client.crons.create(null, 'agent', { schedule: '0 9 * * 1-5', timezone: 'Europe/Berlin', input });
    */
   create(
@@ -23,30 +21,31 @@ export class CronsClient {
     cron: CronOptions,
     options: CallOptions = {},
   ): Promise<Cron> {
-    const where = threadId === null ? '/runs/crons' : path`/threads/${threadId}/runs/crons`;
     const body = { ...cron, assistant_id: assistantId };
-    return this.#transport.json({ method: 'POST', path: where, body, ...options });
+    return threadId === null
+      ? this.#transport.call('createCron', { body }, options)
+      : this.#transport.call('createThreadCron', { params: { thread_id: threadId }, body }, options);
   }
 
   get(cronId: string, options: CallOptions = {}): Promise<Cron> {
-    return this.#transport.json({ method: 'GET', path: path`/runs/crons/${cronId}`, ...options });
+    return this.#transport.call('getCron', { params: { cron_id: cronId } }, options);
   }
 
-  /** Metadata is merged; what else is given replaces what was. */
+  /** Merges metadata; every other field that is given replaces the stored value. */
   update(cronId: string, body: Body<'updateCron'>, options: CallOptions = {}): Promise<Cron> {
-    return this.#transport.json({ method: 'PATCH', path: path`/runs/crons/${cronId}`, body, ...options });
+    return this.#transport.call('updateCron', { params: { cron_id: cronId }, body }, options);
   }
 
-  /** Runs that it has made stay. */
-  async delete(cronId: string, options: CallOptions = {}): Promise<void> {
-    await this.#transport.send({ method: 'DELETE', path: path`/runs/crons/${cronId}`, ...options });
+  /** Keeps the runs that the cron has created. */
+  delete(cronId: string, options: CallOptions = {}): Promise<void> {
+    return this.#transport.call('deleteCron', { params: { cron_id: cronId } }, options);
   }
 
   search(body: Body<'searchCrons'> = {}, options: CallOptions = {}): Promise<Cron[]> {
-    return this.#transport.json({ method: 'POST', path: '/runs/crons/search', body, ...options });
+    return this.#transport.call('searchCrons', { body }, options);
   }
 
   count(body: Body<'countCrons'> = {}, options: CallOptions = {}): Promise<number> {
-    return this.#transport.json({ method: 'POST', path: '/runs/crons/count', body, ...options });
+    return this.#transport.call('countCrons', { body }, options);
   }
 }

@@ -1,10 +1,8 @@
-import type { CallInput, Destination, destinationRoutes, NewDestination, Probe } from '@svc/contract';
-import { path, type CallOptions, type Transport } from './transport.ts';
+import type { Destination, NewDestination, Probe } from '@svc/contract';
+import type { Body, CallOptions, Transport } from './transport.ts';
 
-/** Keys, or a role that is assumed. */
-export type NewCredentials = NonNullable<CallInput<(typeof destinationRoutes)['changeDestination']>['body']>;
-
-const where = '/api/v1/bulk-exports/destinations';
+/** Keys, or a role to assume. */
+export type NewCredentials = Body<'changeDestination'>;
 
 export class DestinationsClient {
   readonly #transport: Transport;
@@ -14,7 +12,7 @@ export class DestinationsClient {
   }
 
   /**
-   * Made once a file could be written there.
+   * Creates a destination after the server has written a test file to it.
    * @example
    * await platform.destinations.create({
    *   destination_type: 's3', display_name: 'lake', config: { bucket_name: 'traces', region: 'eu-west-1' },
@@ -22,47 +20,33 @@ export class DestinationsClient {
    * });
    */
   create(body: NewDestination, options: CallOptions = {}): Promise<Destination> {
-    return this.#transport.json({ method: 'POST', path: where, body, ...options });
+    return this.#transport.call('createDestination', { body }, options);
   }
 
   /** Newest first. */
   list(options: CallOptions = {}): Promise<Destination[]> {
-    return this.#transport.json({ method: 'GET', path: where, ...options });
+    return this.#transport.call('listDestinations', {}, options);
   }
 
   get(id: string, options: CallOptions = {}): Promise<Destination> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/api/v1/bulk-exports/destinations/${id}`,
-      ...options,
-    });
+    return this.#transport.call('getDestination', { params: { destination_id: id } }, options);
   }
 
-  /** Other credentials, or another role, once a file could be written with them. What is under way keeps the old ones. */
+  /**
+   * Replaces the credentials or the role, after the server has written a test file with the new ones. Exports that are running keep
+   * the old ones.
+   */
   rotate(id: string, body: NewCredentials, options: CallOptions = {}): Promise<Destination> {
-    return this.#transport.json({
-      method: 'PATCH',
-      path: path`/api/v1/bulk-exports/destinations/${id}`,
-      body,
-      ...options,
-    });
+    return this.#transport.call('changeDestination', { params: { destination_id: id }, body }, options);
   }
 
-  /** Refused while an export refers to it. */
+  /** Fails with conflict while an export refers to the destination. */
   delete(id: string, options: CallOptions = {}): Promise<Destination> {
-    return this.#transport.json({
-      method: 'DELETE',
-      path: path`/api/v1/bulk-exports/destinations/${id}`,
-      ...options,
-    });
+    return this.#transport.call('deleteDestination', { params: { destination_id: id } }, options);
   }
 
-  /** Writes a file as exports do, and says step by step what became of it. */
+  /** Writes a file as exports do, and returns the outcome of each step. */
   test(id: string, options: CallOptions = {}): Promise<Probe> {
-    return this.#transport.json({
-      method: 'POST',
-      path: path`/api/v1/bulk-exports/destinations/${id}/test`,
-      ...options,
-    });
+    return this.#transport.call('testDestination', { params: { destination_id: id } }, options);
   }
 }

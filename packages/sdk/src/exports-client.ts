@@ -1,24 +1,15 @@
-import type {
-  BulkExport,
-  CallInput,
-  ExportEvent,
-  ExportManifest,
-  ExportPlan,
-  ExportRun,
-  exportRoutes,
-} from '@svc/contract';
+import type { BulkExport, ExportEvent, ExportManifest, ExportPlan, ExportRun } from '@svc/contract';
 import { ApiError } from './api-error.ts';
-import { path, pause, type CallOptions, type Transport } from './transport.ts';
+import { pause, type Body, type CallOptions, type Transport } from './transport.ts';
 
-type Routes = typeof exportRoutes;
-export type NewExport = NonNullable<CallInput<Routes['createExport']>['body']>;
+export type NewExport = Body<'createExport'>;
 
 export interface ExportQuery {
   /** The first characters of the id. */
   id_prefix?: string;
   limit?: number;
   offset?: number;
-  /** In any case. */
+  /** In upper or lower case. */
   status?: string | string[];
   session_id?: string;
   bulk_export_destination_id?: string;
@@ -30,22 +21,22 @@ export interface ExportQuery {
 export interface ExportRunQuery {
   limit?: number;
   offset?: number;
-  /** In any case. */
+  /** In upper or lower case. */
   status?: string | string[];
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the export at every look at it. */
+  /** Called with the export after every poll. */
   onProgress?: (found: BulkExport) => void;
-  /** Between two looks; two seconds when absent. */
+  /** Between two polls; 2,000 by default. */
   pollMs?: number;
-  /** How long to wait in all; without end when absent. */
+  /** How long to wait in all; without limit by default. */
   timeoutMs?: number;
-  /** How long the server may be away; five minutes when absent. */
+  /** How long the server may be unavailable; five minutes by default. */
   patienceMs?: number;
 }
 
-/** The export that was waited for did not complete: it failed, was cancelled, or took too long. */
+/** `waitFor` rejects with this when the export failed, was cancelled, or timed out. */
 export class ExportError extends Error {
   readonly export: BulkExport;
 
@@ -56,8 +47,6 @@ export class ExportError extends Error {
   }
 }
 
-const where = '/api/v1/bulk-exports';
-
 export class ExportsClient {
   readonly #transport: Transport;
 
@@ -66,7 +55,7 @@ export class ExportsClient {
   }
 
   /**
-   * Exports the runs of a project, as Parquet files, once or by a schedule.
+   * Exports the trace runs of a project to Parquet files, once or by a schedule.
    * @example
    * const made = await platform.exports.create({
    *   bulk_export_destination_id, session_id, start_time: '2026-11-01T00:00:00Z', end_time: '2026-12-01T00:00:00Z',
@@ -74,101 +63,75 @@ export class ExportsClient {
    * await platform.exports.waitFor(made.id);
    */
   create(body: NewExport, options: CallOptions = {}): Promise<BulkExport> {
-    return this.#transport.json({ method: 'POST', path: where, body, ...options });
+    return this.#transport.call('createExport', { body }, options);
   }
 
-  /** What `create` would do. */
+  /** Returns what `create` would do, and creates nothing. */
   validate(body: NewExport, options: CallOptions = {}): Promise<ExportPlan> {
-    return this.#transport.json({ method: 'POST', path: `${where}/validate`, body, ...options });
+    return this.#transport.call('validateExport', { body }, options);
   }
 
-  /** Newest first; all of them without a limit. */
+  /** Newest first; all exports unless `limit` is given. */
   list(query: ExportQuery = {}, options: CallOptions = {}): Promise<BulkExport[]> {
-    return this.#transport.json({ method: 'GET', path: where, query: { ...query }, ...options });
+    return this.#transport.call('listExports', { query }, options);
   }
 
   get(id: string, options: CallOptions = {}): Promise<BulkExport> {
-    return this.#transport.json({ method: 'GET', path: path`/api/v1/bulk-exports/${id}`, ...options });
+    return this.#transport.call('getExport', { params: { export_id: id } }, options);
   }
 
-  /** For good. Of a schedule: no more exports; those that it has made go on. */
+  /** Final. Cancelling a schedule stops further exports; exports that it has created continue. */
   cancel(id: string, options: CallOptions = {}): Promise<BulkExport> {
-    return this.#transport.json({
-      method: 'PATCH',
-      path: path`/api/v1/bulk-exports/${id}`,
-      body: { status: 'Cancelled' },
-      ...options,
-    });
+    const body = { status: 'Cancelled' };
+    return this.#transport.call('changeExport', { params: { export_id: id }, body }, options);
   }
 
-  /** One for each UTC day, in the order of time. */
+  /** The export's partition runs, one for each UTC day, in the order of time. */
   runs(id: string, query: ExportRunQuery = {}, options: CallOptions = {}): Promise<ExportRun[]> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/api/v1/bulk-exports/${id}/runs`,
-      query: { ...query },
-      ...options,
-    });
+    return this.#transport.call('listExportRuns', { params: { export_id: id }, query }, options);
   }
 
   run(id: string, runId: string, options: CallOptions = {}): Promise<ExportRun> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/api/v1/bulk-exports/${id}/runs/${runId}`,
-      ...options,
-    });
+    return this.#transport.call('getExportRun', { params: { export_id: id, run_id: runId } }, options);
   }
 
-  /** Those of all exports that a schedule has made. */
+  /** The partition runs of all exports that a schedule has created. */
   scheduleRuns(id: string, query: ExportRunQuery = {}, options: CallOptions = {}): Promise<ExportRun[]> {
-    return this.#transport.json({
-      method: 'GET',
-      path: `${where}/runs`,
-      query: { source_bulk_export_id: id, ...query },
-      ...options,
-    });
+    const ofSchedule = { ...query, source_bulk_export_id: id };
+    return this.#transport.call('listScheduleRuns', { query: ofSchedule }, options);
   }
 
-  /** What happened, oldest first. */
+  /** The export's history, oldest event first. */
   events(
     id: string,
     query: { after?: number; limit?: number } = {},
     options: CallOptions = {},
   ): Promise<ExportEvent[]> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/api/v1/bulk-exports/${id}/events`,
-      query,
-      ...options,
-    });
+    return this.#transport.call('listExportEvents', { params: { export_id: id }, query }, options);
   }
 
-  /** Every file of a completed export. */
+  /** The list of all files of a completed export. */
   manifest(id: string, options: CallOptions = {}): Promise<ExportManifest> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/api/v1/bulk-exports/${id}/manifest`,
-      ...options,
-    });
+    return this.#transport.call('getExportManifest', { params: { export_id: id } }, options);
   }
 
   /**
-   * Resolves with the export when it is completed; rejects with an ExportError when it has ended otherwise. A server that is away is
-   * waited for, within `patienceMs`.
+   * Resolves with the export when it is completed; rejects with an ExportError when it has ended otherwise. Continues polling while the
+   * server is unavailable, for up to `patienceMs`.
    */
   async waitFor(id: string, options: WaitOptions = {}): Promise<BulkExport> {
     const { onProgress, signal, pollMs = 2_000, timeoutMs, patienceMs = 300_000 } = options;
     const untilMs = performance.now() + (timeoutMs ?? Infinity);
-    let heardMs = performance.now();
+    let respondedMs = performance.now();
     for (;;) {
       signal?.throwIfAborted();
       const found = await this.get(id, { signal }).catch((error: unknown) => {
-        const isOver = performance.now() - heardMs > patienceMs;
+        const isOver = performance.now() - respondedMs > patienceMs;
         if (isOver || signal?.aborted === true || !isPassing(error)) throw error;
         return undefined;
       });
       if (found) {
-        heardMs = performance.now();
+        respondedMs = performance.now();
         onProgress?.(found);
         const outcome = outcomeOf(found);
         if (outcome === 'completed') return found;
@@ -181,7 +144,10 @@ export class ExportsClient {
   }
 }
 
-/** Projects may spell statuses as stock clients know them. A schedule never ends by itself: nothing can be waited for. */
+/**
+ * The case of a status depends on the project's configuration. A schedule never completes, so waiting for one ends at once with an
+ * ExportError.
+ */
 const outcomeOf = ({ status }: BulkExport): 'completed' | 'over' | undefined => {
   switch (status.toUpperCase()) {
     case 'COMPLETED':
@@ -194,6 +160,6 @@ const outcomeOf = ({ status }: BulkExport): 'completed' | 'over' | undefined => 
   }
 };
 
-/** The server is away or has too much to do, or the way to it is broken. */
+/** True when the server is unavailable or overloaded, or the connection failed. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError ? error.retryable || error.status >= 500 : !(error instanceof SyntaxError);

@@ -14,7 +14,7 @@ export interface Client {
   store: StoreClient;
   /** Whether the server is up. */
   ok(options?: CallOptions): Promise<boolean>;
-  /** Versions, and what the server offers. */
+  /** Versions, and the features that the server supports. */
   info(options?: CallOptions): Promise<{ version: string; flags: Record<string, unknown> }>;
 }
 
@@ -32,9 +32,8 @@ export const createClient = (options: ClientOptions): Client => {
     runs: new RunsClient(transport),
     crons: new CronsClient(transport),
     store: new StoreClient(transport),
-    ok: async (call = {}) =>
-      (await transport.json<{ ok: boolean }>({ method: 'GET', path: '/ok', ...call })).ok,
-    info: (call = {}) => transport.json({ method: 'GET', path: '/info', ...call }),
+    ok: async (options) => (await transport.call('getOk', {}, options)).ok,
+    info: (options) => transport.call('getInfo', {}, options),
   };
 };
 

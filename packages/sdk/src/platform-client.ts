@@ -1,28 +1,15 @@
 // The client of the platform API: workspaces, keys, projects, traces and their exports.
-import type {
-  ApiKey,
-  CallInput,
-  keyRoutes,
-  ModelPrice,
-  modelPriceRoutes,
-  NewApiKey,
-  Project,
-  projectRoutes,
-  Workspace,
-} from '@svc/contract';
+import type { ApiKey, ModelPrice, NewApiKey, Project, Workspace } from '@svc/contract';
 import { DestinationsClient } from './destinations-client.ts';
 import { ExportsClient } from './exports-client.ts';
 import { TracesClient } from './traces-client.ts';
-import { path, Transport, type CallOptions, type ClientOptions } from './transport.ts';
+import { Transport, type Body, type CallOptions, type ClientOptions } from './transport.ts';
 
-type NewKeyBody = NonNullable<CallInput<(typeof keyRoutes)['createKey']>['body']>;
-type NewProjectBody = NonNullable<CallInput<(typeof projectRoutes)['createProject']>['body']>;
-type NewPriceBody = NonNullable<CallInput<(typeof modelPriceRoutes)['createModelPrice']>['body']>;
 type ProjectQuery = { name?: string; limit?: number; offset?: number };
 
 export interface PlatformClientOptions extends ClientOptions {
   apiKey: string;
-  /** Needed by a key that reaches several workspaces. */
+  /** Required when the key has access to several workspaces. */
   workspaceId?: string;
 }
 
@@ -33,26 +20,26 @@ export interface PlatformClient {
   };
   keys: {
     list(options?: CallOptions): Promise<ApiKey[]>;
-    /** The key itself is in the answer, this once. */
-    create(body?: NewKeyBody, options?: CallOptions): Promise<NewApiKey>;
+    /** The response is the only one that contains the key itself. */
+    create(body?: Body<'createKey'>, options?: CallOptions): Promise<NewApiKey>;
     revoke(keyId: string, options?: CallOptions): Promise<ApiKey>;
   };
   projects: {
     list(query?: ProjectQuery, options?: CallOptions): Promise<Project[]>;
-    create(body: NewProjectBody, options?: CallOptions & { upsert?: boolean }): Promise<Project>;
+    create(body: Body<'createProject'>, options?: CallOptions & { upsert?: boolean }): Promise<Project>;
     get(id: string, options?: CallOptions): Promise<Project>;
-    /** With its runs and their feedback. */
+    /** Deletes the project with its trace runs and their feedback. */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   prices: {
     list(options?: CallOptions): Promise<ModelPrice[]>;
-    create(body: NewPriceBody, options?: CallOptions): Promise<ModelPrice>;
-    replace(id: string, body: NewPriceBody, options?: CallOptions): Promise<ModelPrice>;
+    create(body: Body<'createModelPrice'>, options?: CallOptions): Promise<ModelPrice>;
+    replace(id: string, body: Body<'replaceModelPrice'>, options?: CallOptions): Promise<ModelPrice>;
     delete(id: string, options?: CallOptions): Promise<void>;
   };
   traces: TracesClient;
   exports: ExportsClient;
-  /** Where exports go. */
+  /** Buckets and folders to which exports are written. */
   destinations: DestinationsClient;
 }
 
@@ -66,29 +53,28 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
   const transport = new Transport({ ...options, headers: { ...tenant, ...options.headers } });
   return {
     workspaces: {
-      list: (call) => transport.json({ method: 'GET', path: '/api/v1/workspaces', ...call }),
-      create: (display_name, call) =>
-        transport.json({ method: 'POST', path: '/api/v1/workspaces', body: { display_name }, ...call }),
+      list: (options) => transport.call('listWorkspaces', {}, options),
+      create: (display_name, options) =>
+        transport.call('createWorkspace', { body: { display_name } }, options),
     },
     keys: {
-      list: (call) => transport.json({ method: 'GET', path: '/api/v1/api-key', ...call }),
-      create: (body = {}, call) => transport.json({ method: 'POST', path: '/api/v1/api-key', body, ...call }),
-      revoke: (id, call) => transport.json({ method: 'DELETE', path: path`/api/v1/api-key/${id}`, ...call }),
+      list: (options) => transport.call('listKeys', {}, options),
+      create: (body = {}, options) => transport.call('createKey', { body }, options),
+      revoke: (key_id, options) => transport.call('revokeKey', { params: { key_id } }, options),
     },
     projects: {
-      list: (query = {}, call) => transport.json({ method: 'GET', path: '/api/v1/sessions', query, ...call }),
-      create: (body, { upsert, ...call } = {}) =>
-        transport.json({ method: 'POST', path: '/api/v1/sessions', query: { upsert }, body, ...call }),
-      get: (id, call) => transport.json({ method: 'GET', path: path`/api/v1/sessions/${id}`, ...call }),
-      delete: (id, call) => transport.json({ method: 'DELETE', path: path`/api/v1/sessions/${id}`, ...call }),
+      list: (query = {}, options) => transport.call('listProjects', { query }, options),
+      create: (body, { upsert, ...options } = {}) =>
+        transport.call('createProject', { query: { upsert }, body }, options),
+      get: (session_id, options) => transport.call('getProject', { params: { session_id } }, options),
+      delete: (session_id, options) => transport.call('deleteProject', { params: { session_id } }, options),
     },
     prices: {
-      list: (call) => transport.json({ method: 'GET', path: '/api/v1/model-prices', ...call }),
-      create: (body, call) => transport.json({ method: 'POST', path: '/api/v1/model-prices', body, ...call }),
-      replace: (id, body, call) =>
-        transport.json({ method: 'PUT', path: path`/api/v1/model-prices/${id}`, body, ...call }),
-      delete: (id, call) =>
-        transport.json({ method: 'DELETE', path: path`/api/v1/model-prices/${id}`, ...call }),
+      list: (options) => transport.call('listModelPrices', {}, options),
+      create: (body, options) => transport.call('createModelPrice', { body }, options),
+      replace: (price_id, body, options) =>
+        transport.call('replaceModelPrice', { params: { price_id }, body }, options),
+      delete: (price_id, options) => transport.call('deleteModelPrice', { params: { price_id } }, options),
     },
     traces: new TracesClient(transport),
     exports: new ExportsClient(transport),

@@ -1,40 +1,39 @@
-import type {
-  CallInput,
-  RouteOutput,
-  Run,
-  RunStatus,
-  StreamMode,
-  WebhookDelivery,
-  runRoutes,
-} from '@svc/contract';
+import type { Run, RunStatus, StreamMode, WebhookDelivery } from '@svc/contract';
 import { RunError } from './api-error.ts';
 import { readEvents, type ServerEvent } from './sse.ts';
-import { path, pause, type CallOptions, type Transport } from './transport.ts';
+import { pause, type Body, type CallOptions, type Result, type Transport } from './transport.ts';
 
-type Stateful = NonNullable<CallInput<(typeof runRoutes)['createRun']>['body']>;
-type Stateless = NonNullable<CallInput<(typeof runRoutes)['createStatelessRun']>['body']>;
-
-/** The options of a run, as the API names them, without the assistant. */
-export type RunOptions = Omit<Stateful & Stateless, 'assistant_id'>;
+/** The options of a run, with the names of the API, without the assistant. */
+export type RunOptions = Omit<Body<'createRun'> & Body<'createStatelessRun'>, 'assistant_id'>;
 
 export interface StartOptions extends CallOptions {
-  /** Your name for the run: asked for again with the same one, it is not made again. */
+  /** A name that you choose for the run: a second request with the same name returns the same run. */
   idempotencyKey?: string;
-  /** Called as soon as the run has an id, before its result is there. */
+  /** Called when the run has an id, before its result is available. */
   onRunCreated?: (run: { threadId: string; runId: string }) => void;
 }
 
 export interface RunStreamEvent {
   id: string | undefined;
-  /** The mode it belongs to, `mode|namespace` for a subgraph, `metadata` or `error`. */
+  /** The event's stream mode, `mode|namespace` for a subgraph, `metadata` or `error`. */
   event: string;
   data: unknown;
 }
 
 const reconnectsMax = 5;
 
-/** What became of each run that was to be cancelled. */
-export type CancelledRuns = RouteOutput<typeof runRoutes.cancelRuns>;
+/** The routes that start a run: on a thread, and without one. */
+const starts = {
+  background: ['createRun', 'createStatelessRun'],
+  wait: ['waitRun', 'waitStatelessRun'],
+  stream: ['streamRun', 'streamStatelessRun'],
+} as const;
+
+/** Opens a stream again, after an event. */
+type Resume = (lastEventId: string) => Promise<Response>;
+
+/** The outcome of each run that was named. */
+export type CancelledRuns = Result<'cancelRuns'>;
 
 export class RunsClient {
   readonly #transport: Transport;
@@ -50,12 +49,12 @@ export class RunsClient {
     run: RunOptions = {},
     options: StartOptions = {},
   ): Promise<Run> {
-    const response = await this.#start('', threadId, assistantId, run, options);
+    const response = await this.#start(starts.background, threadId, assistantId, run, options);
     return (await response.json()) as Run;
   }
 
   createBatch(runs: (RunOptions & { assistant_id: string })[], options: CallOptions = {}): Promise<Run[]> {
-    return this.#transport.json({ method: 'POST', path: '/runs/batch', body: runs, ...options });
+    return this.#transport.call('createRunBatch', { body: runs }, options);
   }
 
   /**
@@ -68,12 +67,12 @@ export class RunsClient {
     run: RunOptions = {},
     { raiseError = true, ...options }: StartOptions & { raiseError?: boolean } = {},
   ): Promise<T> {
-    const response = await this.#start('/wait', threadId, assistantId, run, options);
+    const response = await this.#start(starts.wait, threadId, assistantId, run, options);
     return result<T>(await response.json(), raiseError);
   }
 
   /**
-   * Runs and yields what happens. The stream of a run with `stream_resumable` goes on where it broke off.
+   * Runs and yields events. When the connection breaks, the stream of a run with `stream_resumable` continues where it broke.
    * @example for await (const { event, data } of client.runs.stream(threadId, 'agent', { input, stream_mode: 'updates' })) console.log(event, data);
    */
   async *stream(
@@ -82,12 +81,13 @@ export class RunsClient {
     run: RunOptions = {},
     options: StartOptions = {},
   ): AsyncGenerator<RunStreamEvent> {
-    const response = await this.#start('/stream', threadId, assistantId, run, options);
+    const response = await this.#start(starts.stream, threadId, assistantId, run, options);
     const location = run.stream_resumable ? response.headers.get('location') : null;
-    yield* this.#follow(response, location, undefined, options);
+    const resume = location === null ? undefined : this.#resumeAt(location, options);
+    yield* this.#follow(response, undefined, resume, options);
   }
 
-  /** Events of a run that is under way; with `lastEventId` those after it that are kept (`-1` for all). */
+  /** Events of a run that has started. With `lastEventId` the stream begins after that event (`-1` for all events that are kept). */
   async *joinStream(
     threadId: string | null,
     runId: string,
@@ -97,31 +97,36 @@ export class RunsClient {
       ...options
     }: CallOptions & { lastEventId?: string; streamMode?: StreamMode[] } = {},
   ): AsyncGenerator<RunStreamEvent> {
-    const where =
-      threadId === null ? path`/runs/${runId}/stream` : path`/threads/${threadId}/runs/${runId}/stream`;
-    const response = await this.#open(where, lastEventId, { stream_mode: streamMode }, options);
-    yield* this.#follow(response, lastEventId === undefined ? null : where, lastEventId, options);
+    const join = (after: string | undefined, stream_mode?: StreamMode[]): Promise<Response> => {
+      const query = { stream_mode };
+      const request = { ...options, headers: afterEvent(after), unbounded: true };
+      return threadId === null
+        ? this.#transport.open('joinStatelessRunStream', { params: { run_id: runId }, query }, request)
+        : this.#transport.open(
+            'joinRunStream',
+            { params: { thread_id: threadId, run_id: runId }, query },
+            request,
+          );
+    };
+    const first = await join(lastEventId, streamMode);
+    yield* this.#follow(first, lastEventId, lastEventId === undefined ? undefined : join, options);
   }
 
-  /** Waits for a run that is under way; at once when it is over. */
+  /** Waits for a run that has started; returns at once when it has ended. */
   async join<T = Record<string, unknown>>(
     threadId: string,
     runId: string,
     options: CallOptions = {},
   ): Promise<T> {
-    const where = path`/threads/${threadId}/runs/${runId}/join`;
+    const params = { thread_id: threadId, run_id: runId };
     return result<T>(
-      await this.#transport.json({ method: 'GET', path: where, unbounded: true, ...options }),
+      await this.#transport.call('joinRun', { params }, { ...options, unbounded: true }),
       true,
     );
   }
 
   get(threadId: string, runId: string, options: CallOptions = {}): Promise<Run> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/threads/${threadId}/runs/${runId}`,
-      ...options,
-    });
+    return this.#transport.call('getRun', { params: { thread_id: threadId, run_id: runId } }, options);
   }
 
   /** Runs of a thread, newest first. */
@@ -135,12 +140,12 @@ export class RunsClient {
     }: { limit?: number; offset?: number; status?: RunStatus } & CallOptions = {},
   ): Promise<Run[]> {
     const query = { limit, offset, status };
-    return this.#transport.json({ method: 'GET', path: path`/threads/${threadId}/runs`, query, ...options });
+    return this.#transport.call('listRuns', { params: { thread_id: threadId }, query }, options);
   }
 
   /**
-   * Stops a run. With `wait`, resolves once it writes nothing any more. `rollback` also removes it and its checkpoints.
-   * Fails with not_found when it is over already.
+   * Stops a run. With `wait`, resolves after the run's last write. `rollback` also removes the run and its checkpoints.
+   * Fails with not_found when the run has already ended.
    */
   async cancel(
     threadId: string,
@@ -151,77 +156,59 @@ export class RunsClient {
       ...options
     }: { wait?: boolean; action?: 'interrupt' | 'rollback' } & CallOptions = {},
   ): Promise<void> {
-    const where = path`/threads/${threadId}/runs/${runId}/cancel`;
-    const query = { wait: wait ? '1' : undefined, action };
-    await this.#transport.send({ method: 'POST', path: where, query, unbounded: wait, ...options });
+    const params = { thread_id: threadId, run_id: runId };
+    const query = { wait: wait ? '1' : undefined, action } as const;
+    await this.#transport.open('cancelRun', { params, query }, { ...options, unbounded: wait });
   }
 
-  /** Stops named runs of a thread, and returns what became of each; or every run with a status. */
+  /** Stops named runs of a thread and returns the outcome of each, or stops every run that has a status. */
   async cancelMany(
     which: { threadId: string; runIds: string[] } | { status: 'pending' | 'running' | 'all' },
     { action, ...options }: { action?: 'interrupt' | 'rollback' } & CallOptions = {},
   ): Promise<CancelledRuns | undefined> {
     const body = 'status' in which ? which : { thread_id: which.threadId, run_ids: which.runIds };
-    const query = { action };
-    return this.#transport.json({ method: 'POST', path: '/runs/cancel', query, body, ...options });
+    return this.#transport.call('cancelRuns', { query: { action }, body }, options);
   }
 
-  /** Deletes a run that is over, with the checkpoints it made. */
+  /** Deletes a run that has ended, with the checkpoints it created. */
   delete(threadId: string, runId: string, options: CallOptions = {}): Promise<void> {
-    return this.#transport.json({
-      method: 'DELETE',
-      path: path`/threads/${threadId}/runs/${runId}`,
-      ...options,
-    });
+    return this.#transport.call('deleteRun', { params: { thread_id: threadId, run_id: runId } }, options);
   }
 
-  /** What became of the webhook of a run: attempts, answers, and when the next one is due. */
+  /** Deliveries to the webhook of a run: attempts, responses, and the time of the next attempt. */
   webhooks(threadId: string, runId: string, options: CallOptions = {}): Promise<WebhookDelivery[]> {
-    return this.#transport.json({
-      method: 'GET',
-      path: path`/threads/${threadId}/runs/${runId}/webhooks`,
-      ...options,
-    });
+    const params = { thread_id: threadId, run_id: runId };
+    return this.#transport.call('listRunWebhooks', { params }, options);
   }
 
   async #start(
-    kind: string,
+    [stateful, stateless]: (typeof starts)[keyof typeof starts],
     threadId: string | null,
     assistantId: string,
     run: RunOptions,
-    options: StartOptions,
+    { idempotencyKey, onRunCreated, signal }: StartOptions,
   ): Promise<Response> {
-    const base = threadId === null ? '/runs' : path`/threads/${threadId}/runs`;
-    const response = await this.#transport.send({
-      method: 'POST',
-      path: base + kind,
-      body: { ...run, assistant_id: assistantId },
-      ...(options.idempotencyKey === undefined
-        ? {}
-        : { headers: { 'idempotency-key': options.idempotencyKey } }),
-      unbounded: true,
-      signal: options.signal,
-    });
+    const body = { ...run, assistant_id: assistantId };
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const request = { headers, unbounded: true, signal };
+    const response = await (threadId === null
+      ? this.#transport.open(stateless, { body }, request)
+      : this.#transport.open(stateful, { params: { thread_id: threadId }, body }, request));
     const created = /\/threads\/([^/]+)\/runs\/([^/]+)/.exec(response.headers.get('content-location') ?? '');
-    if (created) options.onRunCreated?.({ threadId: created[1] ?? '', runId: created[2] ?? '' });
+    if (created) onRunCreated?.({ threadId: created[1] ?? '', runId: created[2] ?? '' });
     return response;
   }
 
-  #open(
-    where: string,
-    lastEventId: string | undefined,
-    query: Record<string, unknown>,
-    { signal }: CallOptions,
-  ): Promise<Response> {
-    const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-    return this.#transport.send({ method: 'GET', path: where, query, headers, unbounded: true, signal });
+  #resumeAt(location: string, { signal }: CallOptions): Resume {
+    return (after) =>
+      this.#transport.follow(location, { headers: afterEvent(after), unbounded: true, signal });
   }
 
-  /** Reads to the end; when the connection breaks and there is a place to go on from, from there. */
+  /** Reads to the end of the stream. When the connection breaks, `resume` opens the stream again after the last event. */
   async *#follow(
     first: Response,
-    location: string | null,
     after: string | undefined,
+    resume: Resume | undefined,
     options: CallOptions,
   ): AsyncGenerator<RunStreamEvent> {
     let response = first;
@@ -236,13 +223,16 @@ export class RunsClient {
         }
         return;
       } catch (error) {
-        if (location === null || options.signal?.aborted || ++broken > reconnectsMax) throw error;
+        if (resume === undefined || options.signal?.aborted || ++broken > reconnectsMax) throw error;
         await pause(200 * 2 ** broken, options.signal);
-        response = await this.#open(location, lastId ?? '-1', {}, options);
+        response = await resume(lastId ?? '-1');
       }
     }
   }
 }
+
+const afterEvent = (id: string | undefined): Record<string, string> =>
+  id === undefined ? {} : { 'last-event-id': id };
 
 const parsed = ({ id, event, data }: ServerEvent): RunStreamEvent => ({
   id,

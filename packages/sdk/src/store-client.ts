@@ -1,9 +1,7 @@
-import type { CallInput, Item, storeRoutes } from '@svc/contract';
-import type { CallOptions, Transport } from './transport.ts';
+import type { Item } from '@svc/contract';
+import type { Body, CallOptions, Transport } from './transport.ts';
 
-type Body<K extends keyof typeof storeRoutes> = NonNullable<CallInput<(typeof storeRoutes)[K]>['body']>;
-
-/** The long-term store: the same that graphs see as `config.store`. */
+/** The long-term store, which graphs see as `config.store`. */
 export class StoreClient {
   readonly #transport: Transport;
 
@@ -12,7 +10,7 @@ export class StoreClient {
   }
 
   /**
-   * `ttl` is in minutes; null for ever.
+   * `ttl` is in minutes; null means that the item never expires.
    * @example await client.store.put(['users', 'ada'], 'profile', { likes: 'mathematics' });
    */
   put(
@@ -21,56 +19,34 @@ export class StoreClient {
     value: Record<string, unknown>,
     { ttl, ...options }: Pick<Body<'putItem'>, 'ttl'> & CallOptions = {},
   ): Promise<void> {
-    return this.#transport.json({
-      method: 'PUT',
-      path: '/store/items',
-      body: { namespace, key, value, ttl },
-      ...options,
-    });
+    return this.#transport.call('putItem', { body: { namespace, key, value, ttl } }, options);
   }
 
-  /** Null when there is none. `refreshTtl` says whether an item that expires gets its whole time again. */
+  /** Null when there is no such item. `refreshTtl` sets whether reading restarts the countdown of an item that expires. */
   get(
     namespace: string[],
     key: string,
     { refreshTtl, ...options }: { refreshTtl?: boolean } & CallOptions = {},
   ): Promise<Item | null> {
     const query = { namespace: namespace.join('.'), key, refresh_ttl: refreshTtl };
-    return this.#transport.json({ method: 'GET', path: '/store/items', query, ...options });
+    return this.#transport.call('getItem', { query }, options);
   }
 
   delete(namespace: string[], key: string, options: CallOptions = {}): Promise<void> {
-    return this.#transport.json({
-      method: 'DELETE',
-      path: '/store/items',
-      body: { namespace, key },
-      ...options,
-    });
+    return this.#transport.call('deleteItem', { body: { namespace, key } }, options);
   }
 
-  /** Items below a namespace, newest update first. */
+  /** Items whose namespace begins with the prefix, newest update first. */
   async search(
     prefix: string[],
     search: Omit<Body<'searchItems'>, 'namespace_prefix'> = {},
     options: CallOptions = {},
   ): Promise<Item[]> {
     const body = { ...search, namespace_prefix: prefix };
-    const found = await this.#transport.json<{ items: Item[] }>({
-      method: 'POST',
-      path: '/store/items/search',
-      body,
-      ...options,
-    });
-    return found.items;
+    return (await this.#transport.call('searchItems', { body }, options)).items;
   }
 
   async namespaces(body: Body<'listNamespaces'> = {}, options: CallOptions = {}): Promise<string[][]> {
-    const found = await this.#transport.json<{ namespaces: string[][] }>({
-      method: 'POST',
-      path: '/store/namespaces',
-      body,
-      ...options,
-    });
-    return found.namespaces;
+    return (await this.#transport.call('listNamespaces', { body }, options)).namespaces;
   }
 }

@@ -1,8 +1,6 @@
-import type { CallInput, Thread, ThreadState, threadRoutes } from '@svc/contract';
+import type { Thread, ThreadState } from '@svc/contract';
 import { readEvents } from './sse.ts';
-import { path, type CallOptions, type Transport } from './transport.ts';
-
-type Body<K extends keyof typeof threadRoutes> = NonNullable<CallInput<(typeof threadRoutes)[K]>['body']>;
+import type { Body, CallOptions, Transport } from './transport.ts';
 
 export interface NewThread extends Omit<Body<'createThread'>, 'thread_id' | 'if_exists'> {
   threadId?: string;
@@ -11,7 +9,7 @@ export interface NewThread extends Omit<Body<'createThread'>, 'thread_id' | 'if_
   ifExists?: 'raise' | 'do_nothing';
 }
 
-/** Which checkpoint; by default the newest one of the thread. */
+/** A checkpoint of a thread; the newest one by default. */
 export interface CheckpointAt {
   checkpointId?: string;
   checkpointNs?: string;
@@ -38,25 +36,25 @@ export class ThreadsClient {
       ...(ifExists === undefined ? {} : { if_exists: ifExists }),
       ...(graphId === undefined ? {} : { metadata: { ...rest.metadata, graph_id: graphId } }),
     };
-    return this.#transport.json({ method: 'POST', path: '/threads', body, ...options });
+    return this.#transport.call('createThread', { body }, options);
   }
 
   get(threadId: string, options: CallOptions = {}): Promise<Thread> {
-    return this.#transport.json({ method: 'GET', path: path`/threads/${threadId}`, ...options });
+    return this.#transport.call('getThread', { params: { thread_id: threadId } }, options);
   }
 
-  /** Threads that match; without values unless `select` names them. */
+  /** Threads that match. They have `values` only when `select` names it. */
   search(body: Body<'searchThreads'> = {}, options: CallOptions = {}): Promise<Thread[]> {
-    return this.#transport.json({ method: 'POST', path: '/threads/search', body, ...options });
+    return this.#transport.call('searchThreads', { body }, options);
   }
 
   count(body: Body<'countThreads'> = {}, options: CallOptions = {}): Promise<number> {
-    return this.#transport.json({ method: 'POST', path: '/threads/count', body, ...options });
+    return this.#transport.call('countThreads', { body }, options);
   }
 
   /**
-   * Events of all runs of the thread, one run after the other, until the signal fires; after `lastEventId` if it is
-   * given (`-` for all that are kept).
+   * Events of all runs of the thread, one run after the other, until the signal fires. With `lastEventId` the stream begins after
+   * that event (`-` for all events that are kept).
    */
   async *joinStream(
     threadId: string,
@@ -69,45 +67,42 @@ export class ThreadsClient {
       streamMode?: ('run_modes' | 'lifecycle' | 'state_update')[];
     } = {},
   ): AsyncGenerator<{ id: string | undefined; event: string; data: unknown }> {
-    const { body } = await this.#transport.send({
-      method: 'GET',
-      path: path`/threads/${threadId}/stream`,
-      query: { stream_mode: streamMode },
-      ...(lastEventId === undefined ? {} : { headers: { 'last-event-id': lastEventId } }),
-      unbounded: true,
-      ...options,
-    });
+    const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const { body } = await this.#transport.open(
+      'joinThreadStream',
+      { params: { thread_id: threadId }, query: { stream_mode: streamMode } },
+      { ...options, headers, unbounded: true },
+    );
     if (!body) return;
     for await (const { id, event, data } of readEvents(body)) {
       yield { id, event, data: JSON.parse(data) as unknown };
     }
   }
 
-  /** Merges metadata, key by key. A `ttl` counts from now on, and after that from every change of the state. */
+  /** Merges metadata, key by key. The countdown of a `ttl` starts now and restarts whenever the state changes. */
   update(threadId: string, body: Body<'patchThread'>, options: CallOptions = {}): Promise<Thread> {
-    return this.#transport.json({ method: 'PATCH', path: path`/threads/${threadId}`, body, ...options });
+    return this.#transport.call('patchThread', { params: { thread_id: threadId }, body }, options);
   }
 
   /** Deletes the thread with its runs and checkpoints. */
   delete(threadId: string, options: CallOptions = {}): Promise<void> {
-    return this.#transport.json({ method: 'DELETE', path: path`/threads/${threadId}`, ...options });
+    return this.#transport.call('deleteThread', { params: { thread_id: threadId } }, options);
   }
 
   /**
-   * Deletes threads, or with `keep_latest` all of them but their current states.
+   * Deletes threads, or with `keep_latest` everything except their current states.
    * @example await client.threads.prune([id], { strategy: 'keep_latest' });
    */
   prune(
     threadIds: string[],
     { strategy, ...options }: Pick<Body<'pruneThreads'>, 'strategy'> & CallOptions = {},
   ): Promise<{ pruned_count: number }> {
-    const body = { thread_ids: threadIds, strategy };
-    return this.#transport.json({ method: 'POST', path: '/threads/prune', body, ...options });
+    return this.#transport.call('pruneThreads', { body: { thread_ids: threadIds, strategy } }, options);
   }
 
-  /** A new thread with the same history. */
+  /** Creates a thread with the same history. */
   copy(threadId: string, options: CallOptions = {}): Promise<Thread> {
-    return this.#transport.json({ method: 'POST', path: path`/threads/${threadId}/copy`, ...options });
+    return this.#transport.call('copyThread', { params: { thread_id: threadId } }, options);
   }
 
   /** The state of a thread, now or at a checkpoint. */
@@ -120,25 +115,20 @@ export class ThreadsClient {
       ...options
     }: CheckpointAt & { subgraphs?: boolean } & CallOptions = {},
   ): Promise<ThreadState> {
-    if (checkpointNs === undefined) {
-      const where =
-        checkpointId === undefined
-          ? path`/threads/${threadId}/state`
-          : path`/threads/${threadId}/state/${checkpointId}`;
-      return this.#transport.json({ method: 'GET', path: where, query: { subgraphs }, ...options });
+    const params = { thread_id: threadId };
+    if (checkpointNs !== undefined) {
+      const checkpoint = { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs };
+      const body = { checkpoint, subgraphs };
+      return this.#transport.call('getThreadStateAtCheckpoint', { params, body }, options);
     }
-    const checkpoint = { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs };
-    const body = { checkpoint, subgraphs };
-    return this.#transport.json({
-      method: 'POST',
-      path: path`/threads/${threadId}/state/checkpoint`,
-      body,
-      ...options,
-    });
+    const query = { subgraphs };
+    if (checkpointId === undefined) return this.#transport.call('getThreadState', { params, query }, options);
+    const at = { ...params, checkpoint_id: checkpointId };
+    return this.#transport.call('getThreadStateAt', { params: at, query }, options);
   }
 
   /**
-   * Writes to the state as a node would; from an earlier checkpoint this makes a fork.
+   * Writes to the state as a node would. A write to an earlier checkpoint creates a fork.
    * @example await client.threads.updateState(id, { values: { approved: true }, asNode: 'review' });
    */
   updateState(
@@ -156,7 +146,7 @@ export class ThreadsClient {
         ? undefined
         : { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs };
     const body = { values, as_node: asNode, checkpoint };
-    return this.#transport.json({ method: 'POST', path: path`/threads/${threadId}/state`, body, ...options });
+    return this.#transport.call('updateThreadState', { params: { thread_id: threadId }, body }, options);
   }
 
   /** Past states, newest first. */
@@ -165,11 +155,6 @@ export class ThreadsClient {
     body: Body<'searchThreadHistory'> = {},
     options: CallOptions = {},
   ): Promise<ThreadState[]> {
-    return this.#transport.json({
-      method: 'POST',
-      path: path`/threads/${threadId}/history`,
-      body,
-      ...options,
-    });
+    return this.#transport.call('searchThreadHistory', { params: { thread_id: threadId }, body }, options);
   }
 }

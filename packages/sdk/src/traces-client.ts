@@ -1,23 +1,13 @@
 import type {
-  CallInput,
   Feedback,
-  feedbackRoutes,
   IngestAnswer,
   OtlpAnswer,
   RunStats,
   RunTree,
   TraceRun,
-  traceRoutes,
   TraceThread,
-  traceThreadRoutes,
 } from '@svc/contract';
-import { path, type CallOptions, type Transport } from './transport.ts';
-
-type Body<K extends keyof typeof traceRoutes> = NonNullable<CallInput<(typeof traceRoutes)[K]>['body']>;
-
-type ThreadQuery = NonNullable<CallInput<(typeof traceThreadRoutes)['queryTraceThreads']>['body']>;
-type FeedbackChange = NonNullable<CallInput<(typeof feedbackRoutes)['changeFeedback']>['body']>;
-type NewFeedback = NonNullable<CallInput<(typeof feedbackRoutes)['createFeedback']>['body']>;
+import type { Body, CallOptions, Transport } from './transport.ts';
 
 export interface ThreadPage {
   items: TraceThread[];
@@ -25,7 +15,7 @@ export interface ThreadPage {
   next_cursor: string | null;
 }
 
-/** A run as a tracer tells of it. */
+/** A trace run as a tracer sends it. */
 export interface SentTraceRun {
   id: string;
   [field: string]: unknown;
@@ -44,76 +34,75 @@ export class TracesClient {
   }
 
   /**
-   * Sends runs, and more about runs that were sent before, in any order; what is sent twice counts once.
+   * Sends new trace runs and changes of trace runs, in any order. Sending the same write twice has no further effect.
    * @example await platform.traces.send({ post: [{ id, name: 'step', run_type: 'chain', start_time: new Date() }] });
    */
   send(
     batch: { post?: SentTraceRun[]; patch?: SentTraceRun[] },
     options: CallOptions = {},
   ): Promise<IngestAnswer> {
-    return this.#transport.json({ method: 'POST', path: '/api/v1/runs/batch', body: batch, ...options });
+    return this.#transport.call('ingestBatch', { body: batch }, options);
   }
 
   create(run: SentTraceRun, options: CallOptions = {}): Promise<IngestAnswer> {
-    return this.#transport.json({ method: 'POST', path: '/api/v1/runs', body: run, ...options });
+    return this.#transport.call('ingestRun', { body: run }, options);
   }
 
-  /** Adds to a run, whether it has come yet or not. */
+  /** Adds fields to a trace run, which may arrive before or after this request. */
   update(id: string, more: Record<string, unknown>, options: CallOptions = {}): Promise<IngestAnswer> {
-    return this.#transport.json({ method: 'PATCH', path: path`/api/v1/runs/${id}`, body: more, ...options });
+    return this.#transport.call('ingestRunPatch', { params: { id }, body: more }, options);
   }
 
-  /** Spans of OpenTelemetry: an OTLP request in its JSON form. */
+  /** Sends OpenTelemetry spans: an OTLP request in its JSON form. */
   sendSpans(
     request: { resourceSpans: Record<string, unknown>[] },
     options: CallOptions & { project?: string } = {},
   ): Promise<OtlpAnswer> {
     const { project, ...rest } = options;
     const headers = project === undefined ? {} : { 'langsmith-project': project };
-    const where = '/api/v1/otel/v1/traces';
-    return this.#transport.json({ method: 'POST', path: where, body: request, headers, ...rest });
+    return this.#transport.call('ingestOtlp', { body: request }, { headers, ...rest });
   }
 
   get(id: string, options: CallOptions = {}): Promise<TraceRun> {
-    return this.#transport.json({ method: 'GET', path: path`/api/v1/runs/${id}`, ...options });
+    return this.#transport.call('getTraceRun', { params: { id } }, options);
   }
 
   /**
-   * A page of runs, newest first unless told otherwise.
+   * A page of trace runs, newest first by default.
    * @example await platform.traces.query({ filter: 'and(eq(run_type, "llm"), gt(latency, "5s"))' });
    */
   query(body: Body<'queryTraceRuns'> = {}, options: CallOptions = {}): Promise<RunPage> {
-    return this.#transport.json({ method: 'POST', path: '/api/v1/runs/query', body, ...options });
+    return this.#transport.call('queryTraceRuns', { body }, options);
   }
 
   /** Counts, times, tokens and costs. */
   stats(body: Body<'getRunStats'> = {}, options: CallOptions = {}): Promise<RunStats> {
-    return this.#transport.json({ method: 'POST', path: '/api/v1/runs/stats', body, ...options });
+    return this.#transport.call('getRunStats', { body }, options);
   }
 
-  /** A trace as runs within runs, without payloads. */
+  /** A trace as a tree of trace runs, without payloads. */
   tree(traceId: string, options: CallOptions = {}): Promise<RunTree> {
-    return this.#transport.json({ method: 'GET', path: path`/api/v1/traces/${traceId}`, ...options });
+    return this.#transport.call('getTrace', { params: { trace_id: traceId } }, options);
   }
 
-  /** Threads of a project, by their newest runs. */
-  threads(body: ThreadQuery, options: CallOptions = {}): Promise<ThreadPage> {
-    return this.#transport.json({ method: 'POST', path: '/api/v2/threads/query', body, ...options });
+  /** Threads of a project, ordered by their newest runs. */
+  threads(body: Body<'queryTraceThreads'>, options: CallOptions = {}): Promise<ThreadPage> {
+    return this.#transport.call('queryTraceThreads', { body }, options);
   }
 
-  /** Runs of a thread, oldest first. */
+  /** Trace runs of a thread, oldest first. */
   threadRuns(
     threadId: string,
     query: { session_id: string; is_root?: boolean; limit?: number; cursor?: string },
     options: CallOptions = {},
   ): Promise<RunPage> {
-    const all = { ...query, thread_id: threadId };
-    return this.#transport.json({ method: 'GET', path: '/api/v1/runs/threads', query: all, ...options });
+    const withThread = { ...query, thread_id: threadId };
+    return this.#transport.call('listRunsOfTraceThread', { query: withThread }, options);
   }
 
-  /** Says what is thought of a run; with the id of an earlier one, in its place. */
-  addFeedback(body: NewFeedback, options: CallOptions = {}): Promise<Feedback> {
-    return this.#transport.json({ method: 'POST', path: '/api/v1/feedback', body, ...options });
+  /** Creates feedback on a trace run, or replaces the feedback that has the given id. */
+  addFeedback(body: Body<'createFeedback'>, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.call('createFeedback', { body }, options);
   }
 
   /** Newest first. */
@@ -121,29 +110,28 @@ export class TracesClient {
     query: { run?: string[]; key?: string[]; source?: string[]; limit?: number; offset?: number } = {},
     options: CallOptions = {},
   ): Promise<Feedback[]> {
-    return this.#transport.json({ method: 'GET', path: '/api/v1/feedback', query, ...options });
+    return this.#transport.call('listFeedback', { query }, options);
   }
 
   getFeedback(id: string, options: CallOptions = {}): Promise<Feedback> {
-    return this.#transport.json({ method: 'GET', path: path`/api/v1/feedback/${id}`, ...options });
+    return this.#transport.call('getFeedback', { params: { feedback_id: id } }, options);
   }
 
-  /** Changes what is given; null takes it away. */
-  updateFeedback(id: string, body: FeedbackChange, options: CallOptions = {}): Promise<Feedback> {
-    return this.#transport.json({ method: 'PATCH', path: path`/api/v1/feedback/${id}`, body, ...options });
+  /** Replaces the fields that are given; null removes a field. */
+  updateFeedback(id: string, body: Body<'changeFeedback'>, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.call('changeFeedback', { params: { feedback_id: id }, body }, options);
   }
 
   deleteFeedback(id: string, options: CallOptions = {}): Promise<void> {
-    return this.#transport.json({ method: 'DELETE', path: path`/api/v1/feedback/${id}`, ...options });
+    return this.#transport.call('deleteFeedback', { params: { feedback_id: id } }, options);
   }
 
-  /** A file that was sent with a run; its content is base64. */
+  /** A file that was sent with a trace run; `content` is base64. */
   attachment(
     id: string,
     name: string,
     options: CallOptions = {},
   ): Promise<{ name: string; content_type: string; content: string }> {
-    const where = path`/api/v1/runs/${id}/attachments/${name}`;
-    return this.#transport.json({ method: 'GET', path: where, ...options });
+    return this.#transport.call('getTraceAttachment', { params: { id, name } }, options);
   }
 }

@@ -1,15 +1,27 @@
-// Requests: one place for the address, the headers, retries and errors.
+// Sends requests: the address of each route, headers, time limits, retries and errors.
+import type { CallInput, deploymentRoutes, platformRoutes, RouteOutput } from '@svc/contract';
+import { endpoints } from '@svc/contract/endpoints';
 import { ApiError } from './api-error.ts';
 
+type Routes = typeof deploymentRoutes & typeof platformRoutes;
+type RouteName = keyof Routes;
+
+/** The path parameters, query and body that a route takes. */
+type Input<Name extends RouteName> = CallInput<Routes[Name]>;
+/** The JSON body that a route takes. */
+export type Body<Name extends RouteName> = NonNullable<Input<Name>['body']>;
+/** What a route responds with. */
+export type Result<Name extends RouteName> = RouteOutput<Routes[Name]>;
+
 export interface ClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:2024`. */
+  /** The server's address, such as `http://127.0.0.1:2024`. */
   apiUrl: string;
   /** Sent as `x-api-key`. */
   apiKey?: string;
   headers?: Record<string, string>;
-  /** In place of the global fetch. */
+  /** Used instead of the global fetch. */
   fetch?: typeof fetch;
-  /** Milliseconds for a request to be answered; streams and waits are not bounded by it. */
+  /** Milliseconds until a request without a response fails, 60,000 by default. Does not apply to streams and waits. */
   timeoutMs?: number;
 }
 
@@ -17,22 +29,21 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface Request extends CallOptions {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  path: string;
-  query?: Record<string, unknown> | undefined;
-  body?: unknown;
+interface RequestOptions extends CallOptions {
   headers?: Record<string, string> | undefined;
-  /** For responses that come when they come. */
+  /** The response may take as long as a run: no timeout. */
   unbounded?: boolean;
+}
+
+interface Request extends RequestOptions {
+  method: string;
+  path: string;
+  query?: object | undefined;
+  body?: unknown;
 }
 
 const triesMax = 4;
 const repeatable = new Set(['GET', 'PUT', 'DELETE']);
-
-/** A path with its segments encoded: path`/threads/${id}`. */
-export const path = (parts: TemplateStringsArray, ...segments: string[]): string =>
-  parts.reduce((text, part, index) => text + encodeURIComponent(segments[index - 1] ?? '') + part);
 
 export class Transport {
   readonly #options: ClientOptions;
@@ -43,17 +54,42 @@ export class Transport {
     this.#base = options.apiUrl.replace(/\/+$/, '');
   }
 
-  /** The JSON of a successful response; undefined for one without content. Throws ApiError. */
-  async json<T>(request: Request): Promise<T> {
-    const response = await this.send(request);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+  /** Calls a route of the contract and returns the JSON of its response, or undefined for a 204. Throws ApiError. */
+  async call<Name extends RouteName>(
+    name: Name,
+    input: Input<Name>,
+    options: RequestOptions = {},
+  ): Promise<Result<Name>> {
+    const response = await this.open(name, input, options);
+    return (response.status === 204 ? undefined : await response.json()) as Result<Name>;
+  }
+
+  /** Calls a route of the contract and returns its successful response unread. Throws ApiError. */
+  open<Name extends RouteName>(
+    name: Name,
+    { params, query, body }: Input<Name>,
+    options: RequestOptions = {},
+  ): Promise<Response> {
+    const { method, path } = endpoints[name];
+    return this.#send({
+      method: method.toUpperCase(),
+      path: fillPath(path, params),
+      query,
+      body,
+      ...options,
+    });
+  }
+
+  /** Follows a path that a response named in its `Location` header. */
+  follow(path: string, options: RequestOptions): Promise<Response> {
+    return this.#send({ method: 'GET', path, ...options });
   }
 
   /**
-   * A successful response. Requests that change nothing by being sent twice are tried again when the connection
-   * fails or the server is not able for the moment.
+   * Repeats a request when the connection fails or the server reports a passing condition, if sending it twice has the same effect
+   * as sending it once.
    */
-  async send(request: Request): Promise<Response> {
+  async #send(request: Request): Promise<Response> {
     const isRepeatable = repeatable.has(request.method) || request.headers?.['idempotency-key'] !== undefined;
     const tries = isRepeatable ? triesMax : 1;
     for (let attempt = 1; ; attempt++) {
@@ -69,12 +105,12 @@ export class Transport {
     }
   }
 
-  #fetch({ method, path: where, query, body, headers, signal, unbounded }: Request): Promise<Response> {
+  #fetch({ method, path, query, body, headers, signal, unbounded }: Request): Promise<Response> {
     const { apiKey, timeoutMs = 60_000, fetch: fetcher = fetch } = this.#options;
     const signals = [signal, unbounded ? undefined : AbortSignal.timeout(timeoutMs)].filter(
       (one) => one !== undefined,
     );
-    return fetcher(this.#base + where + toQuery(query), {
+    return fetcher(this.#base + path + toQuery(query), {
       method,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -88,7 +124,11 @@ export class Transport {
   }
 }
 
-const toQuery = (query: Record<string, unknown> = {}): string => {
+/** Replaces each `:name` of a route's path by its encoded parameter. */
+const fillPath = (path: string, params: Readonly<Record<string, unknown>> = {}): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+
+const toQuery = (query: object = {}): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
@@ -105,7 +145,7 @@ const toError = async (response: Response): Promise<ApiError> => {
   try {
     body = JSON.parse(text) as object;
   } catch {
-    // Not from our server (a proxy, say): the text is all there is.
+    // The response comes from a proxy rather than from the server: its text is the message.
   }
   return new ApiError(response.status, body, requestId);
 };
@@ -113,6 +153,7 @@ const toError = async (response: Response): Promise<ApiError> => {
 const isAbort = (error: unknown): boolean =>
   error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
+/** Resolves after a time; rejects with the signal's reason when it fires first. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => (clearTimeout(timer), reject(signal?.reason as Error));

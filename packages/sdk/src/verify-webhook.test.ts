@@ -8,8 +8,8 @@ const now = (): number => Math.floor(Date.now() / 1_000);
 const sign = (body: string, seconds = now(), key = secret): string =>
   `t=${seconds},v1=${createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex')}`;
 
-describe('a webhook', () => {
-  it('is valid when its body was signed with the secret recently', async () => {
+describe('verifyWebhook', () => {
+  it('accepts a body that was signed with the secret recently', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (body) => {
         expect(await verifyWebhook(secret, sign(body), body)).toBe(true);
@@ -28,14 +28,14 @@ describe('a webhook', () => {
     ['a header that is null', null, '{}'],
     ['an empty header', '', '{}'],
     ['a header without a signature', `t=${now()}`, '{}'],
-    ['a signature that is cut off', sign('{}').slice(0, -2), '{}'],
-    ['a signature with more after it', `${sign('{}')}00`, '{}'],
+    ['a truncated signature', sign('{}').slice(0, -2), '{}'],
+    ['a signature with extra characters', `${sign('{}')}00`, '{}'],
     ['a signature of another version', sign('{}').replace('v1', 'v0'), '{}'],
-  ])('is invalid with %s', async (_, header, body) => {
+  ])('rejects %s', async (_, header, body) => {
     expect(await verifyWebhook(secret, header, body)).toBe(false);
   });
 
-  it('may be as old as the receiver allows', async () => {
+  it('accepts signatures up to the age that the receiver allows', async () => {
     expect(await verifyWebhook(secret, sign('{}', now() - 400), '{}', 500)).toBe(true);
     expect(await verifyWebhook(secret, sign('{}', now() - 10), '{}', 5)).toBe(false);
   });

@@ -1,10 +1,10 @@
-// For receivers of webhooks: whether a request came from the server that shares the secret, and lately.
+// For receivers of webhooks: checks that a request was signed with the shared secret, and recently.
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
 /**
- * Whether `header` (`svc-signature`) signs `body`, the request's body as it came: not parsed and written again.
- * A signature older or newer than `toleranceSeconds` does not count, so that a copied request cannot be sent again later.
+ * True when `header` (`svc-signature`) is a valid signature of `body`, the unparsed text of the request's body.
+ * A signature whose time differs by more than `toleranceSeconds` is invalid, so that a copied request cannot be sent again later.
  * @example if (!(await verifyWebhook(secret, request.headers.get('svc-signature'), await request.text()))) return new Response(null, { status: 401 });
  */
 export const verifyWebhook = async (
@@ -19,6 +19,6 @@ export const verifyWebhook = async (
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', bytes(secret), algorithm, false, ['verify']);
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  // Takes the same time wherever the two differ.
+  // Compares in constant time.
   return crypto.subtle.verify('HMAC', key, signature, bytes(`${seconds}.${body}`));
 };

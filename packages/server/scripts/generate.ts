@@ -19,13 +19,18 @@ const rewrite = (path: string, change: (content: string) => string): void =>
   writeFileSync(at(path), change(readFileSync(at(path), 'utf8')));
 
 writeFileSync(at('packages/server/svc.schema.json'), svcJsonSchema());
+const routes = { ...deploymentRoutes, ...platformRoutes };
 writeFileSync(
-  at('packages/contract/openapi/deployment.json'),
-  `${JSON.stringify(openapiDocument(deploymentRoutes, '0.1.0'), null, 2)}\n`,
+  at('packages/contract/openapi/openapi.json'),
+  `${JSON.stringify(openapiDocument(routes, '0.1.0'), null, 2)}\n`,
+);
+const endpoints = Object.entries(routes).map(
+  ([name, { method, path }]) => `  ${name}: { method: '${method}', path: '${path}' },\n`,
 );
 writeFileSync(
-  at('packages/contract/openapi/platform.json'),
-  `${JSON.stringify(openapiDocument(platformRoutes, '0.1.0', 'svc platform API'), null, 2)}\n`,
+  at('packages/contract/src/endpoints.ts'),
+  `// Written by npm run generate: the method and path of every route, for clients that do not load the schemas.
+export const endpoints = {\n${endpoints.join('')}} as const;\n`,
 );
 rewrite('docs/configuration.md', withSettingsTable);
 

@@ -9,7 +9,7 @@ export const Config = z
     recursion_limit: nullish(z.int().min(1).max(10_000)),
     configurable: nullish(JsonObject),
   })
-  .meta({ id: 'Config', description: 'What a graph is configured with' });
+  .meta({ id: 'Config', description: 'The configuration of a graph' });
 export type Config = z.output<typeof Config>;
 
 const GraphId = z.string().min(1).max(256);
@@ -29,7 +29,7 @@ export const Assistant = z
     created_at: Time,
     updated_at: Time,
   })
-  .meta({ id: 'Assistant', description: 'A graph with a configuration of its own' });
+  .meta({ id: 'Assistant', description: 'A graph with a configuration, in versions' });
 export type Assistant = z.output<typeof Assistant>;
 
 const fields = [
@@ -128,7 +128,7 @@ export const assistantRoutes = {
   updateAssistant: route({
     method: 'patch',
     path: '/assistants/:assistant_id',
-    summary: 'Update an assistant: makes a new version',
+    summary: 'Update an assistant by creating a new version',
     tag,
     access: access('update'),
     params,
@@ -172,7 +172,7 @@ export const assistantRoutes = {
             .transform(Number),
         ])
         .optional()
-        .describe('Whether to look into subgraphs, or how deep'),
+        .describe('Whether subgraphs are included, or how many levels of them'),
     }),
     response: z.object({ nodes: z.array(JsonObject), edges: z.array(JsonObject) }),
     errors: ['not_found'],

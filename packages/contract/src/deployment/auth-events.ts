@@ -1,5 +1,5 @@
-// What an auth handler is asked about: per event, the payload that it sees and may change. The server validates a
-// payload against these again after the handler had it; the types of handlers in the SDK follow from them.
+// The payload of each event of custom authentication. A handler may change the payload, and the server validates it again
+// afterwards. The types of handlers in the SDK are derived from these schemas.
 import { z } from 'zod';
 import { Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
 import { Namespace } from './store.ts';
@@ -18,7 +18,7 @@ const assistantFields = {
   description: nullish(z.string().max(8_192)),
 };
 
-/** Empty prefixes stand for everything. */
+/** An empty prefix matches every namespace. */
 const Prefix = z.array(z.string().min(1).max(128)).max(32);
 
 export const authEvents = {
@@ -31,7 +31,7 @@ export const authEvents = {
   'threads:update': z.object({
     thread_id: nullish(Id),
     metadata,
-    action: nullish(z.enum(['interrupt', 'rollback'])).describe('When runs are cancelled'),
+    action: nullish(z.enum(['interrupt', 'rollback'])).describe('Set when runs are cancelled'),
   }),
   'threads:delete': z.object({ thread_id: nullish(Id), run_id: nullish(Id) }),
   'threads:search': z.object({
@@ -105,7 +105,7 @@ export const authEvents = {
 
 export type AuthEvents = typeof authEvents;
 export type AuthEvent = keyof AuthEvents;
-/** What a handler sees of an event, and may change. */
+/** The payload of an event, which a handler may change. */
 export type AuthValue<E extends AuthEvent> = z.output<AuthEvents[E]>;
 
 export const authResources = ['assistants', 'threads', 'crons', 'store'] as const;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
 import { route } from '../route.ts';
-import { RunCreate, StreamMode } from './runs.ts';
+import { RunCreate } from './runs.ts';
+import { StreamMode } from './stream-modes.ts';
 
 const fields = [
   'cron_id',
@@ -34,13 +35,16 @@ export const Cron = z
     enabled: z.boolean(),
     payload: JsonObject.describe('The options of its runs'),
     metadata: Metadata,
-    next_run_date: Time.nullable().describe('Null when it will not fire again'),
-    last_error: z.string().nullable().describe('Why it was disabled, or why its last tick made no run'),
+    next_run_date: Time.nullable().describe('Null when the cron will not fire again'),
+    last_error: z
+      .string()
+      .nullable()
+      .describe('Why the cron was disabled, or why its last tick created no run'),
     user_id: z.string().nullable(),
     created_at: Time,
     updated_at: Time,
   })
-  .meta({ id: 'Cron', description: 'A schedule that makes runs' });
+  .meta({ id: 'Cron', description: 'A schedule that creates runs' });
 export type Cron = z.output<typeof Cron>;
 
 const Schedule = z
@@ -55,7 +59,7 @@ const EndTime = z.iso.datetime({
   message: 'must be a time in ISO 8601 with a zone',
 });
 
-/** What a cron says of its runs: the options of a run, save those that make no sense without a client. */
+/** The options of a cron's runs: those of a run, except those that need a client or a checkpoint. */
 const runOptions = RunCreate.omit({
   assistant_id: true,
   metadata: true,
@@ -73,7 +77,7 @@ const common = {
   end_time: nullish(EndTime),
   enabled: nullish(z.boolean()),
   on_run_completed: nullish(z.enum(['delete', 'keep'])).describe(
-    'Without a thread: whether the thread of each run stays',
+    'For a cron without a thread: whether the thread of each run is kept',
   ),
 };
 
@@ -85,7 +89,7 @@ export type CronCreate = z.output<typeof CronCreate>;
 export const CronPatch = z
   .object({
     ...common,
-    // Without the default that a new cron gets: what is absent stays.
+    // Without the default of a new cron: an absent field keeps its value.
     stream_mode: nullish(z.union([StreamMode, z.array(StreamMode).min(1).max(20)])),
     schedule: nullish(Schedule),
     timezone: TimeZone.nullish(),
@@ -94,6 +98,7 @@ export const CronPatch = z
   .meta({ id: 'CronPatch' });
 export type CronPatch = z.output<typeof CronPatch>;
 
+const ignored = { body: { if_not_exists: 'A cron on a thread needs the thread to exist.' } };
 const filters = {
   assistant_id: nullish(AssistantRef),
   thread_id: nullish(Id),
@@ -109,10 +114,11 @@ export const cronRoutes = {
   createCron: route({
     method: 'post',
     path: '/runs/crons',
-    summary: 'Make runs by a schedule, each without a thread or with one of its own',
+    summary: 'Create stateless runs on a schedule',
     tag,
     access: access('create'),
     body: CronCreate,
+    ignored,
     response: Cron,
     errors: createErrors,
   }),
@@ -124,6 +130,7 @@ export const cronRoutes = {
     access: access('create'),
     params: z.object({ thread_id: Id }),
     body: CronCreate,
+    ignored,
     response: Cron,
     errors: createErrors,
   }),
@@ -171,7 +178,7 @@ export const cronRoutes = {
   updateCron: route({
     method: 'patch',
     path: '/runs/crons/:cron_id',
-    summary: 'Update a cron: metadata is merged, what else is given replaced',
+    summary: 'Update a cron: metadata is merged, other given fields are replaced',
     tag,
     access: access('update'),
     params,
@@ -182,7 +189,7 @@ export const cronRoutes = {
   deleteCron: route({
     method: 'delete',
     path: '/runs/crons/:cron_id',
-    summary: 'Delete a cron; runs that it has made stay',
+    summary: 'Delete a cron; the runs that it created stay',
     tag,
     access: access('delete'),
     params,

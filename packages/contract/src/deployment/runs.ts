@@ -16,6 +16,13 @@ import { offsetMax, pageHeaders } from '../page.ts';
 import { route } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
+import {
+  ignoredInBatch,
+  ignoredInStreams,
+  ignoredOnThreads,
+  ignoredWithoutThread,
+} from './ignored-run-keys.ts';
+import { StreamMode, StreamModes, ThreadStreamMode } from './stream-modes.ts';
 import { CheckpointSelector } from './threads.ts';
 
 export const RunStatus = z
@@ -48,7 +55,7 @@ export const Run = z
             .describe(
               'False when the attempt does not count: it had stored the work of a node, or the server gave the run back',
             ),
-          lease_token: z.int().optional().describe('Which lease of the run was lost'),
+          lease_token: z.int().optional().describe('The lease of the run that was lost'),
           worker: z
             .enum(['alive', 'silent', 'gone'])
             .optional()
@@ -58,7 +65,7 @@ export const Run = z
         }),
       )
       .optional()
-      .describe('The last 20 attempts that were lost, and why'),
+      .describe('The last 20 attempts that were lost, with the reason'),
     waiting_for: z
       .object({
         reason: z.enum(['time', 'thread', 'worker', 'slot']),
@@ -68,48 +75,25 @@ export const Run = z
         graph_id: z.string().optional(),
       })
       .optional()
-      .describe('Of a pending run, where a single one is read: why it does not run yet'),
+      .describe('Why a pending run has not started; only when a single run is read'),
   })
-  .meta({ id: 'Run', description: 'One assistant applied to one thread' });
+  .meta({ id: 'Run', description: 'One execution of an assistant on a thread' });
 export type Run = z.output<typeof Run>;
-
-export const streamModes = [
-  'values',
-  'messages',
-  'messages-tuple',
-  'tasks',
-  'checkpoints',
-  'updates',
-  'events',
-  'debug',
-  'custom',
-] as const;
-export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
-export type StreamMode = z.output<typeof StreamMode>;
-
-const StreamModes = z
-  .union(
-    [StreamMode, z.array(StreamMode).min(1).max(20)],
-    `must be a stream mode or a list of them: ${streamModes.join(', ')}`,
-  )
-  .nullish()
-  .transform((modes) => [...new Set([modes ?? ('values' as const)].flat())]);
-
-/** What of a thread's runs is streamed: their events; that they start and end; the state that each leaves. */
-const ThreadStreamMode = z.enum(['run_modes', 'lifecycle', 'state_update']);
 
 const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
 const delayMaxSeconds = 30 * 24 * 60 * 60;
 
 const common = {
   assistant_id: AssistantRef,
-  input: Json.optional().describe('Absent or null, and without a command: continue where the thread stands'),
+  input: Json.optional().describe(
+    'When it is absent or null, and there is no command, the thread continues from its newest checkpoint',
+  ),
   command: nullish(Command),
   metadata: nullish(Metadata),
   config: nullish(Config),
   context: nullish(Json),
   webhook: nullish(z.string().min(1).max(65_536)).describe(
-    'An absolute URL that is told of the end of the run',
+    'An absolute URL that receives a POST when the run has ended',
   ),
   interrupt_before: nullish(Nodes),
   interrupt_after: nullish(Nodes),
@@ -118,7 +102,7 @@ const common = {
   stream_resumable: nullish(z.boolean()),
   feedback_keys: nullish(z.array(z.string().max(256)).max(100)).describe('Accepted and ignored'),
   durability: nullish(z.enum(['sync', 'async', 'exit'])),
-  checkpoint_during: nullish(z.boolean()).describe('Deprecated: false means durability exit'),
+  checkpoint_during: nullish(z.boolean()).describe('Deprecated. False means the durability `exit`'),
   after_seconds: nullish(z.number().min(0).max(delayMaxSeconds)),
   on_disconnect: nullish(z.enum(['cancel', 'continue'])),
 };
@@ -139,6 +123,7 @@ export const StatelessRunCreate = z
   .meta({ id: 'StatelessRunCreate' });
 export type StatelessRunCreate = z.output<typeof StatelessRunCreate>;
 
+const BatchRunCreate = StatelessRunCreate.meta({ id: 'BatchRunCreate' });
 const threadParams = z.object({ thread_id: Id });
 const runParams = z.object({ thread_id: Id, run_id: Id });
 const create = { resource: 'threads', action: 'create_run' } as const;
@@ -146,17 +131,17 @@ const read = { resource: 'threads', action: 'read' } as const;
 const tag = 'Runs';
 const located = {
   'Content-Location': 'Path of the run',
-  Location: 'Path to go on from when the connection breaks',
+  Location: 'Path that continues the response after a broken connection',
 };
-/** What only the graph reads. */
+/** Only the graph reads these. */
 const textFields = ['input', 'context'] as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
 const cancelAction = z
   .enum(['interrupt', 'rollback'])
-  .describe('interrupt keeps what the run has done so far; rollback removes the run and its checkpoints');
+  .describe('`interrupt` keeps what the run has written; `rollback` removes the run and its checkpoints');
 const requestHeaders = {
   'Idempotency-Key':
-    'A name for the run that you choose: sent again with the same body, it answers with the same run',
+    'A name that you choose for the run: a second request with the same name and body returns the same run',
 };
 const streamQuery = z.object({
   stream_mode: queryList(StreamMode),
@@ -167,10 +152,11 @@ export const runRoutes = {
   createRunBatch: route({
     method: 'post',
     path: '/runs/batch',
-    summary: 'Create stateless background runs: all of them, or none',
+    summary: 'Create stateless background runs, either all or none of them',
     tag,
     access: create,
-    body: z.array(StatelessRunCreate).min(1).max(100),
+    body: z.array(BatchRunCreate).min(1).max(100),
+    ignored: { body: ignoredInBatch },
     response: z.array(Run),
     requestHeaders,
     errors: createErrors,
@@ -200,13 +186,11 @@ export const runRoutes = {
             run_id: Id,
             outcome: z
               .enum(['cancelled', 'stopping', 'over', 'not_found'])
-              .describe('stopping: it executes, and has been told to stop'),
+              .describe('`stopping`: the run still executes, and its executor was asked to stop'),
           }),
         ),
       })
-      .describe(
-        'For named runs, what became of each; runs with a status are cancelled with 204 and no content',
-      ),
+      .describe('The outcome of each named run; for runs with a status the response is 204 without content'),
     errors: ['not_found'],
   }),
   streamStatelessRun: route({
@@ -218,6 +202,7 @@ export const runRoutes = {
     kind: 'sse',
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread, query: ignoredInStreams },
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -232,6 +217,7 @@ export const runRoutes = {
     kind: 'late',
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread },
     response: Json,
     headers: located,
     requestHeaders,
@@ -245,6 +231,7 @@ export const runRoutes = {
     access: create,
     body: StatelessRunCreate,
     textFields,
+    ignored: { body: ignoredWithoutThread },
     response: Run,
     headers: located,
     requestHeaders,
@@ -273,6 +260,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads, query: ignoredInStreams },
     response: z.string(),
     headers: located,
     requestHeaders,
@@ -288,6 +276,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads },
     response: Json,
     headers: located,
     requestHeaders,
@@ -302,6 +291,7 @@ export const runRoutes = {
     params: threadParams,
     body: RunCreate,
     textFields,
+    ignored: { body: ignoredOnThreads },
     response: Run,
     headers: located,
     requestHeaders,
@@ -322,7 +312,7 @@ export const runRoutes = {
         .optional()
         .transform((value) => value ?? 0),
       status: RunStatus.optional(),
-      select: queryList(z.string().max(64)).describe('The fields that are wanted; all of them by default'),
+      select: queryList(z.string().max(64)).describe('The fields that are returned; all of them by default'),
     }),
     response: z.array(Run),
     headers: pageHeaders,
@@ -341,7 +331,7 @@ export const runRoutes = {
   deleteRun: route({
     method: 'delete',
     path: '/threads/:thread_id/runs/:run_id',
-    summary: 'Delete a run that is over, with the checkpoints it made',
+    summary: 'Delete a run that has ended, with the checkpoints it created',
     tag,
     access: { resource: 'threads', action: 'delete' },
     params: runParams,
@@ -352,12 +342,13 @@ export const runRoutes = {
   cancelRun: route({
     method: 'post',
     path: '/threads/:thread_id/runs/:run_id/cancel',
-    summary: 'Cancel a run; 202, or 204 with wait, once it writes nothing any more',
+    summary: 'Cancel a run: 202 at once, or with wait 204 after its last write',
     tag,
     access: { resource: 'threads', action: 'update' },
     params: runParams,
     query: z.object({ wait: QueryBoolean.optional(), action: cancelAction.optional() }),
     status: 202,
+    ignored: { query: { reason: 'The server does not store why a run was cancelled.' } },
     response: z.object({}),
     errors: ['not_found'],
   }),
@@ -390,7 +381,7 @@ export const runRoutes = {
   joinThreadStream: route({
     method: 'get',
     path: '/threads/:thread_id/stream',
-    summary: 'Events of all runs of a thread, one after the other; it does not end by itself',
+    summary: 'Events of all runs of a thread, one run after the other; the stream does not end by itself',
     tag,
     access: read,
     kind: 'sse',

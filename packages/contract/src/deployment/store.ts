@@ -12,7 +12,7 @@ export const Label = z
 export const Namespace = z
   .array(Label)
   .max(32)
-  .meta({ id: 'Namespace', description: 'Labels from the outermost inwards' });
+  .meta({ id: 'Namespace', description: 'Labels, the outermost first' });
 const Key = z.string().min(1).max(512);
 
 export const Item = z
@@ -39,7 +39,7 @@ export const storeRoutes = {
       value: JsonObject,
       index: z.union([z.literal(false), z.array(z.string().max(256)).max(100)]).nullish(),
       ttl: Minutes.nullish().describe(
-        'Minutes that the item lives; null for ever; by default as svc.json says',
+        'Minutes until the item expires; null means never; the default is set in svc.json',
       ),
     }),
     textFields: ['value'],
@@ -52,13 +52,13 @@ export const storeRoutes = {
     summary: 'Get a value, or null',
     tag,
     access: access('get'),
-    // It gives the item its whole time again.
+    // Reading restarts the countdown of an item that expires.
     changes: 'always',
     query: z.object({
       key: Key,
       namespace: z.preprocess(dotted, queryList(Label)).describe('Labels joined with dots, or repeated'),
       refresh_ttl: QueryBoolean.optional().describe(
-        'Whether reading gives it its whole time again; by default as svc.json says',
+        'Whether reading restarts the countdown of the item; the default is set in svc.json',
       ),
     }),
     response: Item.nullable(),
@@ -66,7 +66,7 @@ export const storeRoutes = {
   deleteItem: route({
     method: 'delete',
     path: '/store/items',
-    summary: 'Delete a value; nothing happens when there is none',
+    summary: 'Delete a value, if there is one',
     tag,
     access: access('delete'),
     body: z.object({ namespace: nullish(Namespace), key: Key }),
@@ -76,7 +76,7 @@ export const storeRoutes = {
   searchItems: route({
     method: 'post',
     path: '/store/items/search',
-    summary: 'Search values below a namespace',
+    summary: 'Search values whose namespace begins with a prefix',
     tag,
     access: access('search'),
     bodyOptional: true,
@@ -86,7 +86,9 @@ export const storeRoutes = {
       limit: limit(10),
       offset,
       query: nullish(z.string().max(10_000)),
-      refresh_ttl: nullish(z.boolean()).describe('As for a single value, for all that are found'),
+      refresh_ttl: nullish(z.boolean()).describe(
+        'Whether reading restarts the countdown of the items that are found',
+      ),
     }),
     response: z.object({ items: z.array(Item) }),
     headers: pageHeaders,

@@ -20,7 +20,7 @@ export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']).met
 
 export const Interrupt = z
   .looseObject({ id: z.string().optional(), value: Json })
-  .meta({ id: 'Interrupt', description: 'What a graph asked when it stopped' });
+  .meta({ id: 'Interrupt', description: 'The value that a graph passed to interrupt()' });
 export type Interrupt = z.output<typeof Interrupt>;
 
 export const Thread = z
@@ -33,9 +33,12 @@ export const Thread = z
     config: JsonObject,
     status: ThreadStatus,
     values: Json.optional().describe('Values of the newest checkpoint'),
-    interrupts: z.record(z.string(), z.array(Interrupt)).optional().describe('Task id to what it waits for'),
+    interrupts: z
+      .record(z.string(), z.array(Interrupt))
+      .optional()
+      .describe('By task id, the interrupts of the task'),
     error: Json.optional().describe('Why the last run failed'),
-    ttl: ThreadTtl.optional().describe('Absent when the thread stays'),
+    ttl: ThreadTtl.optional().describe('Absent when the thread never expires'),
   })
   .meta({ id: 'Thread', description: 'A conversation with checkpointed state' });
 export type Thread = z.output<typeof Thread>;
@@ -76,10 +79,10 @@ const Task = z
     error: z.string().nullable(),
     interrupts: z.array(Interrupt),
     checkpoint: z.object({ thread_id: Id, checkpoint_ns: z.string() }).nullable(),
-    state: JsonObject.nullable().describe('The ThreadState of a subgraph, where it was asked for'),
+    state: JsonObject.nullable().describe('The ThreadState of a subgraph, when subgraphs were requested'),
     result: Json,
   })
-  .meta({ id: 'ThreadTask', description: 'Something that runs next, or waits' });
+  .meta({ id: 'ThreadTask', description: 'A task that runs next, or that waits for an interrupt' });
 
 export const ThreadState: z.ZodType<ThreadState> = z
   .object({
@@ -105,9 +108,12 @@ export const CheckpointSelector = z
     checkpoint_ns: nullish(z.string().max(4_096)),
     checkpoint_map: nullish(JsonObject),
   })
-  .meta({ id: 'CheckpointSelector', description: 'A checkpoint; without an id the newest of its namespace' });
+  .meta({
+    id: 'CheckpointSelector',
+    description: 'A checkpoint; without an id, the newest one of its namespace',
+  });
 
-/** Of a state, as `select` names them. */
+/** The fields of a state that `select` may name. */
 export const stateFields = [
   'values',
   'next',
@@ -124,10 +130,10 @@ export const stateFields = [
 const StateField = z
   .union([z.enum(stateFields), z.string().startsWith('values.').max(256)])
   .meta({ description: `A field of a state (${stateFields.join(', ')}), or a single value: values.<name>` });
-const stateSelect = queryList(StateField).describe('The fields that are wanted; all of them by default');
+const stateSelect = queryList(StateField).describe('The fields that are returned; all of them by default');
 
 const historyHeaders = {
-  'X-Pagination-Next': 'What to pass as before to go on; absent when there is no more',
+  'X-Pagination-Next': 'The value of `before` for the next page; absent on the last one',
   'X-Pagination-Limited-By': limitedBy,
 };
 
@@ -152,18 +158,18 @@ const filters = {
   ids: nullish(z.array(Id).max(1_000)),
   metadata: nullish(Metadata),
   values: nullish(Metadata).describe(
-    'Contained in the values of the newest checkpoint; at most 64 KB of JSON',
+    'Only threads whose newest checkpoint contains these values; at most 64 KB of JSON',
   ),
   status: nullish(ThreadStatus),
 };
 
-const Update = z.object({
+const Update = z.strictObject({
   values: Json.optional(),
   command: nullish(Command),
   as_node: nullish(z.string().min(1).max(256)),
 });
 
-const Superstep = z.object({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
+const Superstep = z.strictObject({ updates: z.array(Update).min(1).max(100) }).meta({ id: 'Superstep' });
 
 const historyLimit = limit(10);
 const Before = z
@@ -209,6 +215,7 @@ export const threadRoutes = {
       sort_order: SortOrder,
       select: nullish(z.array(z.enum(fields)).max(fields.length)),
     }),
+    ignored: { body: { extract: 'Threads have no `extracted` values.' } },
     response: z.array(Thread),
     headers: paginationHeaders,
   }),
@@ -229,13 +236,14 @@ export const threadRoutes = {
     tag,
     access: access('read'),
     params,
+    ignored: { query: { include: 'The thread always has its `ttl`.' } },
     response: Thread,
     errors: ['not_found'],
   }),
   patchThread: route({
     method: 'patch',
     path: '/threads/:thread_id',
-    summary: 'Merge metadata into a thread, and set when it expires',
+    summary: 'Merge metadata into a thread, and set its expiry',
     tag,
     access: access('update'),
     params,
@@ -257,18 +265,20 @@ export const threadRoutes = {
   pruneThreads: route({
     method: 'post',
     path: '/threads/prune',
-    summary: 'Delete threads, or all of them but their current states',
+    summary: 'Delete threads, or everything except their current states',
     tag,
     access: access(['delete', 'update']),
     body: PruneRequest,
     response: z.object({
-      pruned_count: z.int().describe('Without threads that are not there, or that keep_latest found in use'),
+      pruned_count: z
+        .int()
+        .describe('Without threads that do not exist, and threads in use that `keep_latest` skipped'),
     }),
   }),
   copyThread: route({
     method: 'post',
     path: '/threads/:thread_id/copy',
-    summary: 'Make an independent thread with the same history',
+    summary: 'Create an independent thread with the same history',
     tag,
     access: access('create'),
     params,
@@ -300,7 +310,7 @@ export const threadRoutes = {
   getThreadStateAtCheckpoint: route({
     method: 'post',
     path: '/threads/:thread_id/state/checkpoint',
-    summary: 'The state of a thread at a checkpoint, of a subgraph if named',
+    summary: 'The state of a thread, or of a subgraph, at a checkpoint',
     tag,
     access: access('read'),
     params,
@@ -315,7 +325,7 @@ export const threadRoutes = {
   updateThreadState: route({
     method: 'post',
     path: '/threads/:thread_id/state',
-    summary: 'Write to the state as a node would; from an earlier checkpoint this makes a fork',
+    summary: 'Write to the state as a node would; a write to an earlier checkpoint creates a fork',
     tag,
     access: access('update'),
     params,

@@ -1,4 +1,4 @@
-// Times to live, in minutes; a fraction is fine.
+// Times to live, in minutes. Fractions are allowed.
 import { z } from 'zod';
 import { Id, Time } from '../json.ts';
 
@@ -9,10 +9,10 @@ export const Minutes = z.number().positive().max(minutesMax);
 
 export const PruneStrategy = z.enum(['delete', 'keep_latest']).meta({
   id: 'PruneStrategy',
-  description: 'delete: the thread goes; keep_latest: all but its current state goes',
+  description: '`delete` deletes the thread; `keep_latest` deletes everything except its current state',
 });
 
-/** A strategy that is not given: that of the thread, or `delete` for a thread that has none. */
+/** Without a strategy, the thread keeps the one it has; a thread without one gets `delete`. */
 export const Ttl = z
   .union([Minutes, z.strictObject({ ttl: Minutes, strategy: PruneStrategy.nullish() })])
   .transform((ttl) =>
@@ -22,7 +22,7 @@ export const Ttl = z
   )
   .nullish()
   .describe(
-    'How long the thread stays after its state last changed: minutes, or {strategy, ttl}; null for ever. Without a strategy a thread keeps the one it has; a new thread gets delete',
+    'Minutes from the last change of the state until the thread expires, or {strategy, ttl}; null means never. Without a strategy a thread keeps the one it has; a new thread gets `delete`',
   );
 
 export const ThreadTtl = z
@@ -30,10 +30,10 @@ export const ThreadTtl = z
     strategy: PruneStrategy,
     ttl_minutes: z.number(),
     expires_at: Time.nullable().describe(
-      'Null when nothing is left to remove before the state changes again',
+      'Null when nothing is left to delete before the state changes again',
     ),
   })
-  .meta({ id: 'ThreadTtl', description: 'When a thread expires, and what goes then' });
+  .meta({ id: 'ThreadTtl', description: 'When a thread expires, and what is deleted then' });
 
 export const PruneRequest = z.object({
   thread_ids: z.array(Id).max(1_000),

@@ -7,32 +7,32 @@ export const WebhookDelivery = z
     delivery_id: Id,
     run_id: Id,
     thread_id: Id,
-    url: z.string().describe('Without its query'),
+    url: z.string().describe('Without the query of the URL'),
     status: z.enum(['pending', 'delivered', 'failed']),
-    error: z.string().nullable().describe('What was wrong with the last attempt'),
-    attempt: z.int().describe('How many there have been'),
+    error: z.string().nullable().describe('The error of the last attempt'),
+    attempt: z.int().describe('The number of attempts'),
     attempts: z
       .array(
         z.object({
           at: Time,
-          status: z.int().optional().describe('Of the answer; absent when there was none'),
+          status: z.int().optional().describe('Status of the response; absent when there was none'),
           error: z.string().optional(),
           ms: z.int(),
         }),
       )
-      .describe('Those whose outcome is known, oldest first'),
+      .describe('Attempts whose outcome is known, oldest first'),
     next_attempt_at: Time.nullable(),
     created_at: Time,
     ended_at: Time.nullable(),
   })
-  .meta({ id: 'WebhookDelivery', description: 'How the end of a run is told to its webhook' });
+  .meta({ id: 'WebhookDelivery', description: "The delivery of a run's end to its webhook" });
 export type WebhookDelivery = z.output<typeof WebhookDelivery>;
 
 export const webhookRoutes = {
   listRunWebhooks: route({
     method: 'get',
     path: '/threads/:thread_id/runs/:run_id/webhooks',
-    summary: 'What became of the webhook of a run',
+    summary: 'Deliveries to the webhook of a run',
     tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     params: z.object({ thread_id: Id, run_id: Id }),

@@ -1,4 +1,4 @@
-// An export as clients ask for it, and as it is.
+// Requests for exports, and exports.
 import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { exportFields } from './export-fields.ts';
@@ -43,21 +43,25 @@ export const ExportCreate = z
     bulk_export_destination_id: Id,
     session_id: Id.describe('The project'),
     all_experiments: nullish(z.literal(false, 'there are no experiments here: name a project in session_id')),
-    start_time: ExportTime.describe('Runs that started then or later'),
-    end_time: nullish(ExportTime).describe('… and before this; not for schedules'),
+    start_time: ExportTime.describe('Only trace runs that started at this time or later'),
+    end_time: nullish(ExportTime).describe(
+      'Only trace runs that started before this time; not for schedules',
+    ),
     filter: nullish(z.string().min(1).max(16_384)).describe('In the language of /runs/query'),
     format: nullish(z.literal('Parquet')),
     format_version: nullish(FormatVersion),
     layout_version: nullish(LayoutVersion).describe('2 when absent'),
     compression: nullish(Compression),
-    interval_hours: nullish(z.int().min(1).max(168)).describe('Makes it a schedule'),
+    interval_hours: nullish(z.int().min(1).max(168)).describe(
+      'Repeats the export; such an export is a schedule',
+    ),
     export_fields: nullish(
       z
         .array(z.enum(exportFields))
         .min(1)
         .refine((fields) => new Set(fields).size === fields.length, 'names a field twice')
         .meta({ uniqueItems: true }),
-    ).describe('The usual ones when absent'),
+    ).describe('The default fields when absent'),
   })
   .meta({ id: 'ExportCreate' });
 export type ExportCreate = z.output<typeof ExportCreate>;
@@ -72,9 +76,9 @@ export const ExportProgress = z
     files: z.int(),
     bytes_written: z.int().describe('Of the files'),
     raw_bytes: z.int().describe('Of the rows, before they were compressed'),
-    percent: z.number().describe('Of the span of time'),
+    percent: z.number().describe('Of the time span'),
     rows_per_second: z.number().nullable().describe('Since it started'),
-    heartbeat_at: Time.nullable().describe('When one of its workers was last heard of'),
+    heartbeat_at: Time.nullable().describe('When one of its workers last renewed its lease'),
   })
   .meta({ id: 'ExportProgress' });
 export type ExportProgress = z.output<typeof ExportProgress>;
@@ -94,15 +98,15 @@ export const BulkExport = z
     layout_version: LayoutVersion,
     compression: Compression,
     interval_hours: z.int().nullable(),
-    export_fields: z.array(z.string()).nullable().describe('Null for the usual ones'),
-    source_bulk_export_id: z.uuid().nullable().describe('The schedule that it is of'),
+    export_fields: z.array(z.string()).nullable().describe('Null means the default fields'),
+    source_bulk_export_id: z.uuid().nullable().describe('The schedule that created the export'),
     status: ExportStatus,
-    error: z.string().nullable().describe('Why it failed'),
+    error: z.string().nullable().describe('The reason of a failure'),
     created_at: Time,
     updated_at: Time,
     started_at: Time.nullable(),
     finished_at: Time.nullable(),
-    next_export_at: Time.nullable().describe('Of a schedule'),
+    next_export_at: Time.nullable().describe('Only for a schedule'),
     progress: ExportProgress,
   })
   .meta({ id: 'BulkExport' });

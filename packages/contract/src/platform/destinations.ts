@@ -1,11 +1,11 @@
-// Where exports go: a bucket of any service that speaks S3, or a folder of the server.
+// Destinations of exports: a bucket of any S3-compatible service, or a folder of the server.
 import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { route } from '../route.ts';
 
 const tag = 'Export destinations';
 
-/** What a header can carry. */
+/** Text that is valid in a header. */
 const printable = (max: number) =>
   z
     .string()
@@ -26,7 +26,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const isBucketName = (name: string): boolean =>
   /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !name.includes('..') && !/^[\d.]+$/.test(name);
 
-/** Passed on with every upload; whatever else a bucket may want is refused rather than ignored. */
+/** Sent with every upload. Other options are refused. */
 const UploadOptions = z
   .strictObject({
     ServerSideEncryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).optional(),
@@ -61,7 +61,7 @@ const UploadOptions = z
       )
       .optional(),
   })
-  .meta({ id: 'UploadOptions', description: 'What every PutObject and CreateMultipartUpload carries' });
+  .meta({ id: 'UploadOptions', description: 'Options of every PutObject and CreateMultipartUpload' });
 
 const ClientOptions = z
   .strictObject({
@@ -77,7 +77,7 @@ const RoleArn = nullish(
     .string()
     .max(2_048)
     .regex(/^arn:aws[a-z-]*:iam::\d*:role\/[\w+=,.@/-]+$/, 'must be the ARN of a role'),
-).describe('Assumed in place of credentials');
+).describe('A role that is assumed instead of using credentials');
 
 export const S3Config = z
   .strictObject({
@@ -93,7 +93,7 @@ export const S3Config = z
         .refine(isPlainText, plainText)
         .refine(isPlainPath, plainPath)
         .refine((prefix) => bytesOf(prefix) <= prefixBytesMax, `must be at most ${prefixBytesMax} bytes`),
-    ).describe('What every key begins with; slashes around it do not count'),
+    ).describe('Prefix of every key; slashes around it are ignored'),
     endpoint_url: nullish(z.string().max(2_048)).describe('Of a service other than AWS'),
     region: nullish(z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens')),
     include_bucket_in_prefix: nullish(z.boolean()).describe(
@@ -127,7 +127,7 @@ export const S3Credentials = z
     secret_access_key: printable(2_048),
     session_token: nullish(printable(8_192)),
   })
-  .meta({ id: 'S3Credentials', description: 'Goes in, and never comes out again' });
+  .meta({ id: 'S3Credentials', description: 'Stored encrypted, and never returned' });
 export type S3Credentials = z.output<typeof S3Credentials>;
 
 const DisplayName = z
@@ -140,7 +140,7 @@ const S3DestinationCreate = z.strictObject({
   destination_type: z.literal('s3').default('s3'),
   display_name: DisplayName,
   config: S3Config,
-  credentials: nullish(S3Credentials).describe('Those of the server itself when absent'),
+  credentials: nullish(S3Credentials).describe('The credentials of the server when absent'),
   aws_role_arn: RoleArn,
 });
 
@@ -160,7 +160,7 @@ export const DestinationCreate = z
   )
   .meta({ id: 'DestinationCreate' });
 export type DestinationCreate = z.output<typeof DestinationCreate>;
-/** As clients write it: a preprocessed schema has forgotten. */
+/** The input type, which the preprocessed schema does not have. */
 export type NewDestination = z.input<typeof S3DestinationCreate> | z.input<typeof FileDestinationCreate>;
 
 export const Destination = z
@@ -169,8 +169,8 @@ export const Destination = z
     tenant_id: z.uuid(),
     destination_type: z.enum(['s3', 'file']),
     display_name: z.string(),
-    config: z.record(z.string(), z.unknown()).describe('As it was given, without secrets'),
-    credentials_keys: z.array(z.string()).describe('The names of the credentials that are kept'),
+    config: z.record(z.string(), z.unknown()).describe('The configuration without secrets'),
+    credentials_keys: z.array(z.string()).describe('Names of the credentials that are stored'),
     created_at: Time,
     updated_at: Time,
   })
@@ -181,7 +181,7 @@ export const ProbeStep = z
   .object({
     name: z.enum(['address', 'assume_role', 'put', 'head', 'put_if_none_match', 'delete']),
     ok: z.boolean(),
-    required: z.boolean().describe('Whether exports need it'),
+    required: z.boolean().describe('Whether exports need this step'),
     code: z.string().nullable().describe('The error code of the service'),
     message: z.string().nullable(),
   })
@@ -190,7 +190,7 @@ export type ProbeStep = z.output<typeof ProbeStep>;
 
 export const Probe = z
   .object({ ok: z.boolean(), steps: z.array(ProbeStep), notes: z.array(z.string()) })
-  .meta({ id: 'Probe', description: 'What became of trying to write as exports do' });
+  .meta({ id: 'Probe', description: 'The outcome of writing a test file' });
 export type Probe = z.output<typeof Probe>;
 
 const params = z.object({ destination_id: Id });
@@ -200,7 +200,7 @@ export const destinationRoutes = {
   createDestination: route({
     method: 'post',
     path,
-    summary: 'Make a destination, once a file could be written there',
+    summary: 'Create a destination after writing a test file to it',
     tag,
     access: { permission: 'admin' },
     body: DestinationCreate,
@@ -228,7 +228,7 @@ export const destinationRoutes = {
   changeDestination: route({
     method: 'patch',
     path: `${path}/:destination_id`,
-    summary: 'Change its credentials, once a file could be written with the new ones',
+    summary: 'Replace the credentials of a destination after writing a test file with them',
     tag,
     access: { permission: 'admin' },
     params,
@@ -249,7 +249,7 @@ export const destinationRoutes = {
   testDestination: route({
     method: 'post',
     path: `${path}/:destination_id/test`,
-    summary: 'Write a file there as exports do, and say step by step what became of it',
+    summary: 'Write a test file as exports do, and return the outcome of each step',
     tag,
     access: { permission: 'admin' },
     params,

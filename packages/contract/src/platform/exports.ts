@@ -30,7 +30,7 @@ const IdPrefix = z
   )
   .transform((text) => text.toLowerCase())
   .describe('Only exports whose id begins with these characters');
-/** In any case: stock clients have spellings of their own. */
+/** In upper or lower case: stock clients write statuses differently. */
 const inAnyCase = <T extends z.ZodType<string, string>>(status: T) =>
   queryList(
     z
@@ -44,7 +44,7 @@ export const exportRoutes = {
   createExport: route({
     method: 'post',
     path,
-    summary: 'Export runs of a project, once or by a schedule',
+    summary: 'Export the trace runs of a project, once or on a schedule',
     tag,
     access: { permission: 'admin' },
     body: ExportCreate,
@@ -73,7 +73,7 @@ export const exportRoutes = {
   validateExport: route({
     method: 'post',
     path: `${path}/validate`,
-    summary: 'What an export would do: its partitions, and about how many rows; nothing is made',
+    summary: 'What an export would do: its partitions and an estimate of rows; creates nothing',
     tag,
     access: { permission: 'read' },
     body: ExportCreate,
@@ -104,7 +104,7 @@ export const exportRoutes = {
   changeExport: route({
     method: 'patch',
     path: `${path}/:export_id`,
-    summary: 'Cancel an export, for good',
+    summary: 'Cancel an export permanently',
     tag,
     access: { permission: 'admin' },
     params,
@@ -141,7 +141,7 @@ export const exportRoutes = {
   listExportEvents: route({
     method: 'get',
     path: `${path}/:export_id/events`,
-    summary: 'What happened in an export, oldest first',
+    summary: 'Events of an export, oldest first',
     tag,
     access: { permission: 'read' },
     params,

@@ -10,29 +10,33 @@ export const Feedback = z
     run_id: z.uuid(),
     trace_id: z.uuid().nullable(),
     session_id: z.uuid().nullable().describe('The project'),
-    key: z.string().describe('What is judged'),
+    key: z.string().describe('The name of the criterion'),
     score: z.number().nullable(),
     value: Json,
     correction: Json,
     comment: z.string().nullable(),
-    feedback_source: JsonObject.describe('Who says so: {"type": "api", "metadata": {}}'),
+    feedback_source: JsonObject.describe(
+      'The source of the feedback, such as {"type": "api", "metadata": {}}',
+    ),
     created_at: Time,
     modified_at: Time,
   })
-  .meta({ id: 'Feedback', description: 'What people or programs think of a run' });
+  .meta({ id: 'Feedback', description: 'A score or comment of a person or program on a trace run' });
 export type Feedback = z.output<typeof Feedback>;
 
 const name = z.string().min(1).max(256);
-/** As it is kept. */
 const Score = z.union([z.number(), z.boolean()]).describe('true is 1, false is 0');
 const params = z.object({ feedback_id: Id });
 const page = { min: 1, max: 100, last: 100_000 };
+
+const byServer = 'The server sets it.';
+const notStored = 'Feedback has no such field.';
 
 export const feedbackRoutes = {
   createFeedback: route({
     method: 'post',
     path: '/api/v1/feedback',
-    summary: 'Say what is thought of a run; with the id of an earlier one, in its place',
+    summary: 'Create feedback on a trace run, or replace the feedback with the given id',
     tag,
     access: { permission: 'ingest' },
     body: z.object({
@@ -47,6 +51,20 @@ export const feedbackRoutes = {
       comment: nullish(z.string().max(65_536)),
       feedback_source: nullish(JsonObject),
     }),
+    ignored: {
+      body: {
+        created_at: byServer,
+        modified_at: byServer,
+        comparative_experiment_id: notStored,
+        error: notStored,
+        extend_trace_retention: notStored,
+        extra: notStored,
+        feedbackConfig: notStored,
+        feedback_config: notStored,
+        feedback_group_id: notStored,
+        start_time: 'The run is found by its id.',
+      },
+    },
     response: Feedback,
     errors: ['conflict'],
   }),
@@ -57,9 +75,9 @@ export const feedbackRoutes = {
     tag,
     access: { permission: 'read' },
     query: z.object({
-      run: queryList(Id).describe('Runs'),
+      run: queryList(Id).describe('Only feedback on these trace runs'),
       key: queryList(name),
-      source: queryList(name).describe('Types of sources'),
+      source: queryList(name).describe('Only feedback from sources of these types'),
       limit: queryInteger(page.min, page.max).default(page.max),
       offset: queryInteger(0, page.last).default(0),
     }),
@@ -68,7 +86,7 @@ export const feedbackRoutes = {
   getFeedback: route({
     method: 'get',
     path: '/api/v1/feedback/:feedback_id',
-    summary: 'Get one feedback',
+    summary: 'Get a feedback',
     tag,
     access: { permission: 'read' },
     params,
@@ -78,7 +96,7 @@ export const feedbackRoutes = {
   changeFeedback: route({
     method: 'patch',
     path: '/api/v1/feedback/:feedback_id',
-    summary: 'Change what is given of a feedback; null takes it away',
+    summary: 'Replace the given fields of a feedback; null removes a field',
     tag,
     access: { permission: 'write' },
     params,

@@ -6,24 +6,24 @@ const tag = 'API keys';
 
 export const KeyRole = z
   .enum(['admin', 'editor', 'viewer', 'ingest'])
-  .meta({ id: 'KeyRole', description: 'ingest sends traces and reads nothing' });
+  .meta({ id: 'KeyRole', description: '`ingest` may send traces and read nothing' });
 export type KeyRole = z.output<typeof KeyRole>;
 
 export const ApiKey = z
   .object({
     id: z.uuid(),
-    short_key: z.string().describe('Identifies the key; says nothing about its secret'),
+    short_key: z.string().describe('Identifies the key; reveals nothing of its secret'),
     description: z.string(),
     role: KeyRole,
     workspaces: z.array(z.uuid()),
     created_at: Time,
     expires_at: Time.nullable(),
-    last_used_at: Time.nullable().describe('Within a minute'),
+    last_used_at: Time.nullable().describe('Accurate to a minute'),
   })
   .meta({ id: 'ApiKey' });
 export type ApiKey = z.output<typeof ApiKey>;
 
-export const NewApiKey = ApiKey.extend({ key: z.string().describe('Shown this once') }).meta({
+export const NewApiKey = ApiKey.extend({ key: z.string().describe('Returned only by this response') }).meta({
   id: 'NewApiKey',
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
@@ -33,7 +33,7 @@ export const keyRoutes = {
     method: 'get',
     path: '/api/v1/api-key',
     summary:
-      'The keys of the workspace that are not revoked and reach no workspace that yours does not reach',
+      'The keys of the workspace, without revoked ones and those with access to a workspace to which yours has none',
     tag,
     access: { permission: 'admin' },
     response: z.array(ApiKey),
@@ -41,15 +41,15 @@ export const keyRoutes = {
   createKey: route({
     method: 'post',
     path: '/api/v1/api-key',
-    summary: 'Make a key',
+    summary: 'Create a key',
     tag,
     access: { permission: 'admin' },
     body: z.object({
       description: z.string().max(1024).default(''),
       role: KeyRole.default('editor'),
-      personal: z.boolean().default(false).describe('`svc_pt_` in place of `svc_sk_`'),
+      personal: z.boolean().default(false).describe('Begins with `svc_pt_` instead of `svc_sk_`'),
       workspaces: nullish(z.array(Id).min(1).max(100)).describe(
-        'Those that the key reaches; the present one when absent',
+        'The workspaces to which the key has access; that of the request when absent',
       ),
       expires_at: nullish(z.iso.datetime({ offset: true })),
     }),

@@ -17,22 +17,22 @@ const price = {
     .string()
     .min(1)
     .max(256)
-    .refine((text) => !/\\[1-9]/.test(text), 'must not refer back')
-    .describe('A regular expression of PostgreSQL on the name of the model'),
-  provider: nullish(z.string().min(1).max(256)).describe('Such as openai; any, when absent'),
+    .refine((text) => !/\\[1-9]/.test(text), 'must not have back references')
+    .describe('A PostgreSQL regular expression for the name of the model'),
+  provider: nullish(z.string().min(1).max(256)).describe('Such as openai; any provider when absent'),
   start_time: nullish(z.iso.datetime({ offset: true, local: true })).describe(
-    'Since when; always, when absent',
+    'When the price begins to apply; always when absent',
   ),
-  prompt_cost: Decimal.describe('For a token'),
-  completion_cost: Decimal.describe('For a token'),
-  prompt_cost_details: nullish(Details).describe('For a token of a kind: {"cache_read": "0.0000001"}'),
+  prompt_cost: Decimal.describe('Cost of one token'),
+  completion_cost: Decimal.describe('Cost of one token'),
+  prompt_cost_details: nullish(Details).describe('Cost of one token of a kind: {"cache_read": "0.0000001"}'),
   completion_cost_details: nullish(Details),
 };
 
 export const ModelPrice = z
   .object({
     id: z.uuid(),
-    is_default: z.boolean().describe('Came with the server, for all workspaces'),
+    is_default: z.boolean().describe('Built into the server, for all workspaces'),
     name: z.string(),
     match_pattern: z.string(),
     provider: z.string().nullable(),
@@ -52,7 +52,7 @@ export const modelPriceRoutes = {
   listModelPrices: route({
     method: 'get',
     path: '/api/v1/model-prices',
-    summary: 'Prices, those of the workspace first; the first that fits a model is its price',
+    summary: 'Prices, those of the workspace first; the first one that matches a model applies',
     tag,
     access: { permission: 'read' },
     response: z.array(ModelPrice),
@@ -60,7 +60,7 @@ export const modelPriceRoutes = {
   createModelPrice: route({
     method: 'post',
     path: '/api/v1/model-prices',
-    summary: 'Say what a model costs from now on; what has been stored stays',
+    summary: 'Create a price; the costs of stored trace runs do not change',
     tag,
     access: { permission: 'write' },
     body: z.object(price),

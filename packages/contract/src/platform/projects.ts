@@ -11,10 +11,14 @@ export const Project = z
     name: z.string(),
     description: z.string().nullable(),
     extra: JsonObject.nullable(),
-    start_time: Time.describe('When it was made'),
+    start_time: Time.describe('When the project was created'),
   })
-  .meta({ id: 'Project', description: 'Where traces go; stock clients call it a session' });
+  .meta({ id: 'Project', description: 'A named group of traces; stock clients call it a session' });
 export type Project = z.output<typeof Project>;
+
+const noExperiments = 'There are no datasets and experiments.';
+const noStatistics = 'Projects have no statistics; POST /api/v1/runs/stats has them.';
+const notAFilter = 'Projects are found by their exact name only.';
 
 export const projectRoutes = {
   listProjects: route({
@@ -28,21 +32,43 @@ export const projectRoutes = {
       limit: z.coerce.number().int().min(1).max(100).default(100),
       offset: z.coerce.number().int().min(0).max(100_000).default(0),
     }),
+    ignored: {
+      query: {
+        id: notAFilter,
+        name_contains: notAFilter,
+        metadata: notAFilter,
+        include_stats: noStatistics,
+        reference_dataset: noExperiments,
+        reference_free: noExperiments,
+        dataset_version: noExperiments,
+      },
+    },
     response: z.array(Project),
   }),
   createProject: route({
     method: 'post',
     path: '/api/v1/sessions',
-    summary: 'Make a project; runs make theirs by themselves',
+    summary: 'Create a project; ingestion creates missing projects itself',
     tag,
     access: { permission: 'write' },
-    query: z.object({ upsert: QueryBoolean.optional().describe('Return the one that has the name') }),
+    query: z.object({
+      upsert: QueryBoolean.optional().describe('Whether an existing project with the name is returned'),
+    }),
     body: z.object({
       id: nullish(Id),
       name: z.string().min(1).max(1024),
       description: nullish(z.string().max(65_536)),
       extra: nullish(JsonObject),
     }),
+    ignored: {
+      body: {
+        reference_dataset_id: noExperiments,
+        num_examples: noExperiments,
+        num_repetitions: noExperiments,
+        evaluator_keys: noExperiments,
+        tag_value_ids: 'Projects have no tags.',
+      },
+    },
     response: Project,
     errors: ['conflict'],
   }),
@@ -53,13 +79,16 @@ export const projectRoutes = {
     tag,
     access: { permission: 'read' },
     params: z.object({ session_id: Id }),
+    ignored: {
+      query: { include_stats: noStatistics, limit: 'Stock Python clients send it for a single project too.' },
+    },
     response: Project,
     errors: ['not_found'],
   }),
   deleteProject: route({
     method: 'delete',
     path: '/api/v1/sessions/:session_id',
-    summary: 'Delete a project, with its runs and their feedback',
+    summary: 'Delete a project with its trace runs and their feedback',
     tag,
     access: { permission: 'write' },
     params: z.object({ session_id: Id }),

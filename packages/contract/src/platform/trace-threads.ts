@@ -9,28 +9,30 @@ const tag = 'Threads of traces';
 export const TraceThread = z
   .object({
     thread_id: z.string(),
-    count: z.int().describe('Turns: traces with a run of the thread'),
+    count: z.int().describe('Number of turns: traces with a trace run of the thread'),
     run_count: z.int(),
-    runs_without_thread_id: z.int().describe('Runs of these traces that are not counted, since they lack it'),
-    notice: z.string().nullable().describe('Says so'),
-    first_inputs: z.string().nullable().describe('The first message, or the beginning of it'),
+    runs_without_thread_id: z
+      .int()
+      .describe('Trace runs of these traces without a thread id, which are not counted'),
+    notice: z.string().nullable().describe('Explains trace runs that are not counted'),
+    first_inputs: z.string().nullable().describe('The beginning of the first message'),
     last_outputs: z.string().nullable().describe('The last message'),
     last_error: z.string().nullable(),
     num_errored_turns: z.int(),
-    latency_p50: z.number().nullable().describe('Of its turns, in seconds'),
+    latency_p50: z.number().nullable().describe('Latency of turns, in seconds'),
     latency_p99: z.number().nullable(),
     min_start_time: Time,
     max_start_time: Time,
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
-    total_tokens: z.int().describe('Of its models, each token once'),
+    total_tokens: z.int().describe('Tokens of models, each counted once'),
     prompt_cost: z.string().nullable(),
     completion_cost: z.string().nullable(),
     total_cost: z.string().nullable(),
     first_trace_id: z.uuid(),
     last_trace_id: z.uuid(),
   })
-  .meta({ id: 'TraceThread', description: 'A conversation, as the runs of a project tell of it' });
+  .meta({ id: 'TraceThread', description: 'A conversation, found by the metadata of trace runs' });
 export type TraceThread = z.output<typeof TraceThread>;
 
 const When = z.iso.datetime({ offset: true, local: true });
@@ -55,21 +57,26 @@ const threadRuns = {
   headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
+const notAFilter = 'Threads are found by `filter` only.';
+
 export const traceThreadRoutes = {
   queryTraceThreads: route({
     method: 'post',
     path: '/api/v2/threads/query',
-    summary: 'Threads of a project, by their newest runs',
+    summary: 'Threads of a project, ordered by their newest trace runs',
     tag,
     access: { permission: 'read' },
     body: z.object({
       project_id: Id,
-      filter: nullish(z.string().max(65_536)).describe('Of a run of the thread'),
+      filter: nullish(z.string().max(65_536)).describe('A filter that a trace run of the thread must match'),
       min_start_time: nullish(When),
       max_start_time: nullish(When),
       cursor: nullish(z.string().max(1_024)),
       page_size: nullish(z.int().min(1).max(100)),
     }),
+    ignored: {
+      body: { thread_filter: notAFilter, trace_filter: notAFilter, tree_filter: notAFilter },
+    },
     response: z.object({
       items: z.array(TraceThread),
       has_more: z.boolean(),
@@ -80,7 +87,7 @@ export const traceThreadRoutes = {
   listRunsOfTraceThread: route({
     method: 'get',
     path: '/api/v1/runs/threads',
-    summary: 'The same, for thread ids that no path can hold, such as those with a slash',
+    summary: 'Trace runs of a thread, oldest first, for any thread id, such as one with a slash',
     tag,
     access: { permission: 'read' },
     query: threadRuns.query.extend({ thread_id: ThreadId }),
@@ -90,7 +97,7 @@ export const traceThreadRoutes = {
   listTraceThreadRuns: route({
     method: 'get',
     path: '/api/v1/runs/threads/:thread_id',
-    summary: 'Runs of a thread, oldest first',
+    summary: 'Trace runs of a thread, oldest first',
     tag,
     access: { permission: 'read' },
     params: z.object({ thread_id: ThreadId }),

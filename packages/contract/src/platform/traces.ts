@@ -31,24 +31,24 @@ export const TraceRun = z
     reference_example_id: z.uuid().nullable(),
     prompt_tokens: z.int().nullable(),
     completion_tokens: z.int().nullable(),
-    total_tokens: z.int().nullable().describe('Of a root: what its whole trace has used, costs likewise'),
+    total_tokens: z.int().nullable().describe('For a root, the sum over its trace; likewise for costs'),
     prompt_cost: z.string().nullable(),
     completion_cost: z.string().nullable(),
     total_cost: z.string().nullable(),
     feedback_stats: z
       .record(z.string(), z.object({ n: z.int(), avg: z.number().nullable() }))
       .optional()
-      .describe('By key, how often and with which mean score'),
+      .describe('By key: the number of scores and their mean'),
     app_path: z.string(),
   })
-  .meta({ id: 'TraceRun', description: 'One step of what an agent did' });
+  .meta({ id: 'TraceRun', description: 'One step of a trace' });
 export type TraceRun = z.output<typeof TraceRun>;
 
 const When = z.iso.datetime({ offset: true, local: true });
 const Filter = z.string().max(65_536);
 const ids = (max: number) => nullish(z.array(Id).min(1).max(max));
 
-/** Which runs are meant. */
+/** Conditions on trace runs. */
 export const RunsAsked = z.object({
   trace: nullish(Id),
   parent_run: nullish(Id),
@@ -57,11 +57,11 @@ export const RunsAsked = z.object({
   reference_example: ids(1_000),
   is_root: nullish(z.boolean()),
   error: nullish(z.boolean()),
-  start_time: nullish(When).describe('Not before'),
-  end_time: nullish(When).describe('Started at this or before'),
-  filter: nullish(Filter).describe('Of the run: and(eq(run_type, "llm"), gt(latency, "5s"))'),
-  trace_filter: nullish(Filter).describe('Of the root of its trace'),
-  tree_filter: nullish(Filter).describe('Of any run of its trace'),
+  start_time: nullish(When).describe('Only trace runs that started at this time or later'),
+  end_time: nullish(When).describe('Only trace runs that started at this time or earlier'),
+  filter: nullish(Filter).describe('A filter on the trace run: and(eq(run_type, "llm"), gt(latency, "5s"))'),
+  trace_filter: nullish(Filter).describe('A filter on the root of its trace'),
+  tree_filter: nullish(Filter).describe('A filter that any trace run of its trace must match'),
 });
 
 export const IngestAnswer = z
@@ -70,7 +70,7 @@ export const IngestAnswer = z
     errors: z
       .array(z.object({ id: z.string().nullable(), message: z.string() }))
       .optional()
-      .describe('What was not taken in; all else was'),
+      .describe('What was rejected; everything else was stored'),
   })
   .meta({ id: 'IngestAnswer' });
 export type IngestAnswer = z.output<typeof IngestAnswer>;
@@ -80,7 +80,7 @@ export const OtlpAnswer = z
     partialSuccess: z
       .object({ rejectedSpans: z.string().describe('A number'), errorMessage: z.string() })
       .optional()
-      .describe('What was not taken in; all else was'),
+      .describe('What was rejected; everything else was stored'),
   })
   .meta({ id: 'OtlpAnswer' });
 export type OtlpAnswer = z.output<typeof OtlpAnswer>;
@@ -96,7 +96,7 @@ export const RunStats = z
     first_token_p99: z.number().nullable(),
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
-    total_tokens: z.int().describe('Of models, each token once'),
+    total_tokens: z.int().describe('Tokens of models, each counted once'),
     prompt_cost: z.string().nullable(),
     completion_cost: z.string().nullable(),
     total_cost: z.string().nullable(),
@@ -109,20 +109,30 @@ export const RunTree = z
   .object({
     trace_id: z.uuid(),
     run_count: z.int(),
-    is_whole: z.boolean().describe('False when there are more runs than are shown'),
+    is_whole: z.boolean().describe('False when the trace has more trace runs than the response'),
     runs: z
       .array(z.looseObject({ id: z.uuid(), child_runs: z.array(z.unknown()) }))
-      .describe('The root, and runs whose parents have not come; each with child_runs, and without payloads'),
+      .describe(
+        'The root, and trace runs whose parents are missing; each with child_runs, and without payloads',
+      ),
   })
-  .meta({ id: 'RunTree', description: 'A trace, as runs within runs' });
+  .meta({ id: 'RunTree', description: 'A trace as a tree of trace runs' });
 export type RunTree = z.output<typeof RunTree>;
 
-/** Of a page: whether the search used up its time before the page was full. */
+/** Fields of a page: whether the search used up its time budget before the page was full. */
 export const partial = {
   is_partial: z
     .boolean()
-    .describe('The search used up its time: the page holds what it has found so far, and the cursor goes on'),
-  notice: z.string().nullable().describe('Says so, and how to narrow the query'),
+    .describe(
+      'The search used up its time budget: the page has what was found so far, and the cursor continues',
+    ),
+  notice: z.string().nullable().describe('Explains a partial page, and how to narrow the query'),
+};
+
+const ignoredInSearches = {
+  query: 'A text is searched by the filter search("…").',
+  data_source_type: 'All runs have the same source.',
+  execution_order: 'Runs are ordered by their start.',
 };
 
 const ingest = {
@@ -137,7 +147,7 @@ export const traceRoutes = {
   getIngestInfo: route({
     method: 'get',
     path: '/api/v1/info',
-    summary: 'How tracers should send',
+    summary: 'Limits and settings for tracers',
     tag,
     access: 'public',
     response: JsonObject,
@@ -147,28 +157,28 @@ export const traceRoutes = {
     method: 'post',
     path: '/api/v1/runs/multipart',
     summary:
-      'Take in runs, a part per field: post.<id>, patch.<id>, post.<id>.inputs, attachment.<id>.<name>',
+      'Store trace runs, one part per field: post.<id>, patch.<id>, post.<id>.inputs, attachment.<id>.<name>',
     upload: ['multipart/form-data'],
   }),
   ingestBatch: route({
     ...ingest,
     method: 'post',
     path: '/api/v1/runs/batch',
-    summary: 'Take in runs: {"post": [run], "patch": [run]}',
+    summary: 'Store trace runs: {"post": [run], "patch": [run]}',
     upload: [json],
   }),
   ingestRun: route({
     ...ingest,
     method: 'post',
     path: '/api/v1/runs',
-    summary: 'Take in one run',
+    summary: 'Store one trace run',
     upload: [json],
   }),
   ingestRunPatch: route({
     ...ingest,
     method: 'patch',
     path: '/api/v1/runs/:id',
-    summary: 'Add to a run, whether it has come yet or not',
+    summary: 'Add fields to a trace run, which may arrive before or after this request',
     params: z.object({ id: Id }),
     upload: [json],
   }),
@@ -176,9 +186,9 @@ export const traceRoutes = {
     ...ingest,
     method: 'post',
     path: '/api/v1/otel/v1/traces',
-    summary: 'Take in spans of OpenTelemetry: OTLP/HTTP, answered in the form that was sent',
+    summary: 'Store OpenTelemetry spans (OTLP/HTTP); the response has the encoding of the request',
     upload: ['application/x-protobuf', json],
-    requestHeaders: { 'langsmith-project': 'Name of the project; by default that of the service' },
+    requestHeaders: { 'langsmith-project': 'Name of the project; the name of the service by default' },
     response: OtlpAnswer,
     status: 200,
     errors: ['bad_request', 'too_large', 'rate_limited'],
@@ -216,25 +226,34 @@ export const traceRoutes = {
   getRunStats: route({
     method: 'post',
     path: '/api/v1/runs/stats',
-    summary: 'Counts, times, tokens and costs of runs',
+    summary: 'Counts, times, tokens and costs of trace runs',
     tag,
     access: { permission: 'read' },
     body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
+    ignored: { body: ignoredInSearches },
     response: RunStats,
   }),
   queryTraceRuns: route({
     method: 'post',
     path: '/api/v1/runs/query',
-    summary: 'Runs by id, trace, project, time or filter, in the order of their starts',
+    summary: 'Search trace runs by id, trace, project, time or filter, ordered by start',
     tag,
     access: { permission: 'read' },
     body: RunsAsked.extend({
-      id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, nothing else restricts'),
-      select: nullish(z.array(z.string().max(64)).max(100)).describe('The fields that are wanted'),
+      id: nullish(z.array(Id).min(1).max(1_000)).describe('When given, other conditions are ignored'),
+      select: nullish(z.array(z.string().max(64)).max(100)).describe('The fields that are returned'),
       order: SortOrder,
       limit: nullish(z.int().min(1).max(100)),
       cursor: nullish(z.string().max(1_024)),
     }),
+    ignored: {
+      body: {
+        ...ignoredInSearches,
+        search_filter: 'Use filter.',
+        skip_pagination: 'Use limit.',
+        skip_prev_cursor: 'The cursor of the previous page is always null.',
+      },
+    },
     response: z.object({
       runs: z.array(TraceRun),
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),

@@ -9,7 +9,7 @@ export const Workspace = z
     id: z.uuid(),
     display_name: z.string(),
     created_at: Time,
-    role_name: z.string().describe('What the key may do here'),
+    role_name: z.string().describe('The role of the key in this workspace'),
     permissions: z.array(z.string()),
   })
   .meta({ id: 'Workspace' });
@@ -19,7 +19,7 @@ export const workspaceRoutes = {
   listWorkspaces: route({
     method: 'get',
     path: '/api/v1/workspaces',
-    summary: 'The workspaces that the key reaches',
+    summary: 'The workspaces to which the key has access',
     tag,
     access: { permission: 'read' },
     response: z.array(Workspace),
@@ -27,7 +27,7 @@ export const workspaceRoutes = {
   getSettings: route({
     method: 'get',
     path: '/api/v1/settings',
-    summary: 'The workspace of the request, as stock clients ask for it',
+    summary: 'The workspace of the request, in the form that stock clients expect',
     tag,
     access: { permission: 'read' },
     response: z.object({
@@ -40,7 +40,7 @@ export const workspaceRoutes = {
   createWorkspace: route({
     method: 'post',
     path: '/api/v1/workspaces',
-    summary: 'Make a workspace; the key that makes it reaches it from then on',
+    summary: 'Create a workspace, to which the key of the request gets access',
     tag,
     access: { permission: 'admin' },
     body: z.object({ display_name: z.string().trim().min(1).max(256) }),

@@ -8,6 +8,8 @@ import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract'
 /** Who calls, and for how long they wait. */
 export interface Call {
   requestId: string;
+  /** The address by which the client reached the server, such as `https://agents.example.com`. */
+  origin: string;
   caller: Caller;
   /** Checks what the caller may do, before anything is done. */
   authorizer: Authorizer;
@@ -29,6 +31,8 @@ export interface ReplyFacts {
   next?: string | number | undefined;
   /** The page ended before its limit, because more would be too large for one response. */
   isCut?: boolean;
+  /** The content security policy of an HTML page that has scripts. */
+  contentPolicy?: string;
   /** The value is not sent. */
   isEmpty?: boolean;
 }

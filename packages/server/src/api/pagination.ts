@@ -1,32 +1,36 @@
-import { RawJson, Reply, type ReplyFacts } from './handlers.ts';
+// Pages of lists. One function writes the facts of a page; the others adapt it to a kind of list.
+import { RawJson, Reply } from './handlers.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 
-/** A page with the number of all matches, and where the next page starts if there is one. */
-export const paginated = <T>(
-  rows: T[],
-  total: number,
-  page: { limit: number; offset: number },
-): Reply<T[]> => {
-  const next = page.offset + rows.length;
-  return new Reply(rows, { total, ...(rows.length > 0 && next < total ? { next } : {}) });
-};
-
-export interface PageOf<T> {
-  rows: T[];
+/** Where a page ends. */
+interface PageEnd {
   hasMore: boolean;
-  /** The page ended before its limit, because more would be too large for one response. */
+  /** The page ended early, because more rows would make the response too large. */
   isCut: boolean;
 }
 
-/** Where the next page starts if there is one, and whether this page ended before its limit. */
-export const pageFacts = (
-  { hasMore, isCut }: Omit<PageOf<unknown>, 'rows'>,
-  next: string | number | undefined,
-): ReplyFacts => ({ isCut, ...(hasMore ? { next } : {}) });
+export interface PageOf<T> extends PageEnd {
+  rows: T[];
+}
 
-/** A list of JSON texts, with the number of all matches if it is known. */
-export const textPage = (page: PageOf<JsonPart>, offset: number, total?: number): Reply<RawJson> =>
-  new Reply(RawJson.list(page.rows), {
+/** The response of a page. `next` is what a client sends for the page after it: an offset, or a cursor. */
+export const pageReply = <T>(
+  body: T,
+  { hasMore, isCut }: PageEnd,
+  { next, total }: { next?: string | number | undefined; total?: number | undefined } = {},
+): Reply<T> =>
+  new Reply(body, {
     ...(total === undefined ? {} : { total }),
-    ...pageFacts(page, offset + page.rows.length),
+    ...(hasMore && next !== undefined ? { next } : {}),
+    isCut,
   });
+
+/** A page of JSON texts, by offset, with the number of all matches when it is known. */
+export const textPage = (page: PageOf<JsonPart>, offset: number, total?: number): Reply<RawJson> =>
+  pageReply(RawJson.list(page.rows), page, { next: offset + page.rows.length, total });
+
+/** A page of values, by offset, of a list whose matches are counted. */
+export const valuePage = <T>(rows: T[], offset: number, total: number): Reply<T[]> => {
+  const next = offset + rows.length;
+  return pageReply(rows, { hasMore: rows.length > 0 && next < total, isCut: false }, { next, total });
+};

@@ -10,7 +10,7 @@ import {
 import type { ExportLease } from '../../src/storage/exports/export-lease.ts';
 import { exportStepStorage, type ExportStepStorage } from '../../src/storage/exports/export-steps.ts';
 import { exportStorage } from '../../src/storage/exports/exports.ts';
-import { toCursor } from '../../src/exports/exporter/row-cursor.ts';
+import { toCursor } from '../../src/api/cursor.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, type Place, type RunState, sql } from './export-tables.ts';
 

@@ -1,4 +1,4 @@
-// Generated requests from the OpenAPI files, most of them invalid, to both APIs. No response may have an undocumented 5xx status.
+// Generated requests from the OpenAPI document, most of them invalid, to both APIs. No response may have an undocumented 5xx status.
 // SVC_FUZZ_REQUESTS is their number; SVC_FUZZ_SEED repeats a sequence.
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -18,12 +18,10 @@ const settings = { trustedProxies: '127.0.0.1' };
 const shownMax = 20;
 const timeoutMs = 60_000 + count * 100;
 
-const documentOf = (name: string): OpenApi =>
-  JSON.parse(
-    readFileSync(new URL(`../../../contract/openapi/${name}.json`, import.meta.url), 'utf8'),
-  ) as OpenApi;
-
-const operations = ['deployment', 'platform'].flatMap((name) => operationsOf(documentOf(name)));
+const document = JSON.parse(
+  readFileSync(new URL('../../../contract/openapi/openapi.json', import.meta.url), 'utf8'),
+) as OpenApi;
+const operations = operationsOf(document);
 
 const fuzz = async ({ server, key }: PlatformServer, users: string[], random: Random): Promise<string[]> => {
   const ids = new KnownIds();

@@ -78,7 +78,7 @@ describe('an export is rejected', () => {
       ['body', 'bulk_export_destination_id'],
       /UUID/,
     ],
-    ['has an unknown key', { destination: 'x' }, ['body'], /Unrecognized key/],
+    ['has an unknown key', { destination: 'x' }, ['body', 'destination'], /unknown key/],
     ['is filtered by nonsense', { filter: 'eq(name' }, ['body', 'filter'], /at character 8/],
     [
       'is filtered by an unknown field',

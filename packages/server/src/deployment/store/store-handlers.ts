@@ -1,7 +1,7 @@
 import type { storeRoutes } from '@svc/contract';
-import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
+import { type Handlers, RawJson } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
-import { pageFacts } from '../../api/pagination.ts';
+import { pageReply } from '../../api/pagination.ts';
 import { assertStorableSize } from '../../storage/postgres/storable.ts';
 import type { StoreService } from './store-service.ts';
 
@@ -40,7 +40,8 @@ export const storeHandlers = (store: StoreService): Handlers<typeof storeRoutes>
     });
     const { namespace: prefix, filter, limit, offset } = value;
     const page = await store.search({ prefix, filter, refresh, limit, offset }, access_filter);
-    return new Reply(RawJson.list(page.rows, '{"items":[', ']}'), pageFacts(page, offset + page.rows.length));
+    const items = RawJson.list(page.rows, '{"items":[', ']}');
+    return pageReply(items, page, { next: offset + page.rows.length });
   },
   listNamespaces: async ({ body }, { authorizer }) => {
     const { prefix, ...asked } = body;

@@ -1,13 +1,25 @@
-// The API reference as a single HTML page, without scripts and external resources.
+// The API reference as one HTML page, which works offline: it loads nothing from other servers.
+import { docsScript } from './docs-script.ts';
 
 type Node = Record<string, unknown>;
+
+interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: Node;
+  example?: string | string[];
+}
 
 interface Operation {
   operationId: string;
   summary: string;
+  description: string;
   tags: string[];
-  parameters?: { name: string; in: string; required: boolean; schema: Node }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Node }> };
+  security: object[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Node; example?: unknown }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Node }> }>;
 }
 
@@ -34,7 +46,8 @@ pre { background: var(--soft); padding: .7rem .9rem; border-radius: 6px; overflo
 .method { display: inline-block; min-width: 3.6rem; font-weight: 600; text-transform: uppercase; font-size: 12px }
 .get { color: light-dark(#0a6, #4c9) } .post { color: light-dark(#06c, #6af) } .put, .patch { color: light-dark(#a60, #fb5) } .delete { color: light-dark(#c33, #f77) }
 table { border-collapse: collapse; width: 100%; font-size: 14px } td { border-top: 1px solid var(--line); padding: .25rem .8rem .25rem 0; vertical-align: top }
-.quiet { color: var(--quiet) } summary { cursor: pointer; color: var(--quiet) } a.anchor { color: inherit; text-decoration: none }
+.quiet { color: var(--quiet) } label { display: block; margin: .3rem 0 } input, textarea { font: 13px/1.45 ui-monospace, monospace; width: 100%; box-sizing: border-box; padding: .3rem .5rem }
+textarea { min-height: 7rem } button { margin: .4rem 0; padding: .3rem .9rem } output { display: block; font: 13px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 30rem; overflow: auto } summary { cursor: pointer; color: var(--quiet) } a.anchor { color: inherit; text-decoration: none }
 @media (max-width: 50rem) { body { display: block } nav { position: static; height: auto; border: 0 } main { padding: 1rem } }`;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -42,7 +55,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const refName = (schema: Node): string | undefined =>
   (schema['$ref'] as string | undefined)?.split('/').pop();
 
-/** A short description of a type. */
+/** A short name of a type. */
 const typeOf = (schema: Node): string => {
   const name = refName(schema);
   if (name) return name;
@@ -63,28 +76,78 @@ const fields = (schema: Node, components: Record<string, Node>): string => {
   return `<table>${rows.join('')}</table>`;
 };
 
+const parameterRow = ({ name, schema, required, in: place, description }: Parameter): string =>
+  row(name, { ...schema, description }, required, place);
+
+/** Text with `code` in it. */
+const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+
 const row = (name: string, schema: Node, isRequired: boolean, where = ''): string =>
   `<tr><td><code>${escape(name)}</code>${isRequired ? '' : '<span class="quiet">?</span>'}</td>
-   <td><code>${escape(typeOf(schema))}</code> <span class="quiet">${escape([where, textOf(schema['description'])].filter(Boolean).join(' · '))}</span></td></tr>`;
+   <td><code>${escape(typeOf(schema))}</code> <span class="quiet">${prose([where, textOf(schema['description'])].filter(Boolean).join(' · '))}</span></td></tr>`;
 
-const example = (method: string, path: string, operation: Operation): string => {
-  const url = `http://127.0.0.1:2024${path.replaceAll(/\{(\w+)\}/g, '$$$1')}`;
-  const verb = method === 'get' ? '' : ` -X ${method.toUpperCase()}`;
-  const body = operation.requestBody
-    ? ` -H 'content-type: application/json' -d '${path.includes('/runs') ? '{"assistant_id":"agent","input":{"messages":[{"role":"user","content":"hello"}]}}' : '{}'}'`
-    : '';
-  return `curl -s${verb} "${url}"${body}`;
+/** An example as text: elements of a list are separated by commas. */
+const exampleText = (example: string | string[] = ''): string => [example].flat().join(',');
+
+const bodyOf = ({ requestBody }: Operation): { schema: Node; example?: unknown } | undefined =>
+  requestBody?.content['application/json'];
+
+/** The request as a command for a POSIX shell. Values that have no example are shell variables. */
+const curl = (server: string, method: string, path: string, operation: Operation): string => {
+  const { parameters = [], security, responses } = operation;
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const example = parameters.find((one) => one.name === name)?.example;
+    return example === undefined ? `$${name}` : encodeURIComponent(exampleText(example));
+  });
+  const query = parameters
+    .filter((one) => one.in === 'query' && (one.required || one.example !== undefined))
+    .flatMap((one) => [one.example ?? `$${one.name}`].flat().map((value) => `${one.name}=${value}`));
+  const example = bodyOf(operation)?.example;
+  const isStream = responses['200']?.content?.['text/event-stream'] !== undefined;
+  const needsKey = security.length > 0 && security.every((one) => 'apiKey' in one);
+  return [
+    `curl -s${isStream ? 'N' : ''}`,
+    ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
+    `"${server}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}"`,
+    ...(needsKey ? ['-H "x-api-key: $SVC_KEY"'] : []),
+    ...(example === undefined
+      ? []
+      : [
+          `-H 'content-type: application/json'`,
+          `-d '${JSON.stringify(example).replaceAll("'", String.raw`'\''`)}'`,
+        ]),
+  ].join(' ');
+};
+
+const isList = ({ type, anyOf = [] }: Node & { anyOf?: Node[] }): boolean =>
+  type === 'array' || anyOf.some((one) => one['type'] === 'array');
+
+/** A form that sends the request to this server. */
+const tryIt = (method: string, path: string, operation: Operation): string => {
+  const inputs = (operation.parameters ?? []).map(
+    ({ name, in: place, required, schema, example }) =>
+      `<label><code>${escape(name)}</code> <span class="quiet">${place}${isList(schema) ? ', separated by commas' : ''}</span>
+<input name="${escape(name)}" data-in="${place}"${isList(schema) ? ' data-list="1"' : ''}${required ? ' required' : ''} value="${escape(exampleText(example))}"></label>`,
+  );
+  const body = bodyOf(operation);
+  const text = body?.example === undefined ? '' : JSON.stringify(body.example, null, 2);
+  const area = body ? `<label>Body <textarea spellcheck="false">${escape(text)}</textarea></label>` : '';
+  return `<details><summary>Try it</summary><form data-method="${escape(method.toUpperCase())}" data-path="${escape(path)}">
+${inputs.join('')}${area}<button>Send</button><output></output></form></details>`;
 };
 
 const section = (
+  server: string,
   method: string,
   path: string,
   operation: Operation,
   components: Record<string, Node>,
 ): string => {
-  const { operationId, summary, parameters = [], requestBody, responses } = operation;
-  const body = requestBody?.content['application/json']?.schema;
-  const rows = Object.entries(responses).map(([status, response]) => {
+  const { operationId, description, parameters = [], requestBody, responses } = operation;
+  const body = bodyOf(operation)?.schema;
+  const isUpload =
+    requestBody !== undefined && body?.['type'] === undefined && Object.keys(body ?? {}).length === 0;
+  const answers = Object.entries(responses).map(([status, response]) => {
     const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
     const shape =
       content && Number(status) < 300
@@ -94,21 +157,23 @@ const section = (
   });
   return `<section id="${escape(operationId)}">
 <h3><a class="anchor" href="#${escape(operationId)}"><span class="method ${escape(method)}">${escape(method)}</span> <code>${escape(path)}</code></a></h3>
-<p>${escape(summary)}</p>
-${parameters.length > 0 ? `<table>${parameters.map((one) => row(one.name, one.schema, one.required, one.in)).join('')}</table>` : ''}
+<p>${prose(description)}</p>
+${parameters.length > 0 ? `<table>${parameters.map(parameterRow).join('')}</table>` : ''}
 ${body ? `<h4>Body</h4>${fields(body, components)}` : ''}
-<pre>${escape(example(method, path, operation))}</pre>
-<details><summary>Responses</summary><table>${rows.join('')}</table></details>
+${isUpload ? '' : `<pre>${escape(curl(server, method, path, operation))}</pre>${tryIt(method, path, operation)}`}
+<details><summary>Responses</summary><table>${answers.join('')}</table></details>
 </section>`;
 };
 
-/** A self-contained HTML page for an OpenAPI document. */
+/** The page for an OpenAPI document. Its requests go to the server that the document names. */
 export const docsPage = (document: Node): string => {
-  const { info, paths, components } = document as {
-    info: { title: string; version: string };
+  const { info, servers, paths, components } = document as {
+    info: { title: string; version: string; description: string };
+    servers: { url: string }[];
     paths: Record<string, Record<string, Operation>>;
     components: { schemas: Record<string, Node> };
   };
+  const server = servers[0]?.url ?? '';
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
@@ -126,15 +191,17 @@ export const docsPage = (document: Node): string => {
   const sections = tags.map(
     (tag) =>
       `<h2>${escape(tag)}</h2>${of(tag)
-        .map(({ method, path, operation }) => section(method, path, operation, components.schemas))
+        .map(({ method, path, operation }) => section(server, method, path, operation, components.schemas))
         .join('')}`,
   );
-  const shapes = Object.entries(components.schemas).map(
+  const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<section id="shape-${escape(name)}"><h3><code>${escape(name)}</code></h3><p class="quiet">${escape(schema['description'] ?? '')}</p>${fields(schema, components.schemas)}</section>`,
+      `<section id="schema-${escape(name)}"><h3><code>${escape(name)}</code></h3><p class="quiet">${escape(schema['description'] ?? '')}</p>${fields(schema, components.schemas)}</section>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(info.title)}</title><style>${style}</style></head>
 <body><nav><strong>${escape(info.title)}</strong> <span class="quiet">${escape(info.version)}</span><p><a href="/openapi.json">openapi.json</a></p>${links.join('')}</nav>
-<main><h1>${escape(info.title)}</h1>${sections.join('')}<h2>Shapes</h2>${shapes.join('')}</main></body></html>`;
+<main><h1>${escape(info.title)}</h1><p>${escape(info.description)}</p><p>Server: <code>${escape(server)}</code></p>
+<label>Key for requests of this page: an API key, or <code>Bearer …</code> <input id="key" type="password" autocomplete="off"></label>
+${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main><script>${docsScript}</script></body></html>`;
 };

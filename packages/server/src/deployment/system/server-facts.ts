@@ -1,7 +1,7 @@
-// Facts about this server: versions and the API document.
+// Versions and the API reference, computed once.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { deploymentRoutes, openapiDocument } from '@svc/contract';
+import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
 import { docsPage } from './docs-page.ts';
 import type { ServerFacts } from './system-handlers.ts';
 
@@ -13,13 +13,16 @@ export const serverFacts = async (): Promise<ServerFacts> => {
     versionIn(new URL('../../../package.json', import.meta.url)),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
-  // Built on the first request, because it takes longer than the rest of the start.
+  // Built at the first request: it takes longer than the rest of the start.
   let document: object | undefined;
-  const openapi = (): object => (document ??= openapiDocument(deploymentRoutes, svc_version));
+  const openapi = (server: string): object => {
+    document ??= openapiDocument({ ...deploymentRoutes, ...platformRoutes }, svc_version);
+    return { ...document, servers: [{ url: server }] };
+  };
   return {
     svc_version,
     langgraph_js_version,
-    openapi: () => JSON.stringify(openapi()),
-    docs: () => docsPage(openapi() as Record<string, unknown>),
+    openapi: (server) => JSON.stringify(openapi(server)),
+    docs: (server) => docsPage(openapi(server) as Record<string, unknown>),
   };
 };

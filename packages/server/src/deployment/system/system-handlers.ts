@@ -1,15 +1,16 @@
 import type { systemRoutes } from '@svc/contract';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { RawJson, type Handlers } from '../../api/handlers.ts';
+import { RawJson, Reply, type Handlers } from '../../api/handlers.ts';
+import { docsPolicy } from './docs-script.ts';
 import type { Readiness } from './readiness.ts';
 
-/** Facts about this server. */
+/** Facts about the server that do not change while it runs. */
 export interface ServerFacts {
   svc_version: string;
   langgraph_js_version: string;
-  /** The OpenAPI document as JSON text, and as a page. */
-  openapi: () => string;
-  docs: () => string;
+  /** The OpenAPI document of both APIs as JSON text, and as a page, for the address of the server. */
+  openapi: (server: string) => string;
+  docs: (server: string) => string;
 }
 
 export interface SystemParts {
@@ -47,6 +48,6 @@ export const systemHandlers = ({
     },
     metadata: {},
   }),
-  getOpenApi: () => new RawJson(facts.openapi()),
-  getDocs: () => facts.docs(),
+  getOpenApi: (_, { origin }) => new RawJson(facts.openapi(origin)),
+  getDocs: (_, { origin }) => new Reply(facts.docs(origin), { contentPolicy: docsPolicy }),
 });

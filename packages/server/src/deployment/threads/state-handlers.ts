@@ -1,8 +1,8 @@
 import type { threadRoutes } from '@svc/contract';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
-import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
+import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
-import { pageFacts } from '../../api/pagination.ts';
+import { pageReply } from '../../api/pagination.ts';
 import { mayRead } from './may-read.ts';
 import type { StateService, Updater } from './state-service.ts';
 
@@ -16,7 +16,7 @@ const idOf = (before: string | Holder | undefined): string | undefined =>
   typeof before === 'string' ? before : (before?.configurable?.checkpoint_id ?? before?.checkpoint_id);
 
 const toPage = (page: Awaited<ReturnType<StateService['history']>>): Reply<RawJson> =>
-  new Reply(RawJson.list(page.rows), pageFacts(page, page.next));
+  pageReply(RawJson.list(page.rows), page, { next: page.next });
 
 type StateRoutes = Pick<
   typeof threadRoutes,

@@ -1,22 +1,22 @@
 import type { exportRoutes } from '@svc/contract';
 import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
-import { paginated } from '../../api/pagination.ts';
+import { valuePage } from '../../api/pagination.ts';
 import { grantOf } from '../../auth/keys/grant-of.ts';
 import type { ExportService, Listed, Page } from './export-service.ts';
 
-const answered = <T>({ rows, total }: Listed<T>, { limit, offset }: Page): Reply<T[]> =>
-  paginated(rows, total, { limit: limit ?? rows.length, offset });
+const toReply = <T>({ rows, total }: Listed<T>, { offset }: Page): Reply<T[]> =>
+  valuePage(rows, offset, total);
 
 export const exportHandlers = (exports: ExportService): Handlers<typeof exportRoutes> => ({
   createExport: ({ body }, call) => exports.create(grantOf(call).tenant_id, body),
 
   listExports: async ({ query: { limit, offset, ...asked } }, call) =>
-    answered(await exports.list(grantOf(call).tenant_id, asked, { limit, offset }), { limit, offset }),
+    toReply(await exports.list(grantOf(call).tenant_id, asked, { limit, offset }), { limit, offset }),
 
   validateExport: ({ body }, call) => exports.plan(grantOf(call).tenant_id, body),
 
   listScheduleRuns: async ({ query: { source_bulk_export_id: source_export_id, status, ...page } }, call) =>
-    answered(await exports.listRuns(grantOf(call).tenant_id, { source_export_id }, status, page), page),
+    toReply(await exports.listRuns(grantOf(call).tenant_id, { source_export_id }, status, page), page),
 
   getExport: ({ params }, call) => exports.get(grantOf(call).tenant_id, params.export_id),
 
@@ -24,7 +24,7 @@ export const exportHandlers = (exports: ExportService): Handlers<typeof exportRo
   changeExport: ({ params }, call) => exports.cancel(grantOf(call).tenant_id, params.export_id),
 
   listExportRuns: async ({ params, query: { status, ...page } }, call) =>
-    answered(await exports.listRuns(grantOf(call).tenant_id, params, status, page), page),
+    toReply(await exports.listRuns(grantOf(call).tenant_id, params, status, page), page),
 
   getExportRun: ({ params }, call) =>
     exports.getRun(grantOf(call).tenant_id, params.export_id, params.run_id),

@@ -18,7 +18,8 @@ import type { FileStore, StoredFile } from '../destinations/file-store.ts';
 import { fileName, partitionFolder } from './layout.ts';
 import type { RowPlace, WriteFile, WrittenFile } from '../parquet/export-file.ts';
 import type { PartitionRunCommand, WrittenFigures } from './exporter-protocol.ts';
-import { fromCursor, toCursor } from './row-cursor.ts';
+import { toCursor } from '../../api/cursor.ts';
+import { fromCursor } from './row-cursor.ts';
 import { LeaseLost } from './lease-lost.ts';
 
 /** What has just been done; `resumed`: nothing yet, but the file of an attempt before is to be finished. */

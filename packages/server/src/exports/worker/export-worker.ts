@@ -136,7 +136,8 @@ export class ExportWorker implements AsyncDisposable {
     for (const claimed of manifests.claimed)
       await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
     const left = free - manifests.claimed.length;
-    const runs = left > 0 ? await leases.claimPartitionRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
+    const runs =
+      left > 0 ? await leases.claimPartitionRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
     for (const claimed of runs.claimed) await this.#startPartitionRun(claimed, runs.sinceMs);
     return manifests.claimed.length + runs.claimed.length > 0;
   }

@@ -40,6 +40,13 @@ export class RequestCall implements Call, Credentials {
     return this.#context.env?.incoming?.socket.remoteAddress;
   }
 
+  /** Proxies that end TLS say so in `x-forwarded-proto`. */
+  get origin(): string {
+    const url = new URL(this.#context.req.url);
+    if (this.header('x-forwarded-proto') === 'https') url.protocol = 'https:';
+    return url.origin;
+  }
+
   header(name: string): string | undefined {
     const incoming = this.#context.env?.incoming;
     if (incoming === undefined) return this.#context.req.raw.headers.get(name) ?? undefined;

@@ -1,18 +1,23 @@
 import { type Fault, Problem } from '@svc/contract/problem';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { nearest } from '../../config/project/nearest.ts';
 import { shortKey } from '../body/json-faults.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** A list of ten thousand wrong items needs no ten thousand sentences. */
+/** The response names no more faults, however many the request has. */
 const faultsMax = 20;
 const namedInMessage = 3;
 
-/** What a schema refused, as a Problem. `where` is the part of the request: body, query or path. */
+/** The Problem for a part of the request that a schema refused. */
 export const invalidInput = (where: 'body' | 'query' | 'path', issues: readonly Issue[]): Problem => {
-  const faults = issues.slice(0, faultsMax).map((issue) => toFault([where], issue));
+  // Unknown keys first: a misspelled key explains the missing one.
+  const sorted = issues.toSorted((a, b) => Number(isUnknownKey(b)) - Number(isUnknownKey(a)));
+  const faults = sorted.slice(0, faultsMax).map((issue) => toFault([where], issue));
   return new Problem('invalid', sentence(faults, issues.length), { faults });
 };
+
+const isUnknownKey = (issue: Issue): boolean => issue.code === 'unrecognized_keys';
 
 const sentence = (faults: Fault[], total: number): string => {
   const named = faults.slice(0, namedInMessage).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
@@ -22,7 +27,9 @@ const sentence = (faults: Fault[], total: number): string => {
 
 const toFault = (prefix: (string | number)[], issue: Issue): Fault => {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : shortKey(String(key))));
-  const loc = [...prefix, ...path];
+  const unknown =
+    issue.code === 'unrecognized_keys' && issue.keys.length === 1 ? issue.keys.map(shortKey) : [];
+  const loc = [...prefix, ...path, ...unknown];
   if (issue.code === 'invalid_union') {
     const nearest = nearestBranch(issue.errors);
     if (nearest !== undefined) return toFault(loc, nearest);
@@ -30,17 +37,37 @@ const toFault = (prefix: (string | number)[], issue: Issue): Fault => {
   return { loc, msg: shortText(issue.message), type: issue.code };
 };
 
-/** Of a union, the branch that came furthest into the value is most likely the one that was meant. */
+/** The issue of the branch of a union that was most likely meant: the one in which the value is refused deepest. */
 const nearestBranch = (branches: readonly (readonly Issue[])[]): Issue | undefined => {
-  let nearest: Issue | undefined;
-  for (const [first] of branches) {
-    if (first !== undefined && first.path.length > (nearest?.path.length ?? 0)) nearest = first;
+  let deepest: Issue | undefined;
+  let depthMax = 0;
+  for (const issues of branches) {
+    const issue = issues.find(isUnknownKey) ?? issues[0];
+    // An object that is refused for its keys is an object, as the branch wants it.
+    const depth = (issue?.path.length ?? 0) + (issue !== undefined && isUnknownKey(issue) ? 1 : 0);
+    if (depth > depthMax) [deepest, depthMax] = [issue, depth];
   }
-  return nearest;
+  return deepest;
+};
+
+/** Longer keys are not compared with known ones. */
+const comparedCharsMax = 64;
+
+/** The message for keys that an object does not have, with the key that was probably meant. */
+export const unknownKeys: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  const { inst, keys } = issue;
+  const known = inst instanceof z.ZodObject ? Object.keys(inst.shape as object) : [];
+  const named = keys.slice(0, namedInMessage).map((key) => {
+    const near = key.length <= comparedCharsMax ? nearest(key, known) : undefined;
+    return `unknown key ${JSON.stringify(shortKey(key))}${near === undefined ? '' : `, did you mean ${JSON.stringify(near)}?`}`;
+  });
+  const rest = keys.length - named.length;
+  return rest > 0 ? `${named.join('; ')}; and ${rest} more` : named.join('; ');
 };
 
 const messageCharsMax = 500;
 
-/** Some messages list what they were given, such as all unknown keys of an object. */
+/** Some messages repeat parts of the request. */
 const shortText = (text: string): string =>
   text.length > messageCharsMax ? `${text.slice(0, messageCharsMax)}…` : text;

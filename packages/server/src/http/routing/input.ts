@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type BodyLimits, readJsonBody } from '../body/body.ts';
 import type { HttpContext, RequestCall } from './call.ts';
-import { invalidInput } from './faults.ts';
+import { invalidInput, unknownKeys } from './faults.ts';
 import { openUpload } from '../body/upload.ts';
 
 export interface Input {
@@ -33,7 +33,7 @@ export const readInput = async (
 };
 
 const check = (where: 'body' | 'query' | 'path', schema: z.ZodType, value: unknown): unknown => {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: unknownKeys });
   if (result.success) return result.data;
   throw invalidInput(where, result.error.issues);
 };

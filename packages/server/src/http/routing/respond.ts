@@ -117,10 +117,14 @@ const withHeaders = (
   ...(reply ? headersOf(reply.facts) : {}),
 });
 
-const headersOf = ({ self, continuation, total, next, isCut }: ReplyFacts): Record<string, string> => ({
-  ...(self === undefined ? {} : { 'content-location': self }),
-  ...(continuation === undefined ? {} : { location: continuation }),
-  ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
-  ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
-  ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
-});
+const headersOf = (facts: ReplyFacts): Record<string, string> => {
+  const { self, continuation, total, next, isCut, contentPolicy } = facts;
+  return {
+    ...(self === undefined ? {} : { 'content-location': self }),
+    ...(continuation === undefined ? {} : { location: continuation }),
+    ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
+    ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
+    ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
+    ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),
+  };
+};

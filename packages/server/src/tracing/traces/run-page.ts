@@ -1,13 +1,12 @@
-import { RawJson, Reply } from '../../api/handlers.ts';
-import { pageFacts } from '../../api/pagination.ts';
+import { RawJson, type Reply } from '../../api/handlers.ts';
+import { pageReply } from '../../api/pagination.ts';
 
-/** A page of runs as JSON text. */
+/** A page of trace runs as JSON text, which contains the cursor of the next page. */
 export interface TraceRunPage {
   text: string;
-  /** It ended early, since more would be too large for one answer. */
+  /** The page ended early, because more rows would make the response too large. */
   isCut: boolean;
 }
 
-/** The place of the next page is in the body. */
 export const toRunPage = ({ text, isCut }: TraceRunPage): Reply<RawJson> =>
-  new Reply(new RawJson(text), pageFacts({ hasMore: false, isCut }, undefined));
+  pageReply(new RawJson(text), { hasMore: false, isCut });

@@ -1,3 +1,4 @@
+import { readCursor, toCursor as encodeCursor } from '../../api/cursor.ts';
 import type { RunStats } from '@svc/contract';
 import { invalid, notFound } from '@svc/contract/problem';
 import type { Attachment, TraceStorage } from '../../storage/tracing/traces.ts';
@@ -165,14 +166,18 @@ const toPage = (runs: readonly string[], place: SearchPosition | null, partial: 
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
 };
 
-export const toCursor = ({ start_time, id, stretch }: SearchPosition): string =>
-  Buffer.from([start_time, id, ...(stretch === undefined ? [] : [stretch])].join(' ')).toString('base64url');
+export const toCursor = ({ stretch, ...place }: SearchPosition): string => encodeCursor(place, { stretch });
 
+/** The place that a client sends back. Throws invalid for a text that is no cursor of a search. */
 export const parseCursor = (cursor: string): SearchPosition => {
-  const [start = '', id = '', stretch] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
-  const start_time = toTime(start);
-  const isPlace = start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
-  if (!isPlace || (stretch !== undefined && !/^[1-9]\d{0,4}$/.test(stretch)))
-    throw invalid(['body', 'cursor'], 'cursor is not one that this server has given');
-  return { start_time, id, ...(stretch === undefined ? {} : { stretch: Number(stretch) }) };
+  const found = readCursor(cursor);
+  const start_time = found && toTime(found.start_time);
+  const stretch = found?.more['stretch'];
+  const isPlace =
+    start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(found?.id ?? '');
+  const isStretch =
+    typeof stretch === 'number' && Number.isInteger(stretch) && stretch >= 1 && stretch <= 99_999;
+  if (!found || !isPlace || (stretch !== undefined && !isStretch))
+    throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
+  return { start_time, id: found.id, ...(isStretch ? { stretch } : {}) };
 };

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { deploymentRoutes, platformRoutes, type RouteShape } from './index.ts';
+
+const routes = Object.entries<RouteShape>({ ...deploymentRoutes, ...platformRoutes });
+
+/** The unknown keys that a schema names when it gets an object, and an array of objects, with this key. */
+const unknownKeysIn = (schema: z.ZodType | undefined, key: string): string[] =>
+  [{ [key]: 'x' }, [{ [key]: 'x' }]].flatMap((value) =>
+    (schema?.safeParse(value).error?.issues ?? []).flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys : [],
+    ),
+  );
+
+describe('requests', () => {
+  it.each(routes.filter(([, { body }]) => body))('%s: the body has no unknown keys', (_, { body }) => {
+    expect(unknownKeysIn(body, 'no_such_key')).toContain('no_such_key');
+  });
+
+  it.each(routes.filter(([, { upload }]) => !upload))('%s: the query has no unknown keys', (_, { query }) => {
+    expect(unknownKeysIn(query, 'no_such_key')).toContain('no_such_key');
+  });
+
+  it.each(routes.filter(([, { ignored }]) => ignored))(
+    '%s: the keys that it ignores are accepted',
+    (_, { body, query, ignored }) => {
+      for (const key of Object.keys(ignored?.body ?? {})) expect(unknownKeysIn(body, key)).toEqual([]);
+      for (const key of Object.keys(ignored?.query ?? {})) expect(unknownKeysIn(query, key)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,80 @@
+// Examples of requests. Sent to a fresh server of examples/agent, in the order of the document, they succeed once the ids that the
+// server chooses are filled in.
+
+const thread_id = '4f2b1c7e-9a3d-4c58-8f6e-2d1b7a905c34';
+const run = {
+  assistant_id: 'agent',
+  input: { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] },
+};
+const cron = { ...run, schedule: '0 9 * * 1-5', timezone: 'Europe/Berlin' };
+const project_id = 'c9a1e5d2-7b44-4f0a-9c83-5e6f12d0ab97';
+const exported = {
+  bulk_export_destination_id: '7d0c3b5a-1e2f-4a6b-8c9d-0e1f2a3b4c5d',
+  session_id: project_id,
+  start_time: '2026-11-01T00:00:00Z',
+  end_time: '2026-12-01T00:00:00Z',
+};
+const price = {
+  name: 'small',
+  match_pattern: '^small-model$',
+  prompt_cost: '0.000001',
+  completion_cost: '0.000004',
+};
+
+/** Values of parameters, by name, or by route and name. */
+export const parameterExamples: Readonly<Record<string, string | readonly string[]>> = {
+  assistant_id: 'agent',
+  thread_id,
+  'getItem.key': 'profile',
+  'getItem.namespace': ['users', 'ada'],
+};
+
+/** Bodies, by the name of the route. */
+export const bodyExamples: Readonly<Record<string, unknown>> = {
+  createAssistant: { graph_id: 'agent', name: 'terse', config: { configurable: { style: 'terse' } } },
+  searchAssistants: { graph_id: 'agent', limit: 10 },
+  countAssistants: { graph_id: 'agent' },
+  updateAssistant: { name: 'shorter' },
+  listAssistantVersions: { limit: 10 },
+  setLatestAssistant: { version: 1 },
+  createThread: { thread_id, if_exists: 'do_nothing', metadata: { graph_id: 'agent', customer: 42 } },
+  searchThreads: { metadata: { customer: 42 }, status: 'idle', limit: 10 },
+  countThreads: { status: 'idle' },
+  patchThread: { metadata: { topic: 'weather' } },
+  pruneThreads: { thread_ids: [thread_id], strategy: 'keep_latest' },
+  getThreadStateAtCheckpoint: { checkpoint: { checkpoint_ns: '' } },
+  updateThreadState: { values: { messages: [{ role: 'user', content: 'Hello' }] } },
+  searchThreadHistory: { limit: 10 },
+  createRunBatch: [run],
+  cancelRuns: { status: 'pending' },
+  streamStatelessRun: { ...run, stream_mode: ['updates'] },
+  waitStatelessRun: run,
+  createStatelessRun: run,
+  streamRun: { ...run, stream_mode: ['updates'] },
+  waitRun: run,
+  createRun: { ...run, multitask_strategy: 'enqueue' },
+  createCron: cron,
+  createThreadCron: cron,
+  searchCrons: { assistant_id: 'agent', limit: 10 },
+  countCrons: { assistant_id: 'agent' },
+  updateCron: { enabled: false },
+  putItem: { namespace: ['users', 'ada'], key: 'profile', value: { likes: 'mathematics' } },
+  deleteItem: { namespace: ['users', 'ada'], key: 'profile' },
+  searchItems: { namespace_prefix: ['users'], limit: 10 },
+  listNamespaces: { prefix: ['users'] },
+  createWorkspace: { display_name: 'Staging' },
+  createKey: { description: 'collector', role: 'ingest' },
+  createProject: { id: project_id, name: 'shop' },
+  getRunStats: { is_root: true },
+  queryTraceRuns: { filter: 'eq(run_type, "llm")', limit: 10 },
+  queryTraceThreads: { project_id, page_size: 10 },
+  createFeedback: { run_id: '0e4d7c55-3f0b-4a2c-9a59-6b8f1c2d3e4f', key: 'helpful', score: 1 },
+  changeFeedback: { score: 0.5, comment: 'Only partly' },
+  createModelPrice: price,
+  replaceModelPrice: { ...price, prompt_cost: '0.000002' },
+  createDestination: { destination_type: 'file', display_name: 'local', config: { path: 'exports' } },
+  changeDestination: { credentials: { access_key_id: 'AKIA0000', secret_access_key: 'secret' } },
+  createExport: exported,
+  validateExport: exported,
+  changeExport: { status: 'Cancelled' },
+};

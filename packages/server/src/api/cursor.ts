@@ -1,0 +1,24 @@
+// A place in the order of (start_time, id) as opaque text: base64url of the JSON {v, t, id}. Clients keep it and send it back.
+// The function export_cursor_time reads the time of stored cursors in the database.
+
+export interface Place {
+  /** With microseconds, which a JavaScript date would lose. */
+  start_time: string;
+  id: string;
+}
+
+/** `more` is what the place of a list has beside its time and id. */
+export const toCursor = ({ start_time, id }: Place, more: Record<string, unknown> = {}): string =>
+  Buffer.from(JSON.stringify({ v: 1, t: start_time, id, ...more })).toString('base64url');
+
+/** The content of a cursor; undefined for any other text. Callers check the values of cursors that clients send. */
+export const readCursor = (cursor: string): (Place & { more: Record<string, unknown> }) | undefined => {
+  let content: unknown;
+  try {
+    content = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined; // not JSON, so not a cursor
+  }
+  const { v, t, id, ...more } = { ...(content as Record<string, unknown> | null) };
+  return v === 1 && typeof t === 'string' && typeof id === 'string' ? { start_time: t, id, more } : undefined;
+};
