@@ -28,4 +28,23 @@ describe('requests', () => {
       for (const key of Object.keys(ignored?.query ?? {})) expect(unknownKeysIn(query, key)).toEqual([]);
     },
   );
+
+  it.each(routes.filter(([, { unsupported }]) => unsupported))(
+    '%s: the filters that it does not have are accepted only when they are empty',
+    (_, { body, query, unsupported }) => {
+      const pathsOf = (schema: z.ZodType | undefined, value: object): PropertyKey[] =>
+        (schema?.safeParse(value).error?.issues ?? [])
+          .filter(({ message }) => message.startsWith('is not supported: '))
+          .flatMap(({ path }) => path);
+      const both = [
+        [body, unsupported?.body],
+        [query, unsupported?.query],
+      ] as const;
+      for (const [schema, keys] of both)
+        for (const key of Object.keys(keys ?? {})) {
+          expect(pathsOf(schema, { [key]: 'x' })).toEqual([key]);
+          for (const empty of [null, '', [], {}]) expect(pathsOf(schema, { [key]: empty })).toEqual([]);
+        }
+    },
+  );
 });

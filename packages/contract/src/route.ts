@@ -1,6 +1,6 @@
 // An operation of the API as plain data. Validation, the types of handlers, the OpenAPI document and the SDK are derived from it.
 import { z } from 'zod';
-import { closed, type IgnoredKeys } from './closed.ts';
+import { closed, type IgnoredKeys, type UnsupportedKeys } from './closed.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -34,6 +34,8 @@ export interface RouteShape {
    * objects that are declared free-form.
    */
   ignored?: { body?: IgnoredKeys; query?: IgnoredKeys };
+  /** Filters that stock clients can send and that this operation does not have. They are refused unless they are empty. */
+  unsupported?: { body?: UnsupportedKeys; query?: UnsupportedKeys };
   /** Members of a large body that the handler receives as JSON text, because it only stores or forwards them. */
   textFields?: readonly string[];
   /** Content types of a body that the handler reads as a stream of bytes, compressed or not. Replaces `body`. */
@@ -63,12 +65,12 @@ export interface RouteShape {
 
 /** The route with a closed body and a closed query. Uploads take any query, because tracers of many kinds send them. */
 export const route = <const R extends RouteShape>(shape: R): R => {
-  const { body, query, upload, ignored } = shape;
+  const { body, query, upload, ignored, unsupported } = shape;
   const isOpen = upload !== undefined && query === undefined;
   return {
     ...shape,
-    ...(body ? { body: closed(body, ignored?.body) } : {}),
-    ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query) }),
+    ...(body ? { body: closed(body, ignored?.body, unsupported?.body) } : {}),
+    ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query, unsupported?.query) }),
   };
 };
 

@@ -33,13 +33,14 @@ export const projectRoutes = {
       offset: z.coerce.number().int().min(0).max(100_000).default(0),
     }),
     ignored: {
+      query: { include_stats: noStatistics, reference_free: noExperiments },
+    },
+    unsupported: {
       query: {
         id: notAFilter,
         name_contains: notAFilter,
         metadata: notAFilter,
-        include_stats: noStatistics,
         reference_dataset: noExperiments,
-        reference_free: noExperiments,
         dataset_version: noExperiments,
       },
     },

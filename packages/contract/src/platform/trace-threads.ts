@@ -74,7 +74,7 @@ export const traceThreadRoutes = {
       cursor: nullish(z.string().max(1_024)),
       page_size: nullish(z.int().min(1).max(100)),
     }),
-    ignored: {
+    unsupported: {
       body: { thread_filter: notAFilter, trace_filter: notAFilter, tree_filter: notAFilter },
     },
     response: z.object({

@@ -130,10 +130,11 @@ export const partial = {
 };
 
 const ignoredInSearches = {
-  query: 'A text is searched by the filter search("…").',
   data_source_type: 'All runs have the same source.',
   execution_order: 'Runs are ordered by their start.',
 };
+
+const unsupportedInSearches = { query: 'A text is searched by the filter search("…").' };
 
 const ingest = {
   tag,
@@ -231,6 +232,7 @@ export const traceRoutes = {
     access: { permission: 'read' },
     body: RunsAsked.extend({ id: nullish(z.array(Id).min(1).max(1_000)) }),
     ignored: { body: ignoredInSearches },
+    unsupported: { body: unsupportedInSearches },
     response: RunStats,
   }),
   queryTraceRuns: route({
@@ -249,11 +251,11 @@ export const traceRoutes = {
     ignored: {
       body: {
         ...ignoredInSearches,
-        search_filter: 'Use filter.',
         skip_pagination: 'Use limit.',
         skip_prev_cursor: 'The cursor of the previous page is always null.',
       },
     },
+    unsupported: { body: { ...unsupportedInSearches, search_filter: 'Use filter.' } },
     response: z.object({
       runs: z.array(TraceRun),
       cursors: z.object({ next: z.string().nullable(), prev: z.null() }),

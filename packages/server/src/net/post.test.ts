@@ -106,8 +106,8 @@ describe('a post', () => {
     const stop = new AbortController();
     const sending = post(never.check('https://example.com/'), '{}', {}, { ...limits, signal: stop.signal });
     stop.abort();
-    await expect(sending).rejects.toThrow('given up');
-    await expect(send('http://127.0.0.1:1/', { signal: stop.signal })).rejects.toThrow('given up');
+    await expect(sending).rejects.toThrow('was aborted');
+    await expect(send('http://127.0.0.1:1/', { signal: stop.signal })).rejects.toThrow('was aborted');
     await expect(
       post(never.check('https://example.com/'), '{}', {}, { ...limits, timeoutMs: 20 }),
     ).rejects.toThrow(PostTimeout);
