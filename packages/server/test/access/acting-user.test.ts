@@ -171,7 +171,7 @@ describe('the owner of an object', () => {
   it.each(made)('cannot be set by a client: POST %s', async (path, body) => {
     const answer = await call('alice', 'POST', path, body);
     expect(answer.status).toBe(422);
-    expect(JSON.stringify(answer.body)).toContain('written by the server');
+    expect(JSON.stringify(answer.body)).toContain('set by the server');
   });
 
   it('does not change on an update', async () => {

@@ -34,12 +34,12 @@ describe('an auth file', () => {
     [
       'with a handler of an action that there is not',
       "export const auth = new Auth().authenticate(() => 'a').on('threads:serach' as '*', () => true);",
-      /\.on\("threads:serach"\) is no handler/,
+      /\.on\("threads:serach"\) does not register a handler/,
     ],
     [
       'with a handler of no event',
       "export const auth = new Auth().authenticate(() => 'a').on('things' as '*', () => true);",
-      /\.on\("things"\) is no handler/,
+      /\.on\("things"\) does not register a handler/,
     ],
   ];
   it.each(broken)('%s keeps the server from starting, with a message', async (_, code, message) => {

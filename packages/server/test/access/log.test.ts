@@ -28,7 +28,8 @@ it('contains no credential, whatever succeeds or fails', async () => {
     const alice = { authorization: 'Bearer alice', 'x-canary': 'header-canary' };
     const run = (action: string) => ({ assistant_id: 'probe', input: { action, note: 'input-canary' } });
     for (const action of ['user', 'crash', 'approve', 'unknown'])
-      await (await send(`/runs/wait?q=query-canary`, alice, run(action))).text();
+      await (await send('/runs/wait', alice, run(action))).text();
+    await (await send('/runs/wait?q=query-canary', alice, run('user'))).text();
     await send('/threads', { authorization: 'Bearer wrong-canary!' }, {});
     await send('/threads', { 'x-auth-scheme': 'langsmith', 'x-api-key': 'guess-canary' }, {});
     await send(

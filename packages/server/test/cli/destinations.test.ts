@@ -25,7 +25,10 @@ const secret = 'hunter2hunter2hunter2';
 
 it('creates, lists, shows, tests and deletes a destination', async () => {
   const made = await svc('destinations', 'create', '--name', 'disk', '--folder', './shop/');
-  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('could be written') as string });
+  expect(made).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('a test file was written') as string,
+  });
   const id = made.stdout.trim();
   expect((await svc('destinations', 'list')).stdout).toMatch(new RegExp(`${id}  disk  file  shop`));
   expect(JSON.parse((await svc('destinations', 'show', 'disk')).stdout)).toMatchObject({

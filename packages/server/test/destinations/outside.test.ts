@@ -82,13 +82,13 @@ it.each<[string, object, (string | number)[]]>([
     { s3_additional_kwargs: { Tagging: 'a\r\nx-evil: 1' } },
     ['config', 's3_additional_kwargs', 'Tagging'],
   ],
-  ['an unknown option', { s3_additional_kwargs: { Body: 'x' } }, ['config', 's3_additional_kwargs']],
+  ['an unknown option', { s3_additional_kwargs: { Body: 'x' } }, ['config', 's3_additional_kwargs', 'Body']],
   [
     'our own metadata',
     { s3_additional_kwargs: { Metadata: { sha256: 'x' } } },
     ['config', 's3_additional_kwargs', 'Metadata', 'sha256'],
   ],
-  ['another field', { bucket: 'x' }, ['config']],
+  ['another field', { bucket: 'x' }, ['config', 'bucket']],
   [
     'no endpoint that could name the bucket',
     { include_bucket_in_prefix: false },

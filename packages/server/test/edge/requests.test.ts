@@ -67,7 +67,7 @@ describe('a path', () => {
   );
 
   it('in normal form is found with any query', async () => {
-    const answer = await send(open, { path: `/threads/${thread_id}?next=/../x;y//z%2F#` });
+    const answer = await send(open, { path: `/threads/${thread_id}?include=/../x;y//z%2F#` });
     expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('tweet')]);
   });
 });

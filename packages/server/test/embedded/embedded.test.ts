@@ -278,7 +278,7 @@ describe.runIf(process.getuid?.() === 0)('the embedded PostgreSQL of root withou
     let output = '';
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await ended(child);
-    await until(() => output.includes('user namespaces are allowed'));
+    await until(() => output.includes('created with user namespaces'));
     expect((await lstat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
   });
 });

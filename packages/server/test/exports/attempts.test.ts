@@ -89,7 +89,10 @@ describe('an export partition run', () => {
     expect(await firstRun(id)).toMatchObject({
       status: 'TIMEDOUT',
       retry_number: 1,
-      errors: { retry_0: expect.stringMatching(/longer/), retry_1: expect.stringMatching(/longer/) },
+      errors: {
+        retry_0: expect.stringMatching(/exceeded its time limit/),
+        retry_1: expect.stringMatching(/exceeded its time limit/),
+      },
     });
   }, 60_000);
 

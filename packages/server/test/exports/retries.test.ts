@@ -130,7 +130,7 @@ describe('an attempt that exceeds its time limit', () => {
     expect(await leases.sweep(times, rules)).toBe(1);
     const [run] = await runsOf(db, id);
     expect(run).toMatchObject({ status: 'CREATED', retry_number: 1 });
-    expect(run?.errors['retry_0']).toMatch(/longer/);
+    expect(run?.errors['retry_0']).toMatch(/exceeded its time limit/);
     expect(await leases.renew([claimed!.lease], 60_000)).toEqual(new Set());
   });
 

@@ -136,7 +136,7 @@ describe('a run with tracing on', () => {
     const runs = await ended(server, run_id);
     expect(runs.find(({ id }) => id === run_id)).toMatchObject({
       status: 'success',
-      outputs: { out: 'up again' },
+      outputs: { out: 'done' },
       extra: { metadata: { run_attempt: 2 } },
     });
   });

@@ -39,7 +39,7 @@ describe('a batch with an invalid run', () => {
       'a graph that is not there',
       { ...delayed, assistant_id: 'unknown' },
       404,
-      'Run 1 of the batch: There is no assistant',
+      'Run 1 of the batch: No assistant found',
     ],
     ['a webhook inside the network', { ...delayed, webhook: 'http://10.0.0.1/' }, 422, 'webhook'],
   ])('creates no run and keeps no slot or stream: %s', async (_, invalid, status, message) => {

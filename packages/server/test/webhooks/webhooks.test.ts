@@ -119,7 +119,7 @@ describe('a run with a webhook', () => {
     const lost = { do: 'exitOnce', ms: 1 };
     await client.runs.create(await newThread(), 'probe', { input: lost, webhook: sink.url });
     await eventually(() => expect(sink.received).toHaveLength(1));
-    expect(sink.received[0]?.body).toMatchObject({ status: 'success', values: { out: 'up again' } });
+    expect(sink.received[0]?.body).toMatchObject({ status: 'success', values: { out: 'done' } });
   });
 
   it('delivers its values when a cron created it', async () => {

@@ -119,7 +119,7 @@ describe('a run whose executor ends after a step has been committed', () => {
       graph: 'speaker',
       durability: 'exit',
       input: { events: 1 },
-      until: `select 1 from run_events where run_id = $1 and events like '%"speak"%'`,
+      until: `select 1 from run_events where run_id = $1 and events like '%"emitEvents"%'`,
     });
     const attempts = log.flatMap(({ event }, at) => (event === 'metadata' ? [at] : []));
     expect(attempts).toHaveLength(2);
