@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingDefinitions } from '../../src/config/settings/definitions.ts';
 import type { SettingDefinition } from '../../src/config/settings/setting-definition.ts';
 import { blocksOf, pages, repository, type Block, type Page } from './pages.ts';
+import { whyNoShell } from './programs.ts';
 import { checkDatabaseUris, checkFilters, checkJson, runSql } from './samples.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { typeErrors } from './type-check.ts';
@@ -16,6 +17,8 @@ const languages = ['sh', 'ts', 'json', 'sql', 'filter', 'uri', 'text'];
 
 const blocksIn = (page: Page, language: string): Block[] =>
   page.blocks.filter((block) => block.language === language && block.notRun === undefined);
+
+const itInShell = it.skipIf(whyNoShell() !== undefined);
 
 let sessions: Sessions;
 beforeAll(async () => {
@@ -35,12 +38,12 @@ describe.each(pages)('$name', (page) => {
 
   const commands = blocksIn(page, 'sh');
   if (commands.length > 0)
-    it('has commands that work', { timeout: 240_000 }, async ({ signal }) => {
+    itInShell('has commands that work', { timeout: 240_000 }, async ({ signal }) => {
       await sessions.run(page, commands, signal);
     });
 
   const statements = blocksIn(page, 'sql');
-  it.each(statements)('has SQL that works, at $at', async ({ code }) => {
+  itInShell.each(statements)('has SQL that works, at $at', async ({ code }) => {
     await runSql(code, join(sessions.checkout, 'examples/agent/.svc'));
   });
 

@@ -1,5 +1,5 @@
 // The pages of the documentation and their code blocks.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,8 +41,14 @@ const readPage = (name: string): Page => {
   return { name, text, blocks: blocksOf(name, text), folder: example ?? '.' };
 };
 
+const readmesIn = (folder: string): string[] =>
+  readdirSync(join(repository, folder))
+    .map((name) => `${folder}/${name}/README.md`)
+    .filter((name) => existsSync(join(repository, name)));
+
 export const pages: readonly Page[] = [
   'README.md',
   ...readdirSync(join(repository, 'docs')).flatMap((file) => (file.endsWith('.md') ? [`docs/${file}`] : [])),
-  ...readdirSync(join(repository, 'examples')).map((example) => `examples/${example}/README.md`),
+  ...readmesIn('examples'),
+  ...readmesIn('packages'),
 ].map(readPage);
