@@ -1,4 +1,4 @@
-// Every setting, once: validation, `svc --help`, `svc config` and the table in docs/configuration.md follow from this list.
+// All settings. Validation, `svc --help`, `svc config` and the table in docs/configuration.md are derived from this list.
 
 import {
   boolean,
@@ -45,14 +45,14 @@ export const settingDefinitions = {
     type: keyList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Keys, separated by commas, of 32 characters or more: every request needs one in `x-api-key`.',
+    doc: 'Comma-separated API keys of 32 characters or more. Requests must send one as `x-api-key`.',
   }),
   allowAnonymous: setting({
     variable: 'SVC_ALLOW_ANONYMOUS',
     flag: { name: '--allow-anonymous' },
     type: boolean(),
     default: 'false',
-    doc: 'Accept every request, on any address, without authentication.',
+    doc: 'Serve anyone who can reach the server, on any address, without authentication.',
   }),
   corsOrigins: setting({
     variable: 'SVC_CORS_ORIGINS',
@@ -67,13 +67,13 @@ export const settingDefinitions = {
     type: cidrList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Networks of the proxies whose `X-Forwarded-For` is used: `10.0.0.0/8,192.168.1.7`.',
+    doc: 'Networks of the proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8,192.168.1.7`.',
   }),
   rateLimit: setting({
     variable: 'SVC_RATE_LIMIT',
     type: limit({ min: 1, max: 1_000_000 }),
     default: '100',
-    doc: 'Requests per second of one caller to one server process; bursts may be ten times as large.',
+    doc: 'Requests per second of one caller at one server process, with bursts of ten times as many.',
   }),
   streamsPerCaller: setting({
     variable: 'SVC_STREAMS_PER_CALLER',
@@ -101,7 +101,7 @@ export const settingDefinitions = {
     type: databaseUri(),
     default: undefined,
     defaultDoc: 'none: an embedded PostgreSQL',
-    doc: 'Your own PostgreSQL, 15 or newer. There is no flag, because other users can read a command line.',
+    doc: 'Your own PostgreSQL (15 or newer). There is no flag, because other users can read a command line.',
   }),
   poolMax: setting({
     variable: 'SVC_POOL_MAX',
@@ -115,7 +115,7 @@ export const settingDefinitions = {
     flag: { name: '--role', placeholder: '<role>' },
     type: oneOf(['all', 'api', 'worker']),
     default: 'all',
-    doc: 'api serves requests, worker executes runs, all does both.',
+    doc: 'The work of this process: api serves requests, worker executes runs, all does both.',
   }),
   executors: setting({
     variable: 'SVC_EXECUTORS',
@@ -138,27 +138,27 @@ export const settingDefinitions = {
     variable: 'SVC_HEARTBEAT',
     type: duration({ minMs: 100, maxMs: 600 * second }),
     default: '5s',
-    doc: 'Interval of keep-alive messages on a stream without events.',
+    doc: 'Interval of heartbeats in a stream without events.',
   }),
   lease: setting({
     variable: 'SVC_LEASE',
     aliases: [{ name: 'BG_JOB_HEARTBEAT', unit: 's' }],
     type: duration({ minMs: 100, maxMs: 3_600 * second }),
     default: '30s',
-    doc: 'Duration of the lease of a run. If it is not renewed, another worker continues the run.',
+    doc: 'Time after which another worker takes over a run whose lease is not renewed.',
   }),
   shutdownGrace: setting({
     variable: 'SVC_SHUTDOWN_GRACE',
     aliases: [{ name: 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS', unit: 's' }],
     type: duration({ minMs: 0, maxMs: day }),
     default: '180s',
-    doc: 'Time that runs have to finish when the server stops.',
+    doc: 'How long a stopping server waits for its runs to end; in `svc dev`, how long responses stay open after a restart.',
   }),
   cancelGrace: setting({
     variable: 'SVC_CANCEL_GRACE',
     type: duration({ minMs: 0, maxMs: day }),
     default: '10s',
-    doc: 'Time that a graph has to stop after its run is cancelled; then its executor is killed.',
+    doc: 'How long a graph may take to react to the cancellation of its run; then its executor is ended.',
   }),
   runTimeout: setting({
     variable: 'SVC_RUN_TIMEOUT',
@@ -185,7 +185,7 @@ export const settingDefinitions = {
     variable: 'SVC_TRACING_PROJECT',
     type: text('name'),
     default: 'default',
-    doc: 'Project of these traces.',
+    doc: 'The project of the traces of this server.',
   }),
   traceRetention: setting({
     variable: 'SVC_TRACE_RETENTION',
@@ -197,7 +197,7 @@ export const settingDefinitions = {
     variable: 'SVC_TRACE_QUERY_TIME',
     type: duration({ minMs: 100, maxMs: 60_000 }),
     default: '10s',
-    doc: 'Time budget of a trace query; then it returns the runs found so far and a cursor to continue.',
+    doc: 'Time limit of a query of traces. Then it returns the results so far, and a cursor to continue.',
   }),
   bootstrapApiKey: setting({
     variable: 'SVC_BOOTSTRAP_API_KEY',
@@ -207,14 +207,14 @@ export const settingDefinitions = {
     }),
     default: undefined,
     defaultDoc: 'none: created at the first start',
-    doc: 'Platform API key with the role admin, 32 characters or more; a new value revokes the former key.',
+    doc: 'An API key of the platform with the role admin, 32 characters or more. A change revokes the previous key.',
   }),
   bootstrapWorkspaceId: setting({
     variable: 'SVC_BOOTSTRAP_WORKSPACE_ID',
     type: uuid(),
     default: undefined,
     defaultDoc: 'random',
-    doc: 'Id of the workspace of the first key.',
+    doc: 'The id of the workspace of the first key.',
   }),
   ...exportSettings,
   webhookSecret: setting({
@@ -231,13 +231,13 @@ export const settingDefinitions = {
     type: hostList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Private hosts, or hosts with an unusual port, that the server may call: `minio.local:9000,10.0.0.7`.',
+    doc: 'Hosts (`minio.local:9000,10.0.0.7`) to which the server may send requests although they are private or use an unusual port.',
   }),
   authTimeout: setting({
     variable: 'SVC_AUTH_TIMEOUT',
     type: duration({ minMs: 10, maxMs: 600 * second }),
     default: '5s',
-    doc: 'Longest duration of an auth handler; then the request gets 503.',
+    doc: 'How long an auth handler may take; then the response is 503.',
   }),
   studioKey: setting({
     variable: 'SVC_STUDIO_KEY',
@@ -251,7 +251,7 @@ export const settingDefinitions = {
     type: encryptionKey(),
     default: undefined,
     defaultDoc: 'created in the data folder',
-    doc: 'Key that encrypts secrets in the database: 32 bytes as base64 or hex. Nodes that share a database need the same key.',
+    doc: 'Encrypts secrets in the database: 32 bytes as base64 or hex. Nodes that share a database need the same key.',
   }),
   logLevel: setting({
     variable: 'SVC_LOG_LEVEL',
@@ -262,7 +262,7 @@ export const settingDefinitions = {
       critical: 'fatal',
     }),
     default: 'info',
-    doc: 'Lowest level that is logged.',
+    doc: 'The lowest level that is logged.',
   }),
   logFormat: setting({
     variable: 'SVC_LOG_FORMAT',
@@ -270,7 +270,7 @@ export const settingDefinitions = {
     type: oneOf(['pretty', 'json']),
     default: ({ terminal }) => (terminal ? 'pretty' : 'json'),
     defaultDoc: 'pretty on a terminal, else json',
-    doc: 'Format of log records on standard error.',
+    doc: 'Format of the log, which goes to standard error.',
   }),
 };
 

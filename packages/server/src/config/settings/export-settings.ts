@@ -1,5 +1,5 @@
-// Settings of bulk exports. Where descriptions of this kind of service give two numbers for one limit, the larger is the default
-// here: a limit is a ceiling, and what a machine really does at once follows from the slots of its workers.
+// Settings of exports. Where documentation of compatible services gives two numbers for one limit, the default is the larger one:
+// a limit is an upper bound, and the slots of the workers decide what a machine executes at once.
 import { setting } from './setting-definition.ts';
 import { boolean, duration, integer, oneOf, pathList, size, sizeOrNone } from './setting-type.ts';
 
@@ -9,7 +9,7 @@ const day = 24 * hour;
 const mb = 1_024 ** 2;
 const gb = 1_024 * mb;
 
-/** Of the folder for exports in the data folder. */
+/** Quota of the folder for exports in the data folder. */
 export const dataFolderQuotaBytes = 20 * gb;
 
 export const exportSettings = {
@@ -23,7 +23,7 @@ export const exportSettings = {
   exportTimeout: setting({
     variable: 'SVC_EXPORT_TIMEOUT',
     type: duration({ minMs: 1, maxMs: 365 * day }),
-    // 48 h is said as well; 24 h was once.
+    // Documented as 48 h too, and as 24 h formerly.
     default: '72h',
     doc: 'Longest duration of an export, without its time in the queue; then its status is TIMEDOUT.',
   }),
@@ -36,7 +36,7 @@ export const exportSettings = {
   exportRetries: setting({
     variable: 'SVC_EXPORT_RETRIES',
     type: integer({ min: 0, max: 1_000 }),
-    // 10 was said once.
+    // Documented as 10 formerly.
     default: '20',
     doc: 'Retries of an export run after its first attempt.',
   }),
@@ -49,14 +49,14 @@ export const exportSettings = {
   exportRunsPerExport: setting({
     variable: 'SVC_EXPORT_RUNS_PER_EXPORT',
     type: integer({ min: 1, max: 10_000 }),
-    // 5 is said as well.
+    // Documented as 5 too.
     default: '45',
     doc: 'Export runs of one export that are executed concurrently, on all nodes together.',
   }),
   exportsPerWorkspace: setting({
     variable: 'SVC_EXPORTS_PER_WORKSPACE',
     type: integer({ min: 1, max: 10_000 }),
-    // 3 is said as well.
+    // Documented as 3 too.
     default: '15',
     doc: 'Exports of one workspace that run concurrently; others wait.',
   }),
@@ -87,7 +87,7 @@ export const exportSettings = {
   exportAmbientCredentials: setting({
     variable: 'SVC_EXPORT_AMBIENT_CREDENTIALS',
     type: boolean(),
-    // Who administers a workspace need not be who runs the server.
+    // The administrator of a workspace may not be the operator of the server.
     default: 'false',
     doc: 'Allow destinations without credentials; they use those of the server, also to assume a role.',
   }),

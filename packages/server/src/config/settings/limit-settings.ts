@@ -1,4 +1,4 @@
-// What one request may cost: settings that bound the memory and time that its body and its answer take.
+// Settings that limit the memory and time for the body and the response of one request.
 import { setting } from './setting-definition.ts';
 import { integer, size } from './setting-type.ts';
 
