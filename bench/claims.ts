@@ -190,8 +190,8 @@ const sections: string[] = [];
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const page = `# A backlog of runs
 
-\`npm run bench:claims\` fills the queue and measures, through the storage layer, what each operation takes with so many runs pending: the
-median of ${repeats}. The last column is the largest backlog against the smallest; the goal is 2 for every row.
+\`npm run bench:claims\` fills the queue and measures, through the storage layer, how long each operation takes with this number of pending runs: the
+median of ${repeats}. The last column is the ratio of the largest backlog to the smallest; the goal is at most 2 for every row.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, PostgreSQL ${version?.server_version ?? ''}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), other work included.
 

@@ -203,7 +203,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     `# Whole exports
 
 \`npm run bench:export-run\` fills a store with ${runs} runs of about 3.8 KB over ${dayCount} days and exports them to a folder, as a server does: claims,
-exporters, files of 100 MB in zstandard, verification, manifest. MB are of rows before they are compressed.
+exporters, files of 100 MB in zstandard, verification, manifest. MB are rows before compression.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(load, 1)} at the start.
 
@@ -211,8 +211,8 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${lines.join('\n')}
 
-Per core is what a second of CPU yields, that of PostgreSQL, the worker and its exporters taken together, their start included. The worker's memory is
-mostly what filled the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
+Per core means per second of CPU of PostgreSQL, the worker and its exporters together, including their start. Most of the worker's memory was used
+to fill the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
 after it.
 `,
   );

@@ -67,8 +67,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     new URL('./exports.md', import.meta.url),
     `# Files of exports
 
-\`npm run bench:exports\` fills a store with ${runs} runs of about 3.8 KB over ${dayCount} days and makes files of at most 100 MB of them, with
-the usual 29 columns, each line in a process of its own with one connection. MB are of rows before they are compressed.
+\`npm run bench:exports\` fills a store with ${runs} runs of about 3.8 KB over ${dayCount} days and writes them to files of at most 100 MB, with
+the usual 29 columns, each line in a separate process with one connection. MB are rows before compression.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(load, 1)} at the start.
 
@@ -76,9 +76,9 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|---|
 ${figures.map(rowOf).join('\n')}
 
-Per core is what a second of CPU yields, that of PostgreSQL's process and ours taken together; the goal is 50. Peak memory is the whole
-process, of which about 150 are there before the first row; the goal is 512. DuckDB alone, which has its rows in memory and only encodes and compresses them,
-is the ceiling: files are made at ${fixed(((zstandard ? perCore(zstandard) : 0) / ceiling) * 100, 0)} % of it. Other work on the machine makes every figure lower, the ceiling's as well.
+Per core means per second of CPU of PostgreSQL's process and ours together; the goal is 50. Peak memory is that of the whole
+process, about 150 MB of it before the first row; the goal is 512. DuckDB alone, which has its rows in memory and only encodes and compresses them,
+is the upper bound: files are written at ${fixed(((zstandard ? perCore(zstandard) : 0) / ceiling) * 100, 0)} % of it. Other work on the machine lowers every figure, including the upper bound.
 `,
   );
 }

@@ -198,9 +198,9 @@ const fillAll = async (db: Database): Promise<void> => {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   writeFileSync(
     new URL('./queries.md', import.meta.url),
-    `# Queries of traces
+    `# Trace queries
 
-\`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and asks each question ${repeats} times
+\`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and executes each query ${repeats} times
 through the storage layer. The goal is 100 ms.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(loadavg()[1] ?? 0, 0)} over five minutes, other work included.
@@ -211,7 +211,7 @@ ${rows.join('\n')}
 
 ## Plans
 
-The scans that found something, and how they were joined.
+Scans that returned rows, and how they were joined.
 
 ${plans.join('\n\n')}
 `,

@@ -223,8 +223,8 @@ const write = (bare: Bare): void => {
   const text = `# Measurements
 
 \`npm run bench\` starts a real server with the embedded PostgreSQL and durable settings, measures the bare engine in the same run
-(LangGraph.js \`invoke\` with \`MemorySaver\`, same graph, same Node, in a process of its own), and writes this page. Client, server and
-database share the machine, so ratios count and absolute figures drift.
+(LangGraph.js \`invoke\` with \`MemorySaver\`, same graph, same Node, in a separate process), and writes this page. Client, server and
+database share the machine: compare ratios, not absolute figures.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model}), Linux ${release()}.
 The engine alone: ${fixed(bare.p50Ms)} ms p50, ${fixed(bare.runsPerSecond, 0)} runs/s and ${fixed(bare.cpuMsPerRun)} ms of CPU per run with 32 at once; its run 200 on a thread costs ${fixed(bare.growth, 1)}x its run 1.
@@ -233,14 +233,14 @@ The engine alone: ${fixed(bare.p50Ms)} ms p50, ${fixed(bare.runsPerSecond, 0)} r
 |---|---|---|
 ${table}
 
-What stands behind the figures:
+Notes on the figures:
 
 - Goals in milliseconds were set on a machine where the engine takes 0.8 ms for this run; read them as multiples of the engine.
-  Of a run's time, storing it and its outcome (two commits to disk), HTTP and the way to the executor and back are about half.
-- A search at 1,000,000 threads finds its fifty matches by the index; they lie on fifty pages of the table instead of on one or
-  two, and the count for \`X-Pagination-Total\` reads them as well.
-- The result of a run on a long thread is as long as the thread; the row about growth streams updates, so that what is measured is
-  the run and not the length of the answer.
+  About half of the time of a run is HTTP, the messages to and from the executor, and storing the run and its outcome (two commits to disk).
+- A search at 1,000,000 threads finds its fifty matches by the index. They are on fifty pages of the table instead of one or two, and
+  the count for \`X-Pagination-Total\` reads these pages too.
+- The result of a run on a long thread is as long as the thread. The row about growth streams updates, so it measures the run and not
+  the length of the response.
 `;
   // Other measurements have written down what follows.
   const page = new URL('./README.md', import.meta.url);

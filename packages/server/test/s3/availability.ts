@@ -25,9 +25,9 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
-export const missingPrograms = (): string[] => {
+export const missingPrograms = (names: readonly string[] = needed): string[] => {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return needed.filter((name) => !folders.some((folder) => isExecutable(join(folder, name))));
+  return names.filter((name) => !folders.some((folder) => isExecutable(join(folder, name))));
 };
 
 /** Why tests that need an S3 are not run; undefined when they are. */
