@@ -1,22 +1,36 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+const all = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
+
+/** Kill, restart or overload processes, wait for leases and deadlines, or run models for long. */
+const slow = 'packages/*/test/**/*.slow.test.ts';
+
+/** Take minutes each, and the machine for themselves. */
+const faults = 'packages/server/test/faults/**/*.faults.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    // Faults take minutes, and the machine for themselves: npm run test:faults.
-    exclude: [
-      ...configDefaults.exclude,
-      ...(process.env['SVC_FAULT_ROUNDS'] ? [] : ['packages/server/test/faults/**']),
-    ],
     globalSetup: ['packages/server/test/global-setup.ts'],
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
     pool: 'forks',
-    // Tests wait more than they compute: for servers to start, leases to expire, processes to die.
+    // No module has mutable state, so that the files of a worker can share its modules.
+    isolate: false,
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // For a busy machine: tests go on as soon as what they wait for has come about.
+    // Generous for busy machines: tests continue as soon as their condition holds.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000, interval: 20 } },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'fast', include: all, exclude: [...configDefaults.exclude, slow, faults] },
+      },
+      { extends: true, test: { name: 'slow', include: [slow] } },
+      {
+        extends: true,
+        test: { name: 'faults', include: [faults], fileParallelism: false, testTimeout: 180_000 },
+      },
+    ],
   },
 });

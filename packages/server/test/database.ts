@@ -23,7 +23,9 @@ const asAdmin = async (sql: string): Promise<void> => {
 /** A new database for the caller, migrated by default; it is dropped when it is disposed. */
 export const testDatabase = async ({ migrated = true } = {}): Promise<TestDatabase> => {
   const name = `svc_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(`create database ${name} template ${migrated ? inject('template') : 'template0'}`);
+  await asAdmin(
+    `create database ${name} template ${migrated ? inject('template') : 'template0'} strategy file_copy`,
+  );
   const connection = { ...withoutUri(inject('connection')), database: name };
   const options = { connection };
   const database = await openDatabase(options);

@@ -2,7 +2,7 @@
 // database; every test file copies it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -55,9 +55,22 @@ const startGuard = async (
   };
 };
 
+/** A test run needs less than this for its PostgreSQL. */
+const memoryBytesMin = 3_000_000_000;
+
+/**
+ * Where the PostgreSQL of the test run has its data. In memory where there is enough: creating and dropping databases, of which every
+ * file has its own, is then ten times faster.
+ */
+const scratchParent = async (): Promise<string> => {
+  const memory = '/dev/shm';
+  const space = await statfs(memory).catch(() => undefined); // other systems than Linux have none
+  return space && space.bavail * space.bsize > memoryBytesMin ? memory : tmpdir();
+};
+
 export const setup = async (project: Pick<TestProject, 'provide'>): Promise<() => Promise<void>> => {
   const uri = process.env['SVC_TEST_DATABASE_URI'];
-  const scratch = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  const scratch = await mkdtemp(join(await scratchParent(), 'svc-test-'));
   const guard = await startGuard(scratch, uri ? 'external' : 'embedded');
   const connection = uri ? { connectionString: uri } : guard.connection;
   const template = `svc_template_${process.pid}`;

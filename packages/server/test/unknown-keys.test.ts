@@ -107,6 +107,5 @@ it('stock clients may send what the server does not use', async () => {
   });
   await tracing.readProject({ projectId: id, includeStats: true });
   for await (const project of tracing.listProjects({ includeStats: false })) expect(project.id).toBe(id);
-  for await (const run of tracing.listRuns({ projectId: id, query: 'x', executionOrder: 1 }))
-    expect(run).toBe(0);
+  for await (const run of tracing.listRuns({ projectId: id, executionOrder: 1 })) expect(run).toBe(0);
 });

@@ -292,6 +292,7 @@ describe('examples/auth-api-key', () => {
   });
 
   afterAll(async () => {
+    delete process.env['TEAM_KEYS_FILE']; // the worker has further test files
     await server?.[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
