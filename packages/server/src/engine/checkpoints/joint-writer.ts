@@ -1,5 +1,6 @@
-// The checkpoints and the events of one run. A flush takes the items of both, so that they are stored together. Only when
-// more events wait than one flush should take, the oldest are stored first, as far as they belong to no checkpoint.
+// Combines the checkpoints and the events of one run into one writer, so that a flush stores them together. Only when
+// more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
+// checkpoint.
 import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import type { Owner } from '../../storage/deployment/checkpoints.ts';
 
