@@ -74,7 +74,7 @@ export const testRoutes = {
     tag,
     access,
     response: Anything,
-    kind: 'late',
+    kind: 'deferred',
   }),
   search: route({
     method: 'post',
@@ -126,7 +126,7 @@ export interface TestApp extends AsyncDisposable {
   url: string;
   host: string;
   port: number;
-  /** What was logged: the message and its fields. */
+  /** The logged messages with their fields. */
   lines: ({ level: string; msg: string } & Record<string, unknown>)[];
 }
 
@@ -160,7 +160,7 @@ export const startTestApp = async (
   };
 };
 
-/** A feed that a test writes to, and what became of it. */
+/** An event stream that a test controls, and what happens to it. */
 export const testFeed = (): {
   feed: EventStreamResponse;
   sink: Promise<EventWriter>;

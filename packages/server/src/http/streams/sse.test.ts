@@ -87,7 +87,7 @@ describe('a stream of events', () => {
     [new Problem('not_found', 'The run is gone.'), { error: 'not_found', message: 'The run is gone.' }],
     [
       new Error('secret'),
-      { error: 'internal', message: 'The server made a mistake; its log has the details.' },
+      { error: 'internal', message: 'Internal server error; see the log of the server.' },
     ],
   ])('ends with an error event when its source fails: %s', async (error, expected) => {
     await using app = await startTestApp({
