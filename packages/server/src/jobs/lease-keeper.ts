@@ -36,7 +36,7 @@ interface Kept<L> {
   missingSinceMs: number | undefined;
 }
 
-/** A job that has just ended in the database is about to be dropped here: its lease is not lost. */
+/** Grace period for a lease that a renewal did not confirm: its job may have ended in the database, and be dropped here soon. */
 const missingMaxMs = 1000;
 
 /** Renewals under way at once: a renewal that hangs must not delay the next one. */
@@ -76,13 +76,13 @@ export class LeaseKeeper<L extends Lease> {
     return count;
   }
 
-  /** `sinceMs`: monotonic time from before the claim. */
+  /** Keeps and renews the lease. `sinceMs`: monotonic time from before the claim. */
   keep(lease: L, sinceMs: number): void {
     const goodUntilMs = this.#goodUntil(sinceMs);
     this.#kept.set(lease.id, { lease, confirmedMs: sinceMs, goodUntilMs, missingSinceMs: undefined });
   }
 
-  /** Whether a lease that was claimed at that monotonic time is still valid without a renewal. */
+  /** True when a lease that was claimed at that monotonic time is still valid without a renewal. */
   isGood(sinceMs: number): boolean {
     return performance.now() < this.#goodUntil(sinceMs);
   }
@@ -91,7 +91,7 @@ export class LeaseKeeper<L extends Lease> {
     return this.#kept.get(id)?.lease;
   }
 
-  /** Keeps the lease no longer, which is no loss. False when it is not kept, or a newer one of the same id is. */
+  /** Stops keeping the lease, without reporting a loss. False when the lease is not kept, or a newer one with the same id is. */
   drop({ id, lease_token }: Lease): boolean {
     if (this.#kept.get(id)?.lease.lease_token !== lease_token) return false;
     return this.#kept.delete(id);
