@@ -1,5 +1,5 @@
-// How long the event loop of a server is held, and how much memory it takes, by hostile bodies and large answers of both APIs; writes
-// bench/hostile.md. Usage: npm run bench:hostile
+// The longest time for which the event loop of a server is blocked, and its memory, with hostile bodies and large responses of both
+// APIs; writes bench/hostile.md. Usage: npm run bench:hostile
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Row {
   statuses: string;
   seconds: number;
   delayMs: number;
-  /** The same without the time in which other processes had the cores. */
+  /** The delay without the time in which other processes used the cores. */
   ownMs: number;
   memoryMb: number;
 }
@@ -52,13 +52,13 @@ const server = await startMeasured(join(directory, 'data'), {
 
 const agent = new Agent({ keepAlive: false });
 
-/** The status, when the answer has been read. */
+/** Resolves with the status when the response has been read. */
 const send = ({ method, path, headers, body, unread }: Sent): Promise<string> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(server.url);
     const length = body === undefined ? {} : { 'content-length': String(body.length) };
     const sent = httpRequest({ hostname, port, method, path, headers: { ...headers, ...length }, agent });
-    // Bodies that are refused early break off.
+    // The connection is closed when a body is rejected early.
     let status = 'closed';
     sent.on('error', () => resolve(status));
     sent.on('response', (response) => {
@@ -76,7 +76,7 @@ const send = ({ method, path, headers, body, unread }: Sent): Promise<string> =>
 const rssMb = (): number =>
   (Number(readFileSync(`/proc/${server.pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
 
-/** The longest that the loop was held since a time. */
+/** The longest delay of the event loop since a time. */
 const worstDelay = (since: number): Pick<Row, 'delayMs' | 'ownMs'> => {
   const worst = { delayMs: 0, ownMs: 0 };
   for (const line of readFileSync(loopFile, 'utf8').split('\n')) {
@@ -163,7 +163,7 @@ try {
         ? 'kept'
         : 'lost',
     );
-    // A server that stops waits for its runs.
+    // The runs are cancelled, because a server that stops waits for its runs.
     await call('POST', `${path}/cancel?wait=true`);
   }
 } finally {
@@ -183,8 +183,8 @@ writeFileSync(
   `# Hostile bodies and large answers
 
 \`npm run bench:hostile\` sends each of them several times at once to a server with leases of 5 seconds and ${holders} runs that only wait. The delay is
-the longest that the event loop of the server process was held, without and with the time in which other processes had the cores (clients, executors and
-PostgreSQL share the machine); memory is the resident memory of that process above what it had when idle
+the longest time for which the event loop of the server process was blocked, without and with the time in which other processes used the cores
+(clients, executors and PostgreSQL share the machine). Memory is the resident memory of that process above its value when idle
 (${idleMb.toFixed(0)} MB).
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? ''}).
@@ -192,7 +192,7 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 | what | goal | measured |
 |---|---|---|
 | worst delay of the event loop, without waiting for a core | <= ${goals.delayMs} ms | ${worst((row) => row.ownMs)} ms |
-| the same with waiting for a core, which other processes had | | ${worst((row) => row.delayMs)} ms |
+| the same, with waiting for a core that other processes used | | ${worst((row) => row.delayMs)} ms |
 | peak of memory over idle | <= ${goals.memoryMb} MB | ${worst((row) => row.memoryMb)} MB |
 | leases of the waiting runs | kept | ${countOf(kept)} |
 
@@ -200,6 +200,6 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 
-The own delay is the difference of the two within 50 ms; on a machine with nothing else to do they are the same. ${allocator}
+The own delay is the delay minus the time of waiting for a core within 50 ms; on an idle machine both are the same. ${allocator}
 `,
 );
