@@ -19,7 +19,7 @@ export interface Call {
   header(name: string): string | undefined;
 }
 
-/** Facts about a response beside its value. `http/` converts them to headers and a status. */
+/** Facts about a response in addition to its value. `http/` converts them to headers and a status. */
 export interface ReplyFacts {
   /** Path of the object that the value describes. */
   self?: string;

@@ -31,7 +31,7 @@ const tasks: {
 };
 
 const port = parentPort;
-if (!port) throw new Error('This program runs in a worker thread');
+if (!port) throw new Error('This program must run in a worker thread');
 
 let onReply: ((reply: Extract<ToThread, { kind: 'reply' }>) => void) | undefined;
 

@@ -51,7 +51,7 @@ export class LeaseKeeper<L extends Lease> {
   readonly #sentMs = new Set<number>();
   #failure: { ms: number; message: string } | undefined;
   #checkedMs = performance.now();
-  /** The longest time between two checks, in which this process stood still, and when that ended. */
+  /** The longest recent pause between two checks, in which this process did not run, and when it ended. */
   #stall = { ms: 0, endedMs: 0 };
   /** Leases that this process has lost. */
   readonly lossesByReason = new Map<LossReason, number>();
@@ -161,7 +161,7 @@ export class LeaseKeeper<L extends Lease> {
     const { ms, endedMs } = this.#stall;
     // A renewal is sent every third of a lease, so a longer pause delays it.
     if (endedMs > confirmedMs && ms > this.#options.leaseMs / 3)
-      return { reason: 'late', text: `; this process stood still for ${seconds(ms)}` };
+      return { reason: 'late', text: `; this process did not run for ${seconds(ms)}` };
     if (this.#failure && this.#failure.ms > confirmedMs)
       return { reason: 'database', text: `; the renewal failed: ${this.#failure.message}` };
     const [sentMs] = this.#sentMs;

@@ -105,7 +105,7 @@ export class ParserThread {
     const { timeoutMs } = this.#limits;
     void this.stop();
     this.#fail(
-      new Problem('unavailable', `Reading the request took longer than ${timeoutMs / 1000} seconds.`),
+      new Problem('unavailable', `Parsing the request took longer than ${timeoutMs / 1000} seconds.`),
     );
   }
 
@@ -119,8 +119,8 @@ export class ParserThread {
 const tooMuchMemory = ({ heapMb }: ThreadLimits): Problem =>
   new Problem(
     'too_large',
-    `Reading the request needs more than ${heapMb} MB of memory: send it in smaller parts.`,
+    `Parsing the request needs more than ${heapMb} MB of memory: send it in smaller parts.`,
   );
 
 const lost = (cause: Error): Problem =>
-  new Problem('unavailable', 'The thread that read the request has ended.', { cause });
+  new Problem('unavailable', 'The thread that parsed the request has ended.', { cause });

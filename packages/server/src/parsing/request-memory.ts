@@ -96,5 +96,5 @@ export class RequestMemory {
 const full = (): Problem =>
   new Problem(
     'unavailable',
-    'Large requests use all memory for them (SVC_REQUEST_MEMORY); send the request again.',
+    'The memory for large requests is in use (SVC_REQUEST_MEMORY); send the request again later.',
   );

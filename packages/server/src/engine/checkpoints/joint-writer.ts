@@ -4,7 +4,7 @@
 import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import type { Owner } from '../../storage/deployment/checkpoints.ts';
 
-export interface EventWriter extends Writer {
+export interface EventItemWriter extends Writer {
   /** True when the oldest events should be stored in a flush without checkpoints. */
   readonly goesAhead: boolean;
   /** Returns the items of such a flush. */
@@ -14,12 +14,12 @@ export interface EventWriter extends Writer {
 export class JointWriter implements Writer, Committer {
   readonly owner: Owner;
   readonly #queue: Committer;
-  readonly #events: EventWriter;
+  readonly #events: EventItemWriter;
   /** The writer of the checkpoints. Undefined for a run without a thread. */
   session: Writer | undefined;
   isPartial = false;
 
-  constructor(queue: Committer, events: EventWriter) {
+  constructor(queue: Committer, events: EventItemWriter) {
     this.owner = events.owner;
     this.#queue = queue;
     this.#events = events;

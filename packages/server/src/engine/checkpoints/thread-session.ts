@@ -324,7 +324,7 @@ export class ThreadSession implements Writer {
     this.#last = { step, onReached };
   }
 
-  /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
+  /** Ends the run (or update): stores the remaining items together with the outcome, and waits for that. */
   async end(ending: Omit<Ending, 'thread_id'>): Promise<void> {
     this.#items.endings.push({ thread_id: this.thread_id, ...ending });
     await this.flush();

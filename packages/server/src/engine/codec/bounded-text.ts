@@ -19,7 +19,7 @@ export const messageOf = (thrown: unknown): string => {
     return boundedText(typeof message === 'string' ? message : String(message));
   } catch {
     // Such as an object without a prototype, or one whose getter throws.
-    return 'An error whose message cannot be read';
+    return 'The message of the error cannot be read';
   }
 };
 

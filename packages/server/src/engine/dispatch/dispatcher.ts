@@ -5,9 +5,8 @@
 //      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
 //      └── lease over ◀───┘ this process has ended: any other worker gives it back
 //
-// Runs are claimed after a notification, when a slot is freed that was lacking before, and after each poll. A poll first
-// queues delayed runs that are due, and runs whose leases have ended. Leases are renewed here, never in the event loop of
-// a graph.
+// Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
+// delayed runs that are due, and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
 import { deleted } from '../streams/run-log-tail.ts';
 import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
@@ -354,8 +353,8 @@ export class Dispatcher {
    * for a few seconds only.
    */
   #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
-    const taken = stream?.untilTaken();
-    if (taken) void taken.then(() => attempt.acknowledge(bytes));
+    const consumed = stream?.untilConsumed();
+    if (consumed) void consumed.then(() => attempt.acknowledge(bytes));
     else attempt.acknowledge(bytes);
   }
 
@@ -407,8 +406,7 @@ export class Dispatcher {
     const { logger, streams, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    // Another worker can claim a lease when this process did not run for its duration. The run may be the reason, so it
-    // is charged.
+    // Usually this process did not run for longer than the lease. The run may be the reason, so it is charged.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
       attempt.stop('lost');

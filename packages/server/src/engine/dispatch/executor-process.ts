@@ -28,7 +28,10 @@ export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
-  /** The process has ended. `running`: its attempts. `isDeliberate`: it was not ended by one of them. */
+  /**
+   * The process has ended. `running`: its attempts. `isDeliberate`: this process killed it, or it was never ready, so none of its
+   * attempts crashed it.
+   */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
 

@@ -1,6 +1,7 @@
 // Remembers from which queues this worker has claimed runs, so that the next claim continues behind them: for each
 // assistant the owner that was served last, least recently served first. The database does not store this, because claims
 // would then wait for each other.
+
 /** Assistants to remember. For a forgotten assistant, the next claim begins at any owner. */
 const assistantsMax = 256;
 

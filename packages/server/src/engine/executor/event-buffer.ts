@@ -8,7 +8,7 @@ export interface EventBatch {
   bytes: number;
 }
 
-/** Bytes of an event beside its text, in memory and in the frame that a client gets. */
+/** Bytes of an event in addition to its text, in memory and in the frame that a client gets. */
 const overheadBytes = 32;
 
 const bytesOf = ([event, data]: NamedEvent): number =>
@@ -60,9 +60,9 @@ export class EventBuffer {
     return { first_id, events, bytes };
   }
 
-  /** Takes the oldest event, and those after it that fit, up to the first for which `isTaken` is false. */
-  take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
-    if ((this.bytes <= bytesMax && !isTaken) || this.length <= 1) return this.takeAll();
+  /** Takes the oldest event, and those after it that fit, up to the first for which `mayTake` is false. */
+  take(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    if ((this.bytes <= bytesMax && !mayTake) || this.length <= 1) return this.takeAll();
     const first_id = this.#nextId - this.length;
     const events: NamedEvent[] = [];
     let bytes = 0;
@@ -70,7 +70,7 @@ export class EventBuffer {
       const event = this.#events[this.#start];
       if (!event) break;
       const more = bytesOf(event);
-      if (events.length > 0 && (bytes + more > bytesMax || isTaken?.(event) === false)) break;
+      if (events.length > 0 && (bytes + more > bytesMax || mayTake?.(event) === false)) break;
       events.push(event);
       bytes += more;
       this.#removeOldest(more);

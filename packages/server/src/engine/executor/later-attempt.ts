@@ -1,4 +1,4 @@
-// How an attempt starts. An attempt that follows a lost or given back one continues from what the run has stored:
+// How an attempt starts. After an attempt that was lost or given back, the next one continues from what the run has stored:
 //
 //   root checkpoint of the run stored ──▶ continues from it, without the run's input or command
 //   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that

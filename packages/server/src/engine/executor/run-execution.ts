@@ -27,7 +27,7 @@ import { callbacksOf } from './lean-callbacks.ts';
 import { stackOf } from '../codec/bounded-text.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
-import { RunEvents } from './run-events.ts';
+import { RunEventWriter } from './run-event-writer.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
@@ -62,7 +62,7 @@ export class RunExecution {
   readonly #tools: RunTools;
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
-  readonly #events: RunEvents;
+  readonly #events: RunEventWriter;
   /** Checkpoints and events are stored together. */
   readonly #writer: JointWriter;
   readonly #tracer: RunTracer | undefined;
@@ -83,7 +83,7 @@ export class RunExecution {
     this.#isStreamed = command.streamed;
     this.#areValuesKept = command.values_kept;
     const owner = { owner: command.run_id, lease_token: command.lease_token };
-    this.#events = new RunEvents({
+    this.#events = new RunEventWriter({
       owner,
       firstId: command.first_event_id,
       budget: tools.budget,
@@ -123,7 +123,7 @@ export class RunExecution {
   unlisten(): void {
     if (this.#events.isLogged) return;
     this.#isStreamed = false;
-    this.#events.mute();
+    this.#events.dropUnlogged();
   }
 
   /** Readers have consumed these bytes of events, or the wait for them timed out. */
@@ -326,7 +326,7 @@ export class RunExecution {
     if (text) this.#events.emit('error', text);
     await this.#deliver();
     await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
-    this.#events.leaveRest();
+    this.#events.leaveRestToLog();
   }
 
   /** Sends the last events. A run that is stopped does not wait for its readers: its executor would be killed. */

@@ -19,12 +19,12 @@ export interface RunOutcome {
 export interface RunEventListener {
   event(event: RunEvent): void;
   /** Resolves when the reader has consumed its events; undefined when it has. Must not reject. */
-  taken?(): Promise<void> | undefined;
+  consumed?(): Promise<void> | undefined;
   end(): void;
 }
 
 /** How long the events of a run wait for a reader that consumes nothing. */
-const takeMs = 5_000;
+const consumeMs = 5_000;
 /** Characters of events that wait for a reader; above this they are dropped. */
 const waitingMax = 4 * 1024 * 1024;
 
@@ -74,15 +74,15 @@ export class RunSubscription {
   }
 
   /** Resolves when the reader has consumed its events, or with `late`; undefined when there is nothing to wait for. */
-  untilTaken(late: Promise<void>): Promise<void> | undefined {
-    const taken = this.#isStalled ? undefined : this.#reader?.taken?.();
-    if (!taken) return undefined;
-    let isTaken = false;
-    const inTime = taken.then(() => {
-      isTaken = true;
+  untilConsumed(late: Promise<void>): Promise<void> | undefined {
+    const consumed = this.#isStalled ? undefined : this.#reader?.consumed?.();
+    if (!consumed) return undefined;
+    let isConsumed = false;
+    const inTime = consumed.then(() => {
+      isConsumed = true;
       this.#isStalled = false;
     });
-    return Promise.race([inTime, late.then(() => void (this.#isStalled ||= !isTaken))]);
+    return Promise.race([inTime, late.then(() => void (this.#isStalled ||= !isConsumed))]);
   }
 
   /** Ends the subscription: the reader has left. */
@@ -154,14 +154,14 @@ export class RunEventStream {
   }
 
   /**
-   * Resolves when every reader has consumed its events, or after `takeMs`; undefined when there is nothing to wait for.
+   * Resolves when every reader has consumed its events, or after `consumeMs`; undefined when there is nothing to wait for.
    */
-  untilTaken(): Promise<void> | undefined {
+  untilConsumed(): Promise<void> | undefined {
     let timeOver!: () => void;
     const late = new Promise<void>((resolve) => (timeOver = resolve));
-    const waits = [...this.#readers].flatMap((reader) => reader.untilTaken(late) ?? []);
+    const waits = [...this.#readers].flatMap((reader) => reader.untilConsumed(late) ?? []);
     if (waits.length === 0) return undefined;
-    const timer = setTimeout(timeOver, takeMs);
+    const timer = setTimeout(timeOver, consumeMs);
     return Promise.all(waits).then(() => clearTimeout(timer));
   }
 

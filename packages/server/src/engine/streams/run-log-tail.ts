@@ -87,7 +87,7 @@ export class RunLogTail implements AsyncDisposable {
     }
   }
 
-  /** Returns the runs whose logs may hold more, which are read next. */
+  /** Returns the runs whose logs may contain more rows, which are read next. */
   async #read(streams: RunEventStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
@@ -99,7 +99,7 @@ export class RunLogTail implements AsyncDisposable {
     const read = new Set(rows.map(({ run_id }) => run_id));
     const missed = isCut ? streams.filter(({ run_id }) => !read.has(run_id)) : [];
     for (const { run_id } of missed) this.#readSoon(run_id);
-    // A log may have more than one statement returns of it.
+    // A log may contain more rows than one statement returns.
     for (const row of rows) {
       if (this.#send(row)) unread.add(row.run_id);
       else unread.delete(row.run_id);
@@ -109,13 +109,13 @@ export class RunLogTail implements AsyncDisposable {
     return unread;
   }
 
-  /** Continues when the readers of the run can take more, or at once when a caller waits for the outcome. */
+  /** Continues when the readers of the run have consumed the events, or at once when a caller waits for the outcome. */
   #continue(run_id: string): void {
     const stream = this.#options.streams.find(run_id);
-    const taken = stream?.hasWaiters ? undefined : stream?.untilTaken();
-    if (!taken) return this.#readSoon(run_id);
+    const consumed = stream?.hasWaiters ? undefined : stream?.untilConsumed();
+    if (!consumed) return this.#readSoon(run_id);
     this.#behind.add(run_id);
-    void taken.then(() => {
+    void consumed.then(() => {
       this.#behind.delete(run_id);
       this.#readSoon(run_id);
     });

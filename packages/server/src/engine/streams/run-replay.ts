@@ -58,7 +58,7 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
         nextId = event.id + 1;
         if (!sink.send(event)) isBehind = true;
       },
-      taken: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
+      consumed: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
       end: () => sink.end(),
     }) ?? true;
 

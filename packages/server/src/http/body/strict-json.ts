@@ -43,8 +43,8 @@ const parse = (text: string, limits: JsonLimits): unknown => {
 };
 
 /**
- * The number of keys in the text, or `suspicious`. Throws when there are too many keys or values. Does not check the grammar, as
- * JSON.parse does.
+ * The number of keys in the text, or `suspicious`. Throws when there are too many keys or values. The grammar is not checked here:
+ * JSON.parse does that.
  */
 const countWrittenKeys = (text: string, limits: JsonLimits): number => {
   const { depthMax, valuesMax, keysMax } = limits;
@@ -173,7 +173,7 @@ const endOfNumber = (text: string, start: number): number => {
     else if (code === 101 || code === 69) exponent = true;
     else if (code !== 43 && code !== 45) break;
   }
-  // Fifteen digits always fit a double, and a number with at most 200 characters and no exponent is never rounded to zero.
+  // Fifteen digits always fit a double. A fraction of at most 200 characters without an exponent is never rounded to zero.
   const plain = !exponent && at - start <= (fraction ? 200 : 15);
   return plain || isFaithful(text, start, at) ? at - 1 : suspicious;
 };

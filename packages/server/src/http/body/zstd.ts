@@ -35,7 +35,7 @@ export async function* unzstd(source: Bytes, bytesMax: number): Bytes {
     frames++;
     const head = await readHead(input);
     if (head === undefined) continue;
-    const decoder = new FrameDecoder(head.bytes);
+    const decoder = new ZstdFrameDecoder(head.bytes);
     for (let isLast = false; !isLast;) {
       const block = await readBlock(input, head);
       isLast = block.isLast;
@@ -61,7 +61,7 @@ const tooManyBlocks = (): Problem =>
   );
 
 /** The library's decoder for one frame. */
-class FrameDecoder {
+class ZstdFrameDecoder {
   readonly #decoded: Uint8Array[] = [];
   readonly #decoder = new Decompress((chunk) => {
     if (chunk.length > 0) this.#decoded.push(chunk);

@@ -18,7 +18,7 @@ const safeId = /^[\x21-\x7e]{1,128}$/;
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && safeId.test(sent) ? sent : randomUUID();
 
-/** One request, as handlers get it. Node creates the abort signal only when it is read. */
+/** One request, as handlers get it. The abort signal is created only when a handler reads it. */
 export class RequestCall implements Call, Credentials {
   readonly requestId: string;
   /** The caller to whom rate limits apply. */

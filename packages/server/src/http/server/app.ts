@@ -84,7 +84,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     mount(app, platform.routes, platform.handlers, {
       ...mounting,
       authenticate: platform.authenticate,
-      authorizerFor: () => unrestrictedAuthorizer, // the platform's keys contain its permissions
+      authorizerFor: () => unrestrictedAuthorizer, // its API keys have permissions of their own
     });
   const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {

@@ -12,7 +12,7 @@ describe('listening', () => {
     await using app = await startTestApp();
     const second = listen(new Hono(), { host: '127.0.0.1', port: app.port, logger });
     await expect(second).rejects.toThrow(
-      `Port ${app.port} on 127.0.0.1 is in use; stop what uses it or choose another with --port.`,
+      `Port ${app.port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port.`,
     );
   });
 

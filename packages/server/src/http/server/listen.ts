@@ -98,7 +98,7 @@ const bind = (server: Server, host: string, port: number): Promise<void> =>
 
 const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): Problem => {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use; stop what uses it or choose another with --port.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use; stop the program that uses it, or choose another port with --port.`,
     EACCES: `Port ${port} on ${host} requires privileges that this process lacks; choose one above 1023 with --port.`,
     EADDRNOTAVAIL: `This machine has no address ${host}; choose another with --host.`,
     ENOTFOUND: `The host ${host} has no address; choose another with --host.`,

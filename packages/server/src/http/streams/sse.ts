@@ -18,7 +18,7 @@ export interface SseRequest {
 
 /** Above this many bytes, sources that can wait should wait. */
 const highWaterBytes = 65_536;
-/** After this many heartbeats in a row with a client that is behind, the client has stopped reading. */
+/** After this many consecutive heartbeats at which the client is behind, its connection is closed. */
 const stalledBeatsMax = 6;
 // A single line end: after a blank line, clients would dispatch an empty event.
 const heartbeat = ': heartbeat\n';

@@ -11,7 +11,7 @@ export interface UnsentOptions {
 /** Smaller responses are not counted: the buffers of a socket contain most of them. */
 const countedBytesMin = 262_144;
 
-/** Counts `bytes` that are about to be sent as memory, until the connection is closed. */
+/** Counts `bytes` that are about to be sent as memory, until they are sent or the connection is closed. */
 export const countUnsent = (
   out: ServerResponse | undefined,
   bytes: number,

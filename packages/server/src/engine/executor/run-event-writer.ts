@@ -16,7 +16,7 @@ import type { FromExecutor } from '../dispatch/protocol.ts';
 import type { EventBudget, WaitingEvents } from './event-budget.ts';
 import { EventBuffer, type EventBatch, type NamedEvent } from './event-buffer.ts';
 
-export interface RunEventsOptions {
+export interface RunEventWriterOptions {
   owner: Owner & { lease_token: number };
   firstId: number;
   budget: EventBudget;
@@ -49,9 +49,9 @@ const isMidStep = ([event]: NamedEvent): boolean => /^(custom|messages|events)(?
 /** Parts of a name come from the graph (`values|node:task`). A line break would end the name. */
 const oneLine = (name: string): string => name.replaceAll(/[\r\n\0]|\p{Surrogate}/gu, ' ');
 
-export class RunEvents implements Writer, WaitingEvents {
+export class RunEventWriter implements Writer, WaitingEvents {
   readonly owner: Owner;
-  readonly #options: RunEventsOptions;
+  readonly #options: RunEventWriterOptions;
   readonly #waiting: EventBuffer;
   /** Batches of the flushes that have not been answered, in order. */
   readonly #committing: EventBatch[][] = [];
@@ -73,7 +73,7 @@ export class RunEvents implements Writer, WaitingEvents {
   readonly #kept: { last_id: number; bytes: number }[] = [];
   #keptBytes = 0;
 
-  constructor(options: RunEventsOptions) {
+  constructor(options: RunEventWriterOptions) {
     this.#options = options;
     this.owner = options.owner;
     this.#waiting = new EventBuffer(options.firstId);
@@ -113,7 +113,7 @@ export class RunEvents implements Writer, WaitingEvents {
   }
 
   /** The events have no reader any more: waiting events are dropped, unless the run is logged. */
-  mute(): void {
+  dropUnlogged(): void {
     if (this.#isLogged) return;
     this.#take(Infinity);
     this.#reportEmpty();
@@ -145,7 +145,7 @@ export class RunEvents implements Writer, WaitingEvents {
   }
 
   /** Called when the end of a logged run is stored. The server process reads unsent events from the log. */
-  leaveRest(): void {
+  leaveRestToLog(): void {
     if (this.#stored.length === 0) return;
     this.#options.budget.remove(this.#storedBytes);
     this.#leaveToLog();
@@ -163,13 +163,13 @@ export class RunEvents implements Writer, WaitingEvents {
     return this.#drain(aheadBytesMax, isMidStep);
   }
 
-  #drain(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): BatchItems {
+  #drain(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): BatchItems {
     const items = noItems();
     const batches: EventBatch[] = [];
     for (let size = 0; this.#isLogged && size < bytesMax;) {
       const { oldest } = this.#waiting;
-      if (!oldest || isTaken?.(oldest) === false) break;
-      const batch = this.#take(messageBytesMax, isTaken);
+      if (!oldest || mayTake?.(oldest) === false) break;
+      const batch = this.#take(messageBytesMax, mayTake);
       if (!batch) break;
       batches.push(batch);
       size += batch.bytes;
@@ -260,8 +260,8 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#reportEmpty();
   }
 
-  #take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
-    const batch = this.#waiting.take(bytesMax, isTaken);
+  #take(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    const batch = this.#waiting.take(bytesMax, mayTake);
     if (batch) this.#options.budget.remove(batch.bytes);
     return batch;
   }
