@@ -161,18 +161,18 @@ export const startTestApp = async (
 };
 
 /** An event stream that a test controls, and what happens to it. */
-export const testFeed = (): {
-  feed: EventStreamResponse;
+export const testEventSource = (): {
+  stream: EventStreamResponse;
   sink: Promise<EventWriter>;
   stopped: Promise<void>;
 } => {
   const sink = deferred<EventWriter>();
   const stopped = deferred<void>();
-  const feed = new EventStreamResponse((given) => {
+  const stream = new EventStreamResponse((given) => {
     sink.resolve(given);
     return () => stopped.resolve();
   });
-  return { feed, sink: sink.promise, stopped: stopped.promise };
+  return { stream, sink: sink.promise, stopped: stopped.promise };
 };
 
 export const deferred = <T>(): {
