@@ -211,8 +211,8 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${lines.join('\n')}
 
-MB/s per core counts the CPU seconds of PostgreSQL, the worker and its exporters, their start included. Most of the worker's memory was used to fill
-the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
+Per core is what a second of CPU yields, that of PostgreSQL, the worker and its exporters taken together, their start included. The worker's memory is
+mostly what filled the store. DuckDB alone, which has the rows in memory and only encodes and compresses them, wrote ${ceilings.map((one) => fixed(one, 1)).join(' before and ')} MB/s per core
 after it.
 `,
   );

@@ -76,9 +76,9 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|---|
 ${figures.map(rowOf).join('\n')}
 
-MB/s per core counts the CPU seconds of PostgreSQL's process and of ours; the goal is 50. Peak memory is that of the whole process, which uses
-about 150 MB before the first row; the goal is 512. DuckDB alone, which has its rows in memory and only encodes and compresses them, is the
-upper bound: files are written at ${fixed(((zstandard ? perCore(zstandard) : 0) / ceiling) * 100, 0)} % of its speed. Other work on the machine lowers every figure, that of DuckDB too.
+Per core is what a second of CPU yields, that of PostgreSQL's process and ours taken together; the goal is 50. Peak memory is the whole
+process, of which about 150 are there before the first row; the goal is 512. DuckDB alone, which has its rows in memory and only encodes and compresses them,
+is the ceiling: files are made at ${fixed(((zstandard ? perCore(zstandard) : 0) / ceiling) * 100, 0)} % of it. Other work on the machine makes every figure lower, the ceiling's as well.
 `,
   );
 }

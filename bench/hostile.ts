@@ -183,8 +183,8 @@ writeFileSync(
   `# Hostile bodies and large answers
 
 \`npm run bench:hostile\` sends each of them several times at once to a server with leases of 5 seconds and ${holders} runs that only wait. The delay is
-the longest time for which the event loop of the server process was blocked, without and with the time in which other processes used the cores
-(clients, executors and PostgreSQL share the machine). Memory is the resident memory of that process above its value when idle
+the longest that the event loop of the server process was held, without and with the time in which other processes had the cores (clients, executors and
+PostgreSQL share the machine); memory is the resident memory of that process above what it had when idle
 (${idleMb.toFixed(0)} MB).
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? ''}).
@@ -192,7 +192,7 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 | what | goal | measured |
 |---|---|---|
 | worst delay of the event loop, without waiting for a core | <= ${goals.delayMs} ms | ${worst((row) => row.ownMs)} ms |
-| the same, with waiting for a core that other processes used | | ${worst((row) => row.delayMs)} ms |
+| the same with waiting for a core, which other processes had | | ${worst((row) => row.delayMs)} ms |
 | peak of memory over idle | <= ${goals.memoryMb} MB | ${worst((row) => row.memoryMb)} MB |
 | leases of the waiting runs | kept | ${countOf(kept)} |
 
@@ -200,6 +200,6 @@ ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versi
 |---|---|---|---|---|---|---|
 ${rows.map((row) => `| ${row.what} | ${row.times} | ${row.statuses} | ${row.seconds.toFixed(1)} | ${row.ownMs.toFixed(0)} | ${row.delayMs.toFixed(0)} | ${row.memoryMb.toFixed(0)} |`).join('\n')}
 
-The own delay is the delay minus the time of waiting for a core within 50 ms; on an idle machine both are the same. ${allocator}
+The own delay is the difference of the two within 50 ms; on a machine with nothing else to do they are the same. ${allocator}
 `,
 );

@@ -97,10 +97,10 @@ try {
   );
   writeFileSync(
     new URL('./ingest.md', import.meta.url),
-    `# Ingestion of traces
+    `# Taking in traces
 
 \`npm run bench:ingest\` sends requests of ${runsPerRequest} runs of about 3 KB, ${senders} at once, to a real server with the embedded PostgreSQL; each is
-answered when it is durable. The goal is 2,000 runs/s for each core that is used. Sender, server and database share the machine.
+answered when it is on disk. The goal is 2,000 runs/s for each core that is used. Sender, server and database share the machine.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(loadavg()[1] ?? 0, 0)} over five minutes, other work included.
 

@@ -202,18 +202,18 @@ const fillAll = async (db: Database): Promise<void> => {
     new URL('./queries.md', import.meta.url),
     `# Queries of traces
 
-\`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and executes each query ${repeats} times
+\`npm run bench:queries\` fills the store with ${runs} runs of about 3 KB over ${days} days, in one project, and asks each question ${repeats} times
 through the storage layer. The goal is 100 ms.
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), load ${fixed(loadavg()[1] ?? 0, 0)} over five minutes, other work included.
 
-| query | p50 | p95 |
+| question | p50 | p95 |
 |---|---|---|
 ${rows.join('\n')}
 
 ## Plans
 
-Only scans that found rows, and joins.
+The scans that found something, and how they were joined.
 
 ${plans.join('\n\n')}
 `,

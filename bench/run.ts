@@ -236,16 +236,16 @@ The engine alone: ${fixed(bare.p50Ms)} ms p50, ${fixed(bare.runsPerSecond, 0)} r
 |---|---|---|
 ${table}
 
-Notes on the figures:
+What stands behind the figures:
 
 - Goals in milliseconds were set on a machine where the engine takes 0.8 ms for this run; read them as multiples of the engine.
-  About half of a run's time is HTTP, messages to the executor and back, and storing the run and its outcome (two commits to disk).
+  Of a run's time, storing it and its outcome (two commits to disk), HTTP and the way to the executor and back are about half.
 - A search at 1,000,000 threads finds its fifty matches by the index; they lie on fifty pages of the table instead of on one or
   two, and the count for \`X-Pagination-Total\` reads them as well.
 - The result of a run on a long thread is as long as the thread; the row about growth streams updates, so that what is measured is
   the run and not the length of the answer.
 `;
-  // The sections after the first are written by hand, and are kept.
+  // Other measurements have written down what follows.
   const page = new URL('./README.md', import.meta.url);
   const [, ...rest] = readFileSync(page, 'utf8').split(/^(?=## )/m);
   writeFileSync(page, `${text}\n${rest.join('')}`);
