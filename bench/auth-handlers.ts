@@ -1,4 +1,4 @@
-// Handlers that take no time of their own: what is left is what asking them costs.
+// Auth handlers that do nothing expensive, so that only the cost of calling them is measured.
 import { Auth } from '@svc/sdk/auth';
 
 export const auth = new Auth()

@@ -1,4 +1,4 @@
-// What custom authentication adds to a request: the same requests to a server with it and to one without, in turns.
+// The cost of custom authentication: the same requests, alternately to a server with it and to one without.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const latencies = async (work: () => Promise<unknown>): Promise<number[]> => {
   return all;
 };
 
-/** Both sides in turns, so that what else the machine does falls on both. */
+/** Measures both sides alternately, so that other work of the machine affects both. */
 const compare = async (
   [without, with_]: [Side, Side],
   work: (side: Side) => Promise<unknown>,

@@ -1,14 +1,14 @@
-// The engine alone, in a process of its own: LangGraph.js `invoke` with its MemorySaver and the same graph.
+// Measures the engine alone, in its own process: LangGraph.js `invoke` with its MemorySaver and the same graph.
 import { randomUUID } from 'node:crypto';
 import { MemorySaver } from '@langchain/langgraph';
 import { builder } from './graph.ts';
 
 const graph = builder.compile({ checkpointer: new MemorySaver() });
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 const run = async (content: string, thread_id: string = randomUUID()): Promise<number> => {
   const started = performance.now();
-  await graph.invoke(say(content), { configurable: { thread_id } });
+  await graph.invoke(userMessage(content), { configurable: { thread_id } });
   return performance.now() - started;
 };
 

@@ -1,4 +1,5 @@
-// What listening costs the bare engine, without a server and without storing anything: CPU of one process, in turns.
+// The cost of callback handlers in the bare engine, without a server and without storing anything: CPU of one process, alternating
+// between handlers.
 // Usage: npm run bench:callbacks
 import { randomUUID } from 'node:crypto';
 import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
@@ -12,11 +13,11 @@ import type { ParsedRunCommand } from '../packages/server/src/engine/dispatch/pr
 import { agentBuilder, builder } from './graph.ts';
 import { fixed, median } from './report.ts';
 
-class Nothing extends BaseCallbackHandler {
+class EmptyHandler extends BaseCallbackHandler {
   name = 'nothing';
 }
 
-interface Listening {
+interface Handlers {
   callbacks?: Callbacks;
   end?: () => void;
 }
@@ -28,11 +29,11 @@ const outbox = new TraceOutbox({ store: () => Promise.resolve(), warn: () => und
 const sent = (): Promise<void> => Promise.resolve();
 const client = { createRun: sent, updateRun: sent } as never;
 
-const kinds: Record<string, (run_id: string, graph: object) => Listening> = {
+const kinds: Record<string, (run_id: string, graph: object) => Handlers> = {
   'nobody listens': () => ({}),
-  'a handler that does nothing': () => ({ callbacks: [new Nothing({ _awaitHandler: true })] }),
+  'a handler that does nothing': () => ({ callbacks: [new EmptyHandler({ _awaitHandler: true })] }),
   'the same, by lean callbacks': (_, graph) => ({
-    callbacks: callbacksOf(graph, new Nothing({ _awaitHandler: true })),
+    callbacks: callbacksOf(graph, new EmptyHandler({ _awaitHandler: true })),
   }),
   'the tracer of this server': (run_id, graph) => {
     const command = { run_id, thread_id: run_id, assistant_id: run_id, graph_id: 'graph' };

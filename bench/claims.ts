@@ -1,4 +1,4 @@
-// What a backlog of runs costs whoever claims, creates and looks at runs; writes bench/claims.md.
+// The cost of claiming, creating and reading runs with a backlog of runs; writes bench/claims.md.
 // Usage: npm run bench:claims (DATABASE_URI=… measures on an empty database there instead of the embedded one, and prints)
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -24,16 +24,16 @@ const worker_id = randomUUID();
 const lease = { worker_id, leaseMs: 3_600_000, attemptsMax: 3, graphs: ['agent'] };
 const busyThread = randomUUID();
 
-/** `owners`: runs of 1,000 users and 20 assistants. `thread`: all behind a run of one thread. `delayed`: none is due. */
-type Shape = 'owners' | 'thread' | 'delayed';
+/** `owners`: runs of 1,000 users and 20 assistants. `thread`: all runs wait for a run of the same thread. `delayed`: no run is due. */
+type Backlog = 'owners' | 'thread' | 'delayed';
 
-const titles: Record<Shape, string> = {
+const titles: Record<Backlog, string> = {
   owners: 'Runs of 1,000 users and 20 assistants',
   thread: 'Runs behind one that runs on their thread',
   delayed: 'Runs that are not due',
 };
 
-/** A batch of one transaction; the number is part of the owner and of the assistant. */
+/** Creates a batch of runs in one transaction. The number of a run determines its owner and its assistant. */
 const fill = {
   name: '',
   text: `select count(*) from (
@@ -79,7 +79,7 @@ const measure = async (work: () => Promise<unknown>, after?: () => Promise<unkno
   return median(times);
 };
 
-/** Each is measured on its own; what it changes is undone before the next. */
+/** Measures each operation separately. Its changes are undone before the next measurement. */
 const measureAll = async (db: Database): Promise<Record<string, number>> => {
   const [runs, leases, workers] = [runStorage(db), runLeaseStorage(db), workerStorage(db)];
   const some = await db.query<{ run_id: string }>(
@@ -94,12 +94,12 @@ const measureAll = async (db: Database): Promise<Record<string, number>> => {
     served = got.runs.map(({ assistant_id, owner_hash }) => [assistant_id, owner_hash]);
   };
   const release = () => leases.release(claimed, { charge: false, lost: false, reason: 'measured' });
-  let made = '';
+  let created = '';
   const create = async () => {
-    made = randomUUID();
-    await runs.create(runOf(made, true));
+    created = randomUUID();
+    await runs.create(runOf(created, true));
   };
-  const remove = () => db.query({ name: 'gone', text: 'select delete_thread($1)' }, [made]);
+  const remove = () => db.query({ name: 'gone', text: 'select delete_thread($1)' }, [created]);
   return {
     'claim of one run': await measure(() => claim(1), release),
     'claim of ten runs': await measure(() => claim(10), release),
@@ -118,7 +118,7 @@ const measureAll = async (db: Database): Promise<Record<string, number>> => {
   };
 };
 
-/** Plans of the statements inside the functions, where the server has auto_explain. */
+/** Plans of the statements inside the functions, if the server has auto_explain. */
 const plansOf = async (uri: string | undefined, connection: pg.PoolConfig): Promise<string> => {
   const client = new pg.Client(uri === undefined ? connection : { connectionString: uri });
   const lines: string[] = [];
@@ -158,16 +158,16 @@ const sections: string[] = [];
       context: null,
       metadata: {},
     });
-  for (const shape of ['owners', 'thread', 'delayed'] satisfies Shape[]) {
+  for (const shape of ['owners', 'thread', 'delayed'] satisfies Backlog[]) {
     await db.script('truncate runs, threads, crons cascade');
     if (shape === 'thread') await runStorage(db).create(runOf(busyThread, true));
     const results: Record<string, number>[] = [];
-    let there = 0;
+    let stored = 0;
     // A transaction that changes one thread often reads all of its earlier versions each time.
     const batch = shape === 'thread' ? 200 : 5_000;
     for (const size of sizes) {
-      for (; there < size; there += Math.min(batch, size - there))
-        await db.query(fill, [Math.min(batch, size - there), assistants, shape, busyThread]);
+      for (; stored < size; stored += Math.min(batch, size - stored))
+        await db.query(fill, [Math.min(batch, size - stored), assistants, shape, busyThread]);
       await runQueueStorage(db).count();
       results.push(await measureAll(db));
       process.stderr.write(`${shape} ${size} ${JSON.stringify(results.at(-1))}\n`);

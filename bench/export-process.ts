@@ -1,4 +1,4 @@
-// A process that writes files as an exporter does, and tells what that took; started by bench/exports.ts.
+// A process that writes files as an exporter does, and reports its figures; started by bench/exports.ts.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -116,7 +116,7 @@ const writeFiles =
     return sums;
   };
 
-/** The rows of one file, from a table in memory: what DuckDB alone can do. */
+/** Writes the rows of one file from a table in memory: the maximum speed of DuckDB alone. */
 const ceiling = async (): Promise<ExportFigure> => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const duckdb = await instance.connect();

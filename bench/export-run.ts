@@ -1,4 +1,4 @@
-// How fast whole exports are, from the claim to the manifest, with one exporter and with two; writes bench/export-run.md.
+// The speed of whole exports, from the claim to the manifest, with one exporter and with two; writes bench/export-run.md.
 // Usage: npm run bench:export-run (SVC_BENCH_RUNS=100000)
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,7 @@ const ticksPerSecond = 100;
 interface Stat {
   parent: number;
   cpuSeconds: number;
-  /** Of those that have ended and that it has waited for. */
+  /** CPU seconds of its children that have ended and that it has waited for. */
   childSeconds: number;
 }
 
@@ -52,7 +52,7 @@ const childrenOf = (pid: number): number[] =>
     .filter((name) => /^\d+$/.test(name) && statOf(Number(name))?.parent === pid)
     .map(Number);
 
-/** PostgreSQL's backends are its children, and each goes with its exporter. */
+/** CPU seconds of PostgreSQL. Backends are children of the postmaster, and end with their exporters. */
 const databaseSeconds = (postmaster: number): number =>
   (statOf(postmaster)?.childSeconds ?? 0) +
   childrenOf(postmaster).reduce((sum, pid) => sum + (statOf(pid)?.cpuSeconds ?? 0), 0);
@@ -140,7 +140,7 @@ const measure = async (
     if (found?.status === 'COMPLETED') break;
     if (found?.status !== 'RUNNING' && found?.status !== 'CREATED')
       throw new Error(`${found?.status}: ${found?.error}`);
-    // Looking costs CPU, which is counted.
+    // Polled slowly, because the CPU time of polls is counted.
     await sleep(1_000);
   }
   const seconds = (performance.now() - started) / 1_000;
@@ -166,7 +166,7 @@ const measure = async (
   return `| ${cells.join(' | ')} |`;
 };
 
-/** MB/s per core of DuckDB alone, which has the rows of one file in memory and writes them again and again. */
+/** MB/s per core of DuckDB alone, which writes the rows of one file from memory several times. */
 const ceilingOf = (bench: ExportBench): number => {
   const script = fileURLToPath(new URL('./export-process.ts', import.meta.url));
   const args = ['--import', 'tsx', script, 'ceiling', JSON.stringify(bench)];

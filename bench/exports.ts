@@ -1,4 +1,4 @@
-// How fast files of an export are made, with which CPU and memory; writes bench/exports.md.
+// The speed, CPU and memory of writing files of an export; writes bench/exports.md.
 // Usage: npm run bench:exports (SVC_BENCH_RUNS=1000000)
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

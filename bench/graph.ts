@@ -1,4 +1,4 @@
-// The smallest graph that answers: the server is measured, not the agent.
+// The smallest graphs, because the server is measured and not the agent.
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
@@ -27,10 +27,10 @@ export const counter = new StateGraph(Annotation.Root({ count: Annotation<number
 
 const Count = Annotation.Root({ count: Annotation<number> });
 
-/** Says what time it is, so many times, 20 ms apart. */
+/** Emits the current time `count` times, 20 ms apart. */
 export const clock = new StateGraph(Count)
   .addNode('tell', async ({ count }, { writer }: LangGraphRunnableConfig) => {
-    for (let told = 0; told < count; told++) {
+    for (let emitted = 0; emitted < count; emitted++) {
       writer?.(performance.timeOrigin + performance.now());
       await sleep(20);
     }
@@ -39,7 +39,7 @@ export const clock = new StateGraph(Count)
   .addEdge(START, 'tell')
   .compile();
 
-/** Does nothing for so many milliseconds. */
+/** Waits `count` milliseconds. */
 export const sleeper = new StateGraph(Count)
   .addNode('sleep', async ({ count }, { signal }: LangGraphRunnableConfig) => {
     await sleep(count, undefined, signal ? { signal } : {});
@@ -48,7 +48,7 @@ export const sleeper = new StateGraph(Count)
   .addEdge(START, 'sleep')
   .compile();
 
-/** As many kilobytes of events as it is told, at once. */
+/** Emits `count` kilobytes of events at once. */
 export const flood = new StateGraph(Count)
   .addNode('pour', ({ count }, { writer }: LangGraphRunnableConfig) => {
     for (let poured = 0; poured < count; poured++) writer?.('x'.repeat(1_000));
@@ -65,7 +65,7 @@ const ask = tool(({ city }) => `It rains in ${city}.`, {
 
 const call = { name: 'weather', args: { city: 'Paris' }, id: 'call_1', type: 'tool_call' as const };
 
-/** Answers after so many milliseconds, first with a call of the tool and then with a sentence, and says how many tokens that took. */
+/** A model that answers after some milliseconds, first with a tool call and then with a sentence, and reports its token usage. */
 class Parrot extends BaseChatModel {
   readonly #thinkMs: number;
 
@@ -80,9 +80,9 @@ class Parrot extends BaseChatModel {
 
   override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
     if (this.#thinkMs > 0) await sleep(this.#thinkMs);
-    const isTold = messages.at(-1)?.getType() === 'tool';
-    const content = isTold ? 'Take an umbrella: it rains in Paris.' : '';
-    const message = new AIMessage({ content, tool_calls: isTold ? [] : [call] });
+    const hasToolResult = messages.at(-1)?.getType() === 'tool';
+    const content = hasToolResult ? 'Take an umbrella: it rains in Paris.' : '';
+    const message = new AIMessage({ content, tool_calls: hasToolResult ? [] : [call] });
     Object.assign(message, { usage_metadata: { input_tokens: 120, output_tokens: 12, total_tokens: 132 } });
     return { generations: [{ text: content, message }] };
   }
@@ -102,5 +102,5 @@ const agentWith = (model: BaseChatModel) =>
 export const agentBuilder = agentWith(new Parrot(0));
 export const agent = agentBuilder.compile();
 
-/** Its model takes a fifth of a second, which is little for one. */
+/** An agent whose model takes 200 ms, which is fast for a model. */
 export const thinker = agentWith(new Parrot(200)).compile();

@@ -1,4 +1,4 @@
-// Answers that would be large: what is stored for them, and the requests.
+// Requests for large responses, and the rows that are stored for them.
 import { gzipSync } from 'node:zlib';
 import { traceRun } from './hostile-bodies.ts';
 
@@ -16,7 +16,7 @@ export interface HostileAnswer {
 const mb = 1_048_576;
 const json = { 'content-type': 'application/json' };
 
-/** Stores what is read, and returns the requests. */
+/** Stores the rows that the requests read, and returns the requests. */
 export const storeAnswers = async (url: string, key: string): Promise<HostileAnswer[]> => {
   const call = async (method: string, path: string, body: unknown, headers = {}): Promise<unknown> => {
     const sent = Buffer.isBuffer(body) ? body : JSON.stringify(body);

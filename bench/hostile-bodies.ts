@@ -1,4 +1,4 @@
-// Bodies whose cost is not their size.
+// Request bodies that cost more than their size suggests.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
@@ -10,7 +10,7 @@ export interface HostileBody {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** Sent at once. */
+  /** Number of requests that are sent at the same time. */
   times: number;
 }
 
@@ -53,7 +53,7 @@ const multipart = (count: number, content: (at: number) => string): Buffer =>
     }).join('')}--B--\r\n`,
   );
 
-/** Bodies of the deployment API. They fit its limit of 20 MB, but for what they hold. */
+/** Bodies of the deployment API. Their size is within its limit of 20 MB. */
 const deployment = (): HostileBody[] => {
   const run = (input: string): Buffer =>
     Buffer.from(`{"assistant_id":"one-node","after_seconds":3600,"input":${input}}`);

@@ -1,5 +1,5 @@
-// How long the event loop of a server is held, and how much memory it takes, by hostile bodies and large answers of both APIs; writes
-// bench/hostile.md. Usage: npm run bench:hostile
+// The longest time for which the event loop of a server is blocked, and its memory, with hostile bodies and large responses of both
+// APIs; writes bench/hostile.md. Usage: npm run bench:hostile
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Row {
   statuses: string;
   seconds: number;
   delayMs: number;
-  /** The same without the time in which other processes had the cores. */
+  /** The delay without the time in which other processes used the cores. */
   ownMs: number;
   memoryMb: number;
 }
@@ -52,13 +52,13 @@ const server = await startMeasured(join(directory, 'data'), {
 
 const agent = new Agent({ keepAlive: false });
 
-/** The status, when the answer has been read. */
+/** Resolves with the status when the response has been read. */
 const send = ({ method, path, headers, body, unread }: Sent): Promise<string> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(server.url);
     const length = body === undefined ? {} : { 'content-length': String(body.length) };
     const sent = httpRequest({ hostname, port, method, path, headers: { ...headers, ...length }, agent });
-    // Bodies that are refused early break off.
+    // The connection is closed when a body is rejected early.
     let status = 'closed';
     sent.on('error', () => resolve(status));
     sent.on('response', (response) => {
@@ -76,7 +76,7 @@ const send = ({ method, path, headers, body, unread }: Sent): Promise<string> =>
 const rssMb = (): number =>
   (Number(readFileSync(`/proc/${server.pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
 
-/** The longest that the loop was held since a time. */
+/** The longest delay of the event loop since a time. */
 const worstDelay = (since: number): Pick<Row, 'delayMs' | 'ownMs'> => {
   const worst = { delayMs: 0, ownMs: 0 };
   for (const line of readFileSync(loopFile, 'utf8').split('\n')) {
@@ -163,7 +163,7 @@ try {
         ? 'kept'
         : 'lost',
     );
-    // A server that stops waits for its runs.
+    // The runs are cancelled, because a server that stops waits for its runs.
     await call('POST', `${path}/cancel?wait=true`);
   }
 } finally {

@@ -1,4 +1,4 @@
-// How many runs of traces a real server takes in, durably, and what CPU that costs; writes bench/ingest.md.
+// How many trace runs a real server ingests durably, and the CPU time of that; writes bench/ingest.md.
 // Usage: npm run bench:ingest
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,14 +22,14 @@ interface Row {
   megabytes: number;
 }
 
-interface Way {
+interface Variant {
   what: string;
   path: string;
   bodies: Buffer[];
   headers: Record<string, string>;
 }
 
-const measure = async (server: Measured, { what, path, bodies, headers }: Way): Promise<Row> => {
+const measure = async (server: Measured, { what, path, bodies, headers }: Variant): Promise<Row> => {
   const size = bodies.reduce((sum, body) => sum + body.length, 0);
   const latencies: number[] = [];
   const before = server.cpu();
@@ -66,13 +66,13 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 const server = await startMeasured(dataDir, { flags: ['--executors', '1'] });
 try {
   const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
-  const parts = (what: string, shape: 'whole' | 'halves', zipped: boolean): Way => ({
+  const parts = (what: string, shape: 'whole' | 'halves', zipped: boolean): Variant => ({
     what,
     path: 'runs/multipart',
     bodies: makeRequests(requests, shape, zipped),
     headers: requestHeaders(key, zipped),
   });
-  const spans = (what: string, zipped: boolean): Way => ({
+  const spans = (what: string, zipped: boolean): Variant => ({
     what,
     path: 'otel/v1/traces',
     bodies: makeSpanRequests(requests, zipped),

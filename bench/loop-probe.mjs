@@ -1,4 +1,4 @@
-// Loaded before a server: writes down how long its event loop was held, in lines of `<time> <milliseconds> <waiting for a core>`.
+// Loaded before a server: records the delays of its event loop, in lines of `<time> <milliseconds> <waiting for a core>`.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -9,7 +9,7 @@ const resolution = 5;
 /** Milliseconds that the main thread was ready to run while other processes had the cores. */
 const waited = () => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
 
-// Executors load it too, and are no part of this.
+// Executors load this file too, and are not measured.
 if (file !== undefined && isMainThread && process.argv.includes('start')) {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();

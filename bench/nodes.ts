@@ -1,4 +1,4 @@
-// What several nodes, many sleepers and many readers cost.
+// The cost of several nodes, many sleeping runs and many readers.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '@svc/sdk';
@@ -8,33 +8,33 @@ import { fixed, median } from './report.ts';
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** Events of a run on one node, read on another: how old they are when they arrive. */
+/** The age of events when a reader on another node receives them. */
 export const acrossNodes = async (dataDir: string, report: Report): Promise<void> => {
   const worker = await startMeasured(dataDir, { flags: ['--role', 'worker'] });
   const api = await startMeasured(dataDir, { flags: ['--role', 'api'] });
   const client = createClient({ apiUrl: api.url });
   const ages = async (): Promise<number[]> => {
-    const told: number[] = [];
+    const received: number[] = [];
     for await (const { event, data } of client.runs.stream(null, 'clock', {
       input: { count: 100 },
       stream_mode: 'custom',
     })) {
-      if (event === 'custom') told.push(now() - Number(data));
+      if (event === 'custom') received.push(now() - Number(data));
     }
-    return told;
+    return received;
   };
   await ages();
-  const told = [...(await ages()), ...(await ages())];
+  const received = [...(await ages()), ...(await ages())];
   report(
     'event of a run on another node: its age when a client has it, p50',
     '',
-    `${fixed(median(told))} ms`,
+    `${fixed(median(received))} ms`,
   );
   await api.stop();
   await worker.stop();
 };
 
-/** The CPU that the leases of a thousand runs cost which do nothing. */
+/** CPU time for the leases of a thousand runs that only sleep. */
 export const sleepers = async (dataDir: string, report: Report): Promise<void> => {
   const leaseMs = 3_000;
   const server = await startMeasured(dataDir, {
@@ -75,8 +75,8 @@ const open = (url: string, path: string): Promise<Socket> =>
     socket.once('error', reject);
   });
 
-/** Readers of a run that says nothing, and readers of one that says much, who do not read. */
-export const crowd = async (dataDir: string, report: Report): Promise<void> => {
+/** Many readers of a run without events, and readers that do not read a run with many events. */
+export const manyReaders = async (dataDir: string, report: Report): Promise<void> => {
   const server = await startMeasured(dataDir, { env: { SVC_SHUTDOWN_GRACE: '0s' } });
   const client = createClient({ apiUrl: server.url });
   const silent = await client.runs.create(null, 'sleeper', { input: { count: 600_000 } });
@@ -94,18 +94,18 @@ export const crowd = async (dataDir: string, report: Report): Promise<void> => {
     '<= 150 MB',
     `${fixed(server.memoryMb() - before, 0)} MB`,
   );
-  await deaf(client, server, report);
+  await stalledReaders(client, server, report);
   for (const socket of sockets) socket.destroy();
   await stopAll(client, server);
 };
 
-/** Runs that were only given back would take the slots of the next server. */
+/** Cancels the runs: runs that were given back would use the slots of the next server. */
 const stopAll = async (client: Client, server: Measured): Promise<void> => {
   await client.runs.cancelMany({ status: 'all' });
   await server.stop();
 };
 
-const deaf = async (client: Client, server: Measured, report: Report): Promise<void> => {
+const stalledReaders = async (client: Client, server: Measured, report: Report): Promise<void> => {
   const before = server.memoryMb();
   const { thread_id } = await client.threads.create();
   const run = await client.runs.create(thread_id, 'sleeper', { input: { count: 5_000 } });
@@ -119,7 +119,7 @@ const deaf = async (client: Client, server: Measured, report: Report): Promise<v
     const socket = connect(Number(port), hostname, () =>
       socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\n\r\n`),
     );
-    socket.on('error', () => undefined); // cut off by the server: what is measured
+    socket.on('error', () => undefined); // the server closes the connection, as measured here
     return socket.pause();
   });
   await client.runs.join(thread_id, run.run_id);

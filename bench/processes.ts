@@ -1,21 +1,21 @@
-// The server under measurement: the real command, and the CPU and memory of everything it consists of.
+// Starts the measured server with the real command, and reads the CPU and memory of all its processes.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const ticksPerSecond = 100; // what Linux reports in, whatever the kernel's own rate
+const ticksPerSecond = 100; // the unit of /proc on Linux, whatever the kernel's own rate
 
 export interface Measured {
   url: string;
-  /** Of the server process. */
+  /** Process id of the server process. */
   pid: number;
   dataDir: string;
   startMs: number;
   /** CPU milliseconds so far of the server, its executors and PostgreSQL. */
   cpuMs(): number;
-  /** The same in its two parts. */
+  /** The same, separately for the server with its executors and for PostgreSQL. */
   cpu(): { serverMs: number; databaseMs: number };
   /** Resident megabytes of the server process. */
   memoryMb(): number;
@@ -46,7 +46,7 @@ const tree = (roots: number[]): number[] => {
 const cpuOf = (pid: number): number => {
   const fields = stat(pid);
   if (!fields) return 0;
-  // utime, stime, and those of children that have ended
+  // utime, stime, and the same of children that have ended
   const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
   return (ticks * 1000) / ticksPerSecond;
 };
@@ -70,11 +70,11 @@ export const startMeasured = async (
       env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...env },
     },
   );
-  let said = '';
-  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   let url: string | undefined;
-  while (!(url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0])) {
-    if (child.exitCode !== null) throw new Error(`svc did not start: ${said}`);
+  while (!(url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0])) {
+    if (child.exitCode !== null) throw new Error(`svc did not start: ${output}`);
     await sleep(2);
   }
   await fetch(`${url}/ok`);

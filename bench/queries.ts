@@ -1,5 +1,5 @@
-// How soon queries of traces are answered from a store that is full, and by which plans; writes bench/queries.md.
-// Usage: npm run bench:queries (SVC_BENCH_RUNS=1000000; SVC_BENCH_DATA_DIR=… keeps what was filled, for the next time)
+// The latency and plans of trace queries on a large store; writes bench/queries.md.
+// Usage: npm run bench:queries (SVC_BENCH_RUNS=1000000; SVC_BENCH_DATA_DIR=… keeps the filled store for the next time)
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ const tenant_id = '5e5bd0f9-3f1e-4a4e-9f0f-0c1d6a1f0b01';
 const session_id = '5e5bd0f9-3f1e-4a4e-9f0f-0c1d6a1f0b02';
 
 /**
- * A day of traces of ten runs with about 3 KB of payload each, which does not compress to nothing: a root, eight models below it, and one
- * that one of these calls.
+ * Fills a day with traces of ten runs: a root, eight models below it, and one model below one of these. Each run has about 3 KB of
+ * payload, which does not compress to nothing.
  */
 const fill = {
   name: '',
@@ -56,7 +56,7 @@ const fillDays = {
   text: 'insert into trace_run_days (tenant_id, id, day) select tenant_id, id, day from trace_runs where day = $1::date',
 };
 
-/** Hours are written down where nothing comes in any more. */
+/** Stores the sums of hours that have not changed for a while. */
 const fold = { name: '', text: `select fold_trace_hours('0', 200) as count` };
 const changeAll = {
   name: '',
@@ -72,20 +72,20 @@ const change = {
 const dayBefore = (count: number): string =>
   new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10);
 
-/** Notes what is asked, so that its plan can be shown. */
-const noting = (db: Database, asked: [string, readonly unknown[]][]): Database => ({
+/** Records the executed statements, so that their plans can be shown. */
+const recording = (db: Database, statements: [string, readonly unknown[]][]): Database => ({
   ...db,
   query: (statement, values) => {
-    asked.push([statement.text, values]);
+    statements.push([statement.text, values]);
     return db.query(statement, values);
   },
-  transact: (work) => db.transact((tx) => work(noting(tx, asked))),
+  transact: (work) => db.transact((tx) => work(recording(tx, statements))),
 });
 
-const planOf = async (db: Database, asked: readonly [string, readonly unknown[]][]): Promise<string> =>
+const planOf = async (db: Database, statements: readonly [string, readonly unknown[]][]): Promise<string> =>
   db.transact(async (tx) => {
     const lines: string[] = [];
-    for (const [text, values] of asked) {
+    for (const [text, values] of statements) {
       if (!/tenant_runs|trace_hours/.test(text)) {
         await tx.query({ name: '', text }, values);
         continue;
@@ -97,7 +97,7 @@ const planOf = async (db: Database, asked: readonly [string, readonly unknown[]]
       for (const row of await tx.query<{ 'QUERY PLAN': string }>(explain, values))
         lines.push(row['QUERY PLAN']);
     }
-    // The scans, and how they are joined; neither what was skipped nor what found nothing.
+    // Only scans that found rows, and joins.
     return lines
       .filter(
         (line) => /Scan|Join|Nested|Limit|Aggregate/.test(line) && !/never executed|rows=0\.00/.test(line),
@@ -132,8 +132,8 @@ const fillAll = async (db: Database): Promise<void> => {
   await migrate(db);
   await fillAll(db);
   while ((await db.query<{ count: number }>(fold, []))[0]?.count !== 0);
-  const asked: [string, readonly unknown[]][] = [];
-  const traces = traceStorage(noting(db, asked));
+  const statements: [string, readonly unknown[]][] = [];
+  const traces = traceStorage(recording(db, statements));
   const page = { order: 'desc', after: null, limit: 100, columns: null } as const;
   const light = { ...page, columns: new Set<never>() };
   const day = dayBefore(3);
@@ -147,7 +147,7 @@ const fillAll = async (db: Database): Promise<void> => {
   const thread = `thread-${day}-100`;
   const threads = Array.from({ length: 20 }, (_, index) => `thread-${day}-${100 + index}`);
   const span = { tenant_id, session_id, since: null, until: null };
-  const questions: [string, () => Promise<unknown>][] = [
+  const queries: [string, () => Promise<unknown>][] = [
     ['a page of a day, whole', () => list(inDay)],
     ['a page of a day, without payloads', () => list(inDay, light)],
     ['the newest roots', () => list({ is_root: true }, light)],
@@ -182,10 +182,10 @@ const fillAll = async (db: Database): Promise<void> => {
   ];
   const rows: string[] = [];
   const plans: string[] = [];
-  for (const [what, ask] of questions) {
+  for (const [what, ask] of queries) {
     const times: number[] = [];
     for (let count = 0; count < repeats; count++) {
-      asked.length = 0;
+      statements.length = 0;
       const from = performance.now();
       await ask();
       times.push(performance.now() - from);
@@ -193,7 +193,9 @@ const fillAll = async (db: Database): Promise<void> => {
     const worst = times.toSorted((a, b) => a - b).at(-2) ?? 0;
     rows.push(`| ${what} | ${fixed(median(times), 1)} ms | ${fixed(worst, 1)} ms |`);
     process.stderr.write(`${rows.at(-1)}\n`);
-    plans.push(`### ${what[0]?.toUpperCase()}${what.slice(1)}\n\n\`\`\`\n${await planOf(db, asked)}\n\`\`\``);
+    plans.push(
+      `### ${what[0]?.toUpperCase()}${what.slice(1)}\n\n\`\`\`\n${await planOf(db, statements)}\n\`\`\``,
+    );
   }
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   writeFileSync(

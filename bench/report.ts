@@ -1,6 +1,6 @@
-// What a measurement says, and what it is made of.
+// Figures of measurements.
 
-/** Writes down a figure beside its goal. */
+/** Records a figure with its goal. */
 export type Report = (what: string, goal: string, measured: string) => void;
 
 export const median = (numbers: number[]): number =>

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import pg from 'pg';
 import { authentication } from './auth.ts';
-import { acrossNodes, crowd, sleepers } from './nodes.ts';
+import { acrossNodes, manyReaders, sleepers } from './nodes.ts';
 import { startMeasured, type Measured } from './processes.ts';
 import { fixed, median, type Report } from './report.ts';
 
@@ -31,7 +31,7 @@ const report: Report = (what, goal, measured) => {
   process.stderr.write(`${what}: ${measured} (goal ${goal})\n`);
 };
 
-const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const started = performance.now();
@@ -58,13 +58,13 @@ const bareEngine = (): Bare => {
 };
 
 const runs = async (client: Client, server: Measured, bare: Bare): Promise<void> => {
-  const wait = () => client.runs.wait(null, 'one-node', { input: say('hello') });
+  const wait = () => client.runs.wait(null, 'one-node', { input: userMessage('hello') });
   const onNewThread = async () => {
     const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'one-node', { input: say('hello') });
+    await client.runs.wait(thread_id, 'one-node', { input: userMessage('hello') });
   };
   const onThread = () =>
-    client.runs.wait(randomUUID(), 'one-node', { input: say('hello'), if_not_exists: 'create' });
+    client.runs.wait(randomUUID(), 'one-node', { input: userMessage('hello'), if_not_exists: 'create' });
   await repeat(300, onThread);
   await repeat(50, onNewThread);
   const p50 = median(await latencies(500, onThread));
@@ -97,7 +97,7 @@ const runs = async (client: Client, server: Measured, bare: Bare): Promise<void>
 
 const streams = async (client: Client): Promise<void> => {
   const first = async () => {
-    for await (const _ of client.runs.stream(null, 'one-node', { input: say('hi') })) return;
+    for await (const _ of client.runs.stream(null, 'one-node', { input: userMessage('hi') })) return;
   };
   await repeat(50, first);
   report(
@@ -109,7 +109,7 @@ const streams = async (client: Client): Promise<void> => {
   await repeat(200, async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'one-node', {
-      input: say('hi'),
+      input: userMessage('hi'),
       stream_resumable: true,
       stream_mode: 'tasks',
     });
@@ -141,7 +141,10 @@ const longThread = async (client: Client, server: Measured, db: pg.Client): Prom
   const text = 'x'.repeat(500);
   const { thread_id } = await client.threads.create();
   const quiet = async (id: string) => {
-    for await (const _ of client.runs.stream(id, 'one-node', { input: say(text), stream_mode: 'updates' }));
+    for await (const _ of client.runs.stream(id, 'one-node', {
+      input: userMessage(text),
+      stream_mode: 'updates',
+    }));
   };
   const cpuOf = async (count: number) => {
     const before = server.cpuMs();
@@ -190,7 +193,7 @@ const history = async (client: Client): Promise<void> => {
 };
 
 const search = async (client: Client, db: pg.Client): Promise<void> => {
-  // Fifty threads match in either case: what differs is how many do not.
+  // Fifty threads match in both cases; the number of other threads differs.
   const fill = (count: number, set: string) =>
     db.query(
       `insert into svc.threads (thread_id, blob_space, metadata)
@@ -267,7 +270,7 @@ await db.end();
 await server.stop();
 await acrossNodes(dataDir, report);
 await sleepers(dataDir, report);
-await crowd(dataDir, report);
+await manyReaders(dataDir, report);
 await authentication(report);
 rmSync(dataDir, { recursive: true, force: true });
 write(bare);

@@ -1,4 +1,4 @@
-// The same runs as spans of OpenTelemetry, in the protobuf of the official exporter.
+// The trace runs of traces.ts as spans of OpenTelemetry, in the protobuf of the official exporter.
 import { gzipSync } from 'node:zlib';
 import { context, trace } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
@@ -37,7 +37,7 @@ const attributesOf = ({
   };
 };
 
-/** Whole traces: a span is told when it has ended. */
+/** Whole traces: a span is exported when it has ended. */
 export const makeSpanRequests = (count: number, zipped: boolean): Buffer[] =>
   Array.from({ length: count }, () => {
     const memory = new InMemorySpanExporter();

@@ -1,4 +1,5 @@
-// A store full of runs, of about 3.5 KB each: words from a vocabulary, numbers and ids, so that they compress as real ones do, not to nothing.
+// Fills a store with trace runs of about 3.5 KB each. They consist of words of a vocabulary, numbers and ids, so that they compress
+// like real ones.
 import { createHash, randomInt } from 'node:crypto';
 import type { Database } from '../packages/server/src/storage/postgres/database.ts';
 import { traceStorage, type TraceWrite } from '../packages/server/src/storage/tracing/traces.ts';
@@ -20,7 +21,7 @@ const words = Array.from({ length: 5_000 }, (_, index) =>
 const prose = (chars: number): string => {
   const found: string[] = [];
   for (let size = 0; size < chars;) {
-    // Frequent words are frequent, as in any language.
+    // The frequency of words is skewed, as in natural language.
     const word = words[Math.floor(Math.random() ** 3 * words.length)] ?? '';
     found.push(Math.random() < 0.08 ? String(randomInt(1e6)) : word);
     size += word.length + 1;
@@ -89,7 +90,7 @@ const runOf = (session_id: string, seed: string, startMs: number, index: number)
 export const dayBefore = (count: number): string =>
   new Date(Date.now() - count * dayMs).toISOString().slice(0, 10);
 
-/** As many on each day, newest day yesterday. */
+/** Stores the same number on each day; the newest day is yesterday. */
 export const fillStore = async (
   db: Database,
   where: { tenant_id: string; session_id: string },
@@ -108,7 +109,7 @@ export const fillStore = async (
       );
       await traces.ingest(where.tenant_id, batch, [], daysKept);
     }
-    // A day at a time: a statement may take half a minute.
+    // One day at a time: the statement may take half a minute.
     await db.script(`vacuum analyze trace_runs_${day.replaceAll('-', '')}`);
     process.stderr.write(`${day}: ${perDay} runs\n`);
   }

@@ -1,4 +1,5 @@
-// Requests as the stock tracer sends them: 100 runs of about 3 KB in each, in parts, made before the clock starts.
+// Requests in the form of the stock tracer: each has 100 trace runs of about 3 KB, in parts. They are built before the measurement
+// starts.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
@@ -17,7 +18,7 @@ const prose = (chars: number): string => {
   return text.slice(0, chars);
 };
 
-/** Ids that begin with the time, as tracers make them. */
+/** Ids that begin with the time, like those of tracers. */
 const newId = (): string => {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(Date.now(), 0, 6);
@@ -35,7 +36,7 @@ const part = (name: string, value: unknown): string => {
 const segment = (id: string): string =>
   `${new Date().toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)}000Z${id}`;
 
-/** The runs of a request, trace by trace: ten of ten runs, a root, and models below it. */
+/** The trace runs of a request: ten traces of ten runs each, a root and models below it. */
 export const newTraces = () =>
   Array.from({ length: runsPerRequest / 10 }, () => {
     const root = newId();
@@ -100,7 +101,7 @@ const body = (text: string): Buffer => Buffer.from(`${text}--${boundary}--\r\n`)
 
 export type Shape = 'whole' | 'halves';
 
-/** `whole`: runs that began and ended within a request. `halves`: the beginnings in one, the ends in the next. */
+/** `whole`: trace runs that begin and end within a request. `halves`: they begin in one request and end in the next. */
 export const makeRequests = (count: number, shape: Shape, zipped: boolean): Buffer[] => {
   const pack = (text: string): Buffer => (zipped ? gzipSync(body(text)) : body(text));
   return Array.from({ length: shape === 'whole' ? count : count / 2 }, () => {

@@ -1,4 +1,4 @@
-// What tracing costs a run: the same runs on a server that traces them and on one that does not, in turns.
+// The cost of tracing for a run: the same runs, alternately on a server that traces them and on one that does not.
 // Usage: npm run bench:tracing
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const blocks = 8;
 const alone = 30;
 const crowdRuns = 256;
 const clients = 32;
-/** So that what is stored behind the runs counts too. */
+/** Pause after which background writes of traces are counted too. */
 const settleMs = 1_200;
 
 const open = async (tracing: string): Promise<Side> => {

@@ -1,5 +1,5 @@
-// Adds to package-lock.json the optional platform packages that the registry at hand may not carry (binaries for
-// other systems). `npm ci` insists on finding every one of them there, on every system.
+// Adds the optional platform packages (binaries for other systems) to package-lock.json that the registry in use may not have. `npm ci`
+// requires all of them in the lock file, on every system.
 // Run it after changing dependencies: npm run lock
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what tests need for an S3 of their own: the monitor, the store and the gateway of Ceph. Debian and Ubuntu.
+# Installs the S3 server of the tests: the monitor, the object store and the gateway of Ceph. For Debian and Ubuntu.
 set -euo pipefail
 missing=
 for program in radosgw ceph-mon ceph-osd; do command -v $program > /dev/null || missing=yes; done

@@ -25,10 +25,10 @@ const { values } = parseArgs({
   },
 });
 
-/** What a package manager is called by, and how it runs a program of the project. */
+/** The commands of a package manager. */
 interface Manager {
   install: [file: string, ...args: string[]];
-  /** Called with the new project before it is installed. */
+  /** Called with the folder of the new project before the installation. */
   prepare?: (folder: string) => Promise<void>;
   exec: [file: string, ...args: string[]];
   env?: Record<string, string>;
@@ -36,7 +36,7 @@ interface Manager {
 
 const scratch = await realpath(await mkdtemp(join(tmpdir(), 'svc install ')));
 
-/** Installs packages of the registry into a folder of their own and returns its node_modules. */
+/** Installs packages from the registry into a new folder, and returns its node_modules. */
 const fetchPackages = async (...packages: string[]): Promise<string> => {
   const folder = await mkdtemp(join(scratch, 'tool '));
   await run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', ...packages]);
@@ -50,8 +50,8 @@ const nodeBinary = async (version: string): Promise<string> => {
 };
 
 /**
- * yarn resolves optional packages of every system, and a mirror of the registry may carry those of its own system only: the others
- * are resolved to a package that is there, and never installed.
+ * yarn resolves the optional packages of all systems, but a mirror of the registry may only have those of its own system. Absent
+ * packages are resolved to one that is available, and are never installed.
  */
 const resolveAbsentPackages = async (folder: string): Promise<void> => {
   const bindings = JSON.parse(
@@ -100,7 +100,7 @@ const managers: Record<string, () => Promise<Manager>> = {
   },
 };
 
-/** Prints what a failed program wrote. */
+/** Prints the output of a failed program. */
 const orExplain = async <T extends { stdout: string }>(what: Promise<T>): Promise<T> => {
   try {
     return await what;
@@ -132,7 +132,7 @@ const expect = (text: string, part: string): void => {
   if (!text.includes(part)) throw new Error(`expected ${JSON.stringify(part)} in: ${text}`);
 };
 
-/** What each template is asked, and what it must answer. */
+/** The requests to each template, with the expected responses. */
 const requests: Record<string, (api: string, project: Project) => Promise<void>> = {
   agent: async (api) => {
     const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
@@ -152,7 +152,7 @@ const requests: Record<string, (api: string, project: Project) => Promise<void>>
   },
 };
 
-/** The template with users comes with a program that makes their keys. */
+/** Runs the program of the `auth` template that creates keys of users. */
 const newKey = async ({ folder, env, manager }: Project): Promise<string | undefined> => {
   const [file, ...args] = manager.exec;
   const { stdout } = await orExplain(
@@ -179,7 +179,7 @@ const start = async ({ folder, env, manager }: Project): Promise<{ api: string; 
   }
 };
 
-/** Processes of this machine whose command line or folder is in the project. Linux only. */
+/** Processes whose command line contains the folder of the project. Linux only. */
 const processesIn = async (folder: string): Promise<string[]> => {
   const found: string[] = [];
   for (const id of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {

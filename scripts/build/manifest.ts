@@ -1,7 +1,7 @@
-// package.json as it is published: its entries point to `dist`, and what only the checkout needs is left out.
+// The published package.json: its entries point to `dist`, and fields that only the checkout needs are omitted.
 import { scope } from './packages.ts';
 
-/** As the checkout has it: entries are TypeScript sources. */
+/** The package.json of the checkout: its entries are TypeScript sources. */
 export interface SourceManifest {
   exports?: Record<string, string>;
   [field: string]: unknown;

@@ -1,19 +1,19 @@
 // The packages that are published.
 
 /**
- * The scope that the packages are published under. The sources say `@svc`; the build writes this scope into manifests,
- * imports, templates and READMEs.
+ * The scope of the published packages. The sources contain `@svc`; the build writes this scope into manifests, imports, templates and
+ * READMEs.
  */
 export const scope = process.env['SVC_PACKAGE_SCOPE'] ?? '@svc';
 
 export interface PublishedPackage {
   folder: string;
   readme: string;
-  /** Files and folders beside `dist` that belong to the package. */
+  /** Further files and folders of the package, besides `dist`. */
   files: string[];
-  /** Files of `src` that TypeScript does not emit, by their ending. */
+  /** Endings of files in `src` that belong to the package and that TypeScript does not emit. */
   assets: string[];
-  /** Folders of the checkout that the package contains under another path: target to source. */
+  /** Folders of the checkout that the package contains under another path: target path to source path. */
   copies: Record<string, string>;
 }
 
@@ -42,6 +42,6 @@ export const publishedPackages: PublishedPackage[] = [
   },
 ];
 
-/** The text with the scope that packages are published under. */
+/** Replaces the scope of the sources by that of the published packages. */
 export const withScope = (text: string): string =>
   scope === '@svc' ? text : text.replaceAll(/@svc\/(?=(?:contract|sdk|server)\b)/g, `${scope}/`);

@@ -1,5 +1,5 @@
-// Puts a package together as it is published, in a folder of its own: compiled code, files beside it, and a manifest that points
-// to the compiled code. The checkout's own manifests keep pointing to the sources.
+// Assembles a package for publication in a folder of its own: compiled code, other files, and a manifest whose entries point to the
+// compiled code. The manifests of the checkout keep pointing to the sources.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { publishedManifest, type SourceManifest } from './manifest.ts';
@@ -25,7 +25,7 @@ const rewriteTexts = async (folder: string): Promise<void> => {
   }
 };
 
-/** Copies what TypeScript does not emit, such as SQL. */
+/** Copies files that TypeScript does not emit, such as SQL. */
 const copyAssets = async (source: string, target: string, endings: string[]): Promise<void> => {
   for (const file of await filesOf(source)) {
     if (!endings.some((ending) => file.endsWith(ending))) continue;

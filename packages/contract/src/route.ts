@@ -46,11 +46,11 @@ export interface RouteShape {
   /** Status of a success; 200 when absent. 204 carries no body. */
   status?: 200 | 202 | 204;
   /**
-   * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `late`, JSON whose headers are sent at once and
+   * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `deferred`, JSON whose headers are sent at once and
    * whose body follows when a run ends (newlines keep the connection alive until then);
    * `html`, a page; `text`, plain text.
    */
-  kind?: 'json' | 'sse' | 'late' | 'html' | 'text';
+  kind?: 'json' | 'sse' | 'deferred' | 'html' | 'text';
   /**
    * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */

@@ -1,4 +1,4 @@
-// Writes every committed file that follows from the source; for each, a test fails while it is stale.
+// Generates the committed files that are derived from the source. For each of them, a test fails while it is outdated.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';

@@ -1,7 +1,7 @@
-// Runs the tests of the previous release on the schema of this one: servers of both serve on one database during an upgrade.
+// Runs the tests of the previous release on the schema of this release: during an upgrade, servers of both use one database.
 //
-// The tests make their databases from template1 of the server at SVC_TEST_DATABASE_URI. Here that is a PostgreSQL of this script, whose
-// template1 has the newest schema; the previous release's migrate() finds nothing missing there.
+// The tests copy their databases from template1 of the server at SVC_TEST_DATABASE_URI. Here that is a PostgreSQL that this script
+// starts. Its template1 has the newest schema, so migrate() of the previous release has nothing to do.
 //
 // npm run test:upgrade                             all tests of the previous release
 // npm run test:upgrade -- packages/server/test/runs   those below a path, or with any other arguments of vitest
@@ -20,7 +20,7 @@ import { migrate } from '../src/storage/schema/migrate.ts';
 interface Exceptions {
   /** The previous release. */
   from: string;
-  /** Tests of the previous release that cannot pass on this schema. `title` has those of its groups before it. */
+  /** Tests of the previous release that cannot pass on this schema. `title` includes the titles of the test's groups. */
   exceptions: { file: string; title: string; reason: string }[];
 }
 
@@ -43,7 +43,7 @@ const command = (cwd: string, name: string, args: string[], env: NodeJS.ProcessE
     child.once('exit', (code, signal) => (signal === null ? resolve(code ?? 1) : resolve(1)));
   });
 
-/** The previous release's files with their dependencies. */
+/** Installs the files of the previous release with their dependencies. */
 const install = async (ref: string, folder: string): Promise<void> => {
   const archive = join(folder, 'release.tar');
   await promisify(execFile)('git', ['archive', '--output', archive, ref], { cwd: root });
@@ -53,7 +53,7 @@ const install = async (ref: string, folder: string): Promise<void> => {
   if (code !== 0) throw new Error(`npm ci of ${ref} failed`);
 };
 
-/** A PostgreSQL whose template1 has the schema of this release. */
+/** Starts a PostgreSQL whose template1 has the schema of this release. */
 const startDatabase = async (): Promise<{ uri: string } & AsyncDisposable> => {
   delete process.env['SVC_TEST_DATABASE_URI'];
   const provided: Record<string, unknown> = {};
@@ -73,26 +73,27 @@ const startDatabase = async (): Promise<{ uri: string } & AsyncDisposable> => {
 };
 
 /** Prints failures that are not exceptions, and exceptions that passed. Returns whether there are any. */
-const judge = ({ testResults }: Report, folder: string, { exceptions }: Exceptions): boolean => {
-  let isBad = false;
-  const complain = (text: string): void => {
-    isBad = true;
+const reportResults = ({ testResults }: Report, folder: string, { exceptions }: Exceptions): boolean => {
+  let hasFindings = false;
+  const addFinding = (text: string): void => {
+    hasFindings = true;
     process.stderr.write(`${text}\n`);
   };
-  if (testResults.length === 0) complain('No test ran');
+  if (testResults.length === 0) addFinding('No test ran');
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative(folder, name);
     const own = exceptions.filter((exception) => exception.file === file);
     const isException = (title: string): boolean => own.some((exception) => exception.title === title);
     const failed = assertionResults.filter((test) => test.status === 'failed');
     for (const { fullName } of failed)
-      if (!isException(fullName)) complain(`Failed on the new schema: ${file}: ${fullName}`);
-    if (status === 'failed' && failed.length === 0) complain(`Failed on the new schema: ${file}: ${message}`);
+      if (!isException(fullName)) addFinding(`Failed on the new schema: ${file}: ${fullName}`);
+    if (status === 'failed' && failed.length === 0)
+      addFinding(`Failed on the new schema: ${file}: ${message}`);
     for (const { title } of own)
       if (assertionResults.some((test) => test.fullName === title && test.status === 'passed'))
-        complain(`Passes, and needs no exception: ${file}: ${title}`);
+        addFinding(`Passes on the new schema, remove its exception: ${file}: ${title}`);
   }
-  return isBad;
+  return hasFindings;
 };
 
 const main = async (): Promise<number> => {
@@ -118,7 +119,7 @@ const main = async (): Promise<number> => {
       ],
       { ...process.env, SVC_TEST_DATABASE_URI: database.uri },
     );
-    return judge(JSON.parse(await readFile(report, 'utf8')) as Report, folder, exceptions) ? 1 : 0;
+    return reportResults(JSON.parse(await readFile(report, 'utf8')) as Report, folder, exceptions) ? 1 : 0;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -59,5 +59,5 @@ test('a lease that ends while the process does not run is lost with reason late'
   // As a process without CPU time: no timer fires for longer than the lease.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
   await eventually(() => expect(lost).toEqual(['late']));
-  expect(messages[0]).toMatch(/this process stood still for 1\.\d s$/);
+  expect(messages[0]).toMatch(/this process did not run for 1\.\d s$/);
 });

@@ -1,4 +1,4 @@
-// A place in the order of (start_time, id) as opaque text: base64url of the JSON {v, t, id}. Clients keep it and send it back.
+// A cursor is a position in the order of (start_time, id), as opaque text: base64url of the JSON {v, t, id}. Clients send it back.
 // The function export_cursor_time reads the time of stored cursors in the database.
 
 export interface Place {
@@ -7,11 +7,11 @@ export interface Place {
   id: string;
 }
 
-/** `more` is what the place of a list has beside its time and id. */
+/** `more`: further fields of the position in some lists. */
 export const toCursor = ({ start_time, id }: Place, more: Record<string, unknown> = {}): string =>
   Buffer.from(JSON.stringify({ v: 1, t: start_time, id, ...more })).toString('base64url');
 
-/** The content of a cursor; undefined for any other text. Callers check the values of cursors that clients send. */
+/** The content of a cursor; undefined for any other text. Callers must check the values, because clients send cursors. */
 export const readCursor = (cursor: string): (Place & { more: Record<string, unknown> }) | undefined => {
   let content: unknown;
   try {

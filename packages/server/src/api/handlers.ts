@@ -1,25 +1,25 @@
-// What stands between the contract and a service: one function per route. Handlers know no HTTP; they get
-// parsed input, return plain values, and throw Problems.
+// Handlers connect the contract to the services: one function for each route. They do not know HTTP: they get parsed input, return
+// plain values, and throw Problems.
 import type { Authorizer } from '../auth/authorization/authorizer.ts';
 import type { Caller } from '../auth/principal/caller.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 import type { RouteInput, RouteOutput, Routes, RouteShape } from '@svc/contract';
 
-/** Who calls, and for how long they wait. */
+/** The call of a route: its caller, and how long the caller waits. */
 export interface Call {
   requestId: string;
   /** The address by which the client reached the server, such as `https://agents.example.com`. */
   origin: string;
   caller: Caller;
-  /** Checks what the caller may do, before anything is done. */
+  /** Checks the caller's rights, before anything is done. */
   authorizer: Authorizer;
-  /** Fires when the client has gone. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
-  /** What the request says beside its input, such as `last-event-id`; the name in lower case. */
+  /** A header of the request, such as `last-event-id`; the name in lower case. */
   header(name: string): string | undefined;
 }
 
-/** What a response says beside its value. `http/` turns it into headers and a status. */
+/** Facts about a response in addition to its value. `http/` converts them to headers and a status. */
 export interface ReplyFacts {
   /** Path of the object that the value describes. */
   self?: string;
@@ -27,17 +27,17 @@ export interface ReplyFacts {
   continuation?: string;
   /** Number of all matches of a list. */
   total?: number;
-  /** Where the next page of a list starts. */
+  /** Offset or cursor of the next page of a list. */
   next?: string | number | undefined;
-  /** The page ended before its limit, because more would be too large for one response. */
+  /** The page ended before its limit, because the response would have become too large. */
   isCut?: boolean;
   /** The content security policy of an HTML page that has scripts. */
   contentPolicy?: string;
-  /** The value is not sent. */
+  /** The response has no body. */
   isEmpty?: boolean;
 }
 
-/** A value, and what the response says beside it. */
+/** A value with facts about its response. */
 export class Reply<T> {
   readonly value: T;
   readonly facts: ReplyFacts;
@@ -57,9 +57,9 @@ export interface StreamEvent {
 
 /** Receives the events of a stream. */
 export interface EventWriter {
-  /** False when the client reads too slowly; then the source should wait for `drained`. Ignored after the end. */
+  /** False when the client reads too slowly: the source should then wait for `drained`. Does nothing after the end. */
   send(event: StreamEvent): boolean;
-  /** Resolves when there is room again, or the client has disconnected. */
+  /** Resolves when the buffer has room again, or the client has disconnected. */
   drained(): Promise<void>;
   end(): void;
   /** Ends the stream with an `error` event. */
@@ -67,7 +67,7 @@ export interface EventWriter {
 }
 
 /**
- * An SSE response whose source pushes events, which costs no promise per event. `start` returns a function that stops the source; it is
+ * An SSE response whose source pushes events, without a promise for each event. `start` returns a function that stops the source; it is
  * called once, after the source has ended or failed, or the client has disconnected.
  */
 export class EventStreamResponse {
@@ -81,7 +81,7 @@ export class EventStreamResponse {
 /** What a route of kind `sse` returns. */
 export type SseBody = AsyncIterable<StreamEvent> | EventStreamResponse;
 
-/** What a route of kind `late` returns: JSON text that comes when it comes. A class, because a bare promise would be awaited. */
+/** What a route of kind `deferred` returns: JSON text that is available later. A class, because a plain promise would be awaited. */
 export class DeferredResponse {
   readonly text: Promise<string>;
 
@@ -90,7 +90,7 @@ export class DeferredResponse {
   }
 }
 
-/** A JSON response that is text already, as it came from storage. Its parts are sent one after the other. */
+/** A JSON response as text from storage. Its parts are sent one after the other. */
 export class RawJson {
   readonly parts: readonly JsonPart[];
 
@@ -98,7 +98,7 @@ export class RawJson {
     this.parts = parts;
   }
 
-  /** A list of texts, between what comes before and after it. */
+  /** A list of texts, with the texts before and after it. */
   static list(rows: readonly JsonPart[], before = '[', after = ']'): RawJson {
     const parts: JsonPart[] = [before];
     for (const [at, row] of rows.entries()) parts.push(...(at === 0 ? [row] : [',', row]));
@@ -106,7 +106,7 @@ export class RawJson {
   }
 }
 
-/** A response of another content type than JSON, where the client may choose. */
+/** A response with another content type than JSON, where the client may choose. */
 export class RawBytes {
   readonly content_type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -119,7 +119,7 @@ export class RawBytes {
 
 type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
-  : R['kind'] extends 'late'
+  : R['kind'] extends 'deferred'
     ? DeferredResponse
     : R['kind'] extends 'html' | 'text'
       ? string

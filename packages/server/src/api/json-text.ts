@@ -1,6 +1,6 @@
 /**
- * A member of a large body as JSON text: it has been parsed and checked elsewhere, and is only stored or passed on. Routes name
- * the members that they take so (`textFields`).
+ * A member of a large body as JSON text: it was parsed and checked elsewhere, and is only stored or passed on. Routes list these
+ * members in `textFields`.
  */
 export class JsonText {
   readonly text: string;
@@ -25,7 +25,7 @@ export const objectText = (members: object): string => {
   return `{${parts.join(',')}}`;
 };
 
-/** JSON text of a row of the database. `texts`: its columns that are JSON text. `fields`: those that are wanted. */
+/** JSON text of a row of the database. `texts`: columns that are JSON text. `fields`: the columns to include; all when absent. */
 export const rowText = (row: object, texts: readonly string[], fields?: readonly string[]): string =>
   objectText(
     Object.fromEntries(
@@ -38,7 +38,7 @@ export const rowText = (row: object, texts: readonly string[], fields?: readonly
     ),
   );
 
-/** The same with values in place of texts, for code that looks into them. */
+/** Replaces texts by their values, for code that inspects them. */
 export const withValues = <T extends object>(members: T): T => {
   const entries = Object.entries(members) as [string, unknown][];
   if (!entries.some(([, value]) => value instanceof JsonText)) return members;

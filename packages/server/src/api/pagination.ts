@@ -1,4 +1,4 @@
-// Pages of lists. One function writes the facts of a page; the others adapt it to a kind of list.
+// Pages of lists. pageReply() sets the facts of a page; the other functions adapt it to kinds of lists.
 import { RawJson, Reply } from './handlers.ts';
 import type { JsonPart } from '../parsing/json-bytes.ts';
 
@@ -13,7 +13,7 @@ export interface PageOf<T> extends PageEnd {
   rows: T[];
 }
 
-/** The response of a page. `next` is what a client sends for the page after it: an offset, or a cursor. */
+/** The response of a page. `next`: what a client sends to get the next page, an offset or a cursor. */
 export const pageReply = <T>(
   body: T,
   { hasMore, isCut }: PageEnd,
@@ -29,7 +29,7 @@ export const pageReply = <T>(
 export const textPage = (page: PageOf<JsonPart>, offset: number, total?: number): Reply<RawJson> =>
   pageReply(RawJson.list(page.rows), page, { next: offset + page.rows.length, total });
 
-/** A page of values, by offset, of a list whose matches are counted. */
+/** A page of values, by offset, of a list with a known number of matches. */
 export const valuePage = <T>(rows: T[], offset: number, total: number): Reply<T[]> => {
   const next = offset + rows.length;
   return pageReply(rows, { hasMore: rows.length > 0 && next < total, isCut: false }, { next, total });

@@ -44,7 +44,7 @@ interface DeploymentParts {
   guard: EgressGuard;
 }
 
-/** Of assistants only a user's own lend their configuration to an update, and default ones. */
+/** An update may use the configuration of default assistants and of the user's own assistants. */
 const updaterOf =
   (users: RunUsers) =>
   ({ user }: Authorizer): Updater => ({

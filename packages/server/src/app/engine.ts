@@ -1,4 +1,4 @@
-// Wiring of the engine: the dispatcher, the event hub and what connects them to other nodes.
+// Wiring of the engine: the dispatcher, the event hub, and their connections to other nodes.
 import { randomUUID } from 'node:crypto';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 
 import type { ServiceParts } from './service-parts.ts';
 const attemptsMax = 3;
-/** How often to look for what nobody announced; and no less than twice in the life of a lease. */
+/** Longest interval of polls for work that no notification announced. Polls happen at least twice in the duration of a lease. */
 const pollMsMax = 1_000;
 
 /** Everything that executes runs and distributes their events. */
@@ -58,7 +58,7 @@ export const createEngine = async (
     limits: { timeoutMs: runs.timeoutMs, graceMs: runs.cancelGraceMs },
     pollMs,
     logger,
-    // A node that only answers requests still looks at graphs, and applies state updates.
+    // A node that only answers requests still introspects graphs and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
     jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
     solitaryMax: parts.plan.solitary,

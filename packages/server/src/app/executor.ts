@@ -48,19 +48,22 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database, lo
   return { project, outbox: new TraceOutbox({ store: ownTraces(database, daysKept, warn), warn }) };
 };
 
-/** Takes commands from the server process until that process ends. Call the result with the URL of every module that is loaded. */
+/**
+ * Executes commands of the server process until that process ends. Call the returned function with the URL of every module that is
+ * loaded.
+ */
 export const startExecutor = (): ((url: string) => void) => {
   let executor: Promise<Executor> | undefined;
 
   const begin = (setup: ExecutorSetup): void => {
     const logger = createLogger(setup.log).child({ process: 'executor' });
-    // A rejection that the graph's code does not handle belongs to one run: the other runs continue.
-    process.on('unhandledRejection', (err) => logger.error({ err }, 'a promise rejection was not handled'));
+    // A promise rejection that a graph does not handle concerns one run: the other runs continue.
+    process.on('unhandledRejection', (err) => logger.error({ err }, 'unhandled promise rejection'));
     executor = setUp(setup, { send, modules, logger });
     executor.then(
       () => send({ kind: 'ready' }),
       (err: unknown) => {
-        logger.fatal({ err }, 'the executor could not start');
+        logger.fatal({ err }, 'executor failed to start');
         process.exit(1);
       },
     );

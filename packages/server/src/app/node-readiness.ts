@@ -1,4 +1,4 @@
-// What this node looks at before it says that it takes requests.
+// The checks of this node's readiness.
 import { Problem } from '@svc/contract/problem';
 import { Readiness } from '../deployment/system/readiness.ts';
 import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';

@@ -1,5 +1,5 @@
-// What has been opened, in order: closed in reverse, and all of it even when a part of it cannot be.
-// Node 20 has no AsyncDisposableStack.
+// Resources in the order in which they were opened. They are closed in reverse order, all of them even when closing one fails. Node 20
+// has no AsyncDisposableStack.
 
 type Disposing = AsyncDisposable | Disposable;
 
@@ -7,13 +7,13 @@ export class Owned implements AsyncDisposable {
   readonly #parts: Disposing[] = [];
   #closing: Promise<void> | undefined;
 
-  /** Returns what it was given. */
+  /** Returns its argument. */
   keep<T extends Disposing>(part: T): T {
     this.#parts.push(part);
     return part;
   }
 
-  /** Throws the first error, when everything has been tried. */
+  /** Throws the first error after it has tried to close everything. */
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -32,7 +32,7 @@ export class Owned implements AsyncDisposable {
   }
 }
 
-/** Builds something whose parts are closed when the rest cannot be built, and with it when it is closed. */
+/** Builds an object whose parts are closed together with it, or when a later part cannot be built. */
 export const owning = async <T extends object>(
   build: (owned: Owned) => Promise<T>,
 ): Promise<T & AsyncDisposable> => {
@@ -41,7 +41,7 @@ export const owning = async <T extends object>(
     const built = await build(owned);
     return { ...built, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
   } catch (error) {
-    // Why it could not be built matters more than what could not be closed.
+    // The error of the build is thrown, not an error of closing.
     await owned[Symbol.asyncDispose]().catch(() => undefined);
     throw error;
   }

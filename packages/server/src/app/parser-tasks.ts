@@ -4,7 +4,7 @@ import type { Parsing } from '../parsing/parsing.ts';
 import type { TaskRunner } from '../parsing/tasks.ts';
 import type { IngestTasks } from '../tracing/ingest/ingest-task.ts';
 
-/** All that parser threads do. */
+/** All tasks of parser threads. */
 export interface ParserTasks extends JsonTasks, StateTasks, IngestTasks {}
 
 export type ServerParsing = Parsing & { parser: TaskRunner<ParserTasks> };

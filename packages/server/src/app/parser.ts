@@ -1,4 +1,4 @@
-// A parser thread: does one task after the other for the main thread.
+// The program of a parser thread: executes one task after the other for the main thread.
 import { parentPort } from 'node:worker_threads';
 import { match, render } from '../deployment/threads/state-rendering.ts';
 import { ingestTask } from '../tracing/ingest/ingest-task.ts';
@@ -12,7 +12,7 @@ import type { ParserTasks } from './parser-tasks.ts';
 
 type Ask = (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>;
 
-/** The output, and the buffers that go along with it. */
+/** The output, and the buffers that are transferred with it. */
 interface Done {
   output: unknown;
   transfer: ArrayBuffer[];
@@ -31,7 +31,7 @@ const tasks: {
 };
 
 const port = parentPort;
-if (!port) throw new Error('This program runs in a worker thread');
+if (!port) throw new Error('This program must run in a worker thread');
 
 let onReply: ((reply: Extract<ToThread, { kind: 'reply' }>) => void) | undefined;
 
@@ -43,7 +43,7 @@ const ask: Ask = (question, transfer) =>
     send({ kind: 'ask', question }, transfer);
   });
 
-// A thread that has nothing to do would keep the garbage of its last task.
+// An idle thread would keep the garbage of its last task.
 const collectGarbage = garbageCollector({ bytesMin: 8_388_608, timeShareMax: 1 });
 
 const run = async (name: keyof ParserTasks, input: unknown): Promise<void> => {
@@ -56,7 +56,7 @@ const run = async (name: keyof ParserTasks, input: unknown): Promise<void> => {
 };
 
 port.on('message', (message: ToThread) => {
-  // In a later turn: the task's own values are garbage then.
+  // Collected in a later turn of the event loop, when the task's own values are garbage.
   if (message.kind === 'reply') return onReply?.(message);
   const { name, input } = message;
   message.input = undefined; // it would be kept until the next message

@@ -1,4 +1,4 @@
-// The platform API, put together: what traces, projects, workspaces and keys need of each other.
+// Wiring of the platform API: traces, projects, workspaces, keys and exports.
 import type { platformRoutes } from '@svc/contract';
 import type { Authenticate } from '../auth/principal/caller.ts';
 import type { Handlers } from '../api/handlers.ts';
@@ -32,12 +32,12 @@ import { WorkspaceService } from '../auth/workspaces/workspace-service.ts';
 export interface PlatformParts {
   storage: Storage;
   notifications: NotificationBus;
-  /** Connections that the whole process has. */
+  /** Database connections of the server process. */
   poolMax: number;
   daysKept: number;
-  /** Budget of a query of traces. */
+  /** Time budget of a query of traces. */
   queryMs: number;
-  /** Told of what is taken in. */
+  /** Called with figures of what is ingested. */
   observer: IngestObserver;
   reading: ReadingParts;
   sealer: LazySealer;
@@ -60,7 +60,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
   notifications.on('k', (key_id) => authenticator.forget(key_id));
   notifications.onMissed(() => authenticator.forget());
   const projects = new ProjectService(storage.projects);
-  // Traces may be many; runs must still get a connection.
+  // Writes of traces get a third of the connections, so that runs always get one.
   const writersMax = Math.max(1, Math.floor(poolMax / 3));
   const admission = new Admission({
     bytesMax: inFlightBytesMax,

@@ -1,4 +1,4 @@
-// A whole server: database, services, HTTP; and back down again in reverse order.
+// Starts a whole server (database, services, HTTP), and stops it in reverse order.
 import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
 import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
@@ -44,7 +44,10 @@ export interface ServerOptions {
   settings: Settings;
   project: SvcJson;
   logger: Logger;
-  /** When aborted before the server serves, what was opened is closed and the start rejects with the signal's reason. */
+  /**
+   * When aborted before the server accepts requests, everything that was opened is closed, and the start rejects with the signal's
+   * reason.
+   */
   signal?: AbortSignal;
   /** Called with files of the project's modules that were loaded, here or in an executor. */
   onModules?: (files: string[]) => void;
@@ -52,22 +55,22 @@ export interface ServerOptions {
 
 export interface RunningServer extends AsyncDisposable {
   /**
-   * Makes room for another server on the same port and database: stops listening and gives its runs back, for the other one to
-   * continue. Open responses stay open and follow their runs. Resolves when nothing executes here.
+   * Lets another server use the same port and database: stops listening, and gives the runs back so that the other server continues
+   * them. Open responses stay open and follow their runs. Resolves when no run is executed here.
    */
   handOver(): Promise<{ responsesEnded: Promise<void> }>;
   url: string;
   graphs: string[];
-  /** Of the platform API, when it was made just now. */
+  /** The first key of the platform API, if this start has created it. */
   firstKey: FirstKey | undefined;
   /**
-   * Takes no more runs, and says so at /ready; resolves when those that execute have ended, the grace is over, or
-   * it is hurried. What is left then goes back to be executed elsewhere when the server is disposed.
+   * Claims no more runs, and reports that at /ready. Resolves when all runs here have ended, the grace period is over, or `hurry` is
+   * aborted. Remaining runs are given back when the server is disposed.
    */
   drain(hurry: AbortSignal): Promise<void>;
 }
 
-/** Brings everything up, from the database to the listening socket. When a part fails, those before it are closed. */
+/** Starts everything, from the database to the listening socket. When a part fails, the parts before it are closed. */
 export const startServer = async (options: ServerOptions): Promise<RunningServer> => {
   try {
     return await owning((owned) => build(options, owned));
@@ -118,7 +121,7 @@ const openServices = async (
   parsing: ServerParsing,
 ): Promise<Services> => {
   const { settings, project, logger, signal } = options;
-  // First: with an auth object that does not work nothing is served.
+  // Loaded first: a server whose auth object fails must not serve anything.
   if (project.auth) exposeEnvironment(project.env);
   const modules = options.onModules && new LoadedModules(options.onModules);
   const authDefinition = project.auth && (await loadAuth(project.auth.source, modules));
@@ -148,14 +151,14 @@ const openServices = async (
   return owned.keep(await createServices(parts));
 };
 
-/** A node that only answers requests still looks at graphs, and applies state updates. */
+/** A node that only answers requests still introspects graphs and applies state updates. */
 const nodeOf = ({ role, storage, runs, exports }: Settings): NodeProcesses => ({
   poolMax: storage.poolMax,
   executors: role === 'api' ? 1 : runs.executors,
   exporters: role === 'api' ? 0 : exports.slots,
 });
 
-/** Brings the schema up to date, and finds out how many connections there may be. */
+/** Migrates the schema, and reads how many connections the database allows. */
 const prepareDatabase = async (options: DatabaseOptions, settings: Settings): Promise<ConnectionLimits> => {
   await using database = await openDatabase({ ...options, poolMax: 2 });
   await migrate(database);
@@ -183,7 +186,7 @@ const createServerApp = (
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
   return createApp<Routes>({
-    // A worker says how it is, and nothing more.
+    // A worker serves only its health and metrics.
     routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
     handlers: services.handlers as Handlers<Routes>,
     authorizerFor: (caller) => services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
@@ -210,12 +213,12 @@ const createServerApp = (
   });
 };
 
-/** A folder that cannot be written to keeps nobody from serving. */
+/** A data folder that is not writable does not prevent the start. */
 const announced = async (url: string, { storage }: Settings, logger: Logger): Promise<AsyncDisposable> => {
   try {
     return await announce(storage.dataDir, url);
   } catch (err) {
-    logger.warn({ err }, 'commands on this machine have to be told where the server is, by --url');
+    logger.warn({ err }, 'failed to write the address of the server; pass --url to commands on this machine');
     return { [Symbol.asyncDispose]: () => Promise.resolve() };
   }
 };
@@ -223,7 +226,7 @@ const announced = async (url: string, { storage }: Settings, logger: Logger): Pr
 const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate => {
   switch (mode.kind) {
     case 'custom':
-      throw new Error('custom authentication has an authenticator of its own');
+      throw new Error('Custom authentication has its own authenticator');
     case 'keys':
       return apiKeyAuthenticator(mode.keys);
     case 'anonymous':
@@ -231,7 +234,7 @@ const authenticatorFor = (mode: AccessMode, addressOf: AddressOf): Authenticate 
   }
 };
 
-/** Opens the database of the settings without bringing its schema up to date. */
+/** Opens the configured database without migrating its schema. */
 export const withUnmigratedDatabase = async <T>(
   settings: Settings,
   work: (database: Database) => Promise<T>,
@@ -245,7 +248,7 @@ export const withUnmigratedDatabase = async <T>(
   }
 };
 
-/** Does work that needs the database and no server. */
+/** Calls `work` with the migrated database, without a server. */
 export const withDatabase = async <T>(
   settings: Settings,
   work: (storage: Storage) => Promise<T>,

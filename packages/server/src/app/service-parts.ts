@@ -1,4 +1,4 @@
-// What the composition root needs to build the services.
+// The inputs from which the composition root builds the services.
 import type { Logger } from 'pino';
 import type { AuthDefinition } from '../auth/handlers/auth-definition.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -9,10 +9,10 @@ import type { Database, DatabaseOptions } from '../storage/postgres/database.ts'
 
 export interface ServiceParts {
   database: Database;
-  /** How executors and exporters open connections of their own. */
+  /** The options with which executors and exporters open their own connections. */
   databaseOptions: DatabaseOptions;
   plan: ConnectionPlan;
-  /** Why the embedded PostgreSQL is away, while it is. */
+  /** Why the embedded PostgreSQL is unavailable; undefined while it is available. */
   databaseFailure: () => string | undefined;
   settings: Settings;
   project: SvcJson;

@@ -1,5 +1,5 @@
-// The composition root: settings in, one object of services out. Everything with a lifetime is built here
-// once and disposed in reverse order.
+// The composition root: builds all services from the settings. Everything with a lifetime is built here once, and disposed in reverse
+// order.
 import type { deploymentRoutes } from '@svc/contract';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { RunUsers } from '../auth/sealed-users/run-users.ts';
@@ -29,17 +29,20 @@ export interface Services extends AsyncDisposable {
   /** Undefined without custom authentication: all callers are the same user. */
   auth: CustomAuth | undefined;
   platform: Platform;
-  /** Of the platform, when it was made just now. */
+  /** The first key of the platform API, if this start has created it. */
   firstKey: FirstKey | undefined;
   dispatcher: Dispatcher;
   metrics: Metrics;
-  /** Gives the runs that execute here back to other workers; readers here follow them. Resolves when none executes here. */
+  /**
+   * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
+   * executed here.
+   */
   handOver(): Promise<void>;
-  /** Takes no more runs; resolves when none execute here, after `graceMs`, or when hurried. */
+  /** Claims no more runs. Resolves when no run is executed here, after `graceMs`, or when `hurry` is aborted. */
   drain(graceMs: number, hurry: AbortSignal): Promise<void>;
 }
 
-/** A node without custom authentication may still execute runs that another one made for its users. */
+/** A node without custom authentication may execute runs that another node created for its users. */
 const createAuth = async (
   { settings, project, authDefinition, logger }: ServiceParts,
   lazySealer: LazySealer,
@@ -110,7 +113,7 @@ const answerLimits = ({
   valueBytes: answerLimitBytes * 4,
 });
 
-/** When a part cannot be built, those before it are closed. */
+/** When a part cannot be built, the parts before it are closed. */
 export const createServices = (parts: ServiceParts): Promise<Services> =>
   owning((owned) => buildServices(parts, owned));
 

@@ -1,4 +1,4 @@
-// Wiring of a worker.
+// Wiring of a worker: exports, periodic tasks, crons and webhooks.
 import { startCrons } from '../deployment/crons/cron-scheduler.ts';
 import { expiryTasks } from '../deployment/expiry.ts';
 import { runTasks } from '../deployment/runs/run-tasks.ts';
@@ -32,7 +32,7 @@ export const openExports = (
     logger,
   });
 
-/** Starts what a worker does beside executing runs: periodic tasks, crons and webhooks. */
+/** Starts the work of a worker other than runs and exports: periodic tasks, crons and webhooks. */
 export const startWorkerTasks = (
   { settings, project, logger }: ServiceParts,
   storage: Storage,

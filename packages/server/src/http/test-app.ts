@@ -74,7 +74,7 @@ export const testRoutes = {
     tag,
     access,
     response: Anything,
-    kind: 'late',
+    kind: 'deferred',
   }),
   search: route({
     method: 'post',
@@ -126,7 +126,7 @@ export interface TestApp extends AsyncDisposable {
   url: string;
   host: string;
   port: number;
-  /** What was logged: the message and its fields. */
+  /** The logged messages with their fields. */
   lines: ({ level: string; msg: string } & Record<string, unknown>)[];
 }
 
@@ -160,19 +160,19 @@ export const startTestApp = async (
   };
 };
 
-/** A feed that a test writes to, and what became of it. */
-export const testFeed = (): {
-  feed: EventStreamResponse;
+/** An event stream that a test controls, and what happens to it. */
+export const testEventSource = (): {
+  stream: EventStreamResponse;
   sink: Promise<EventWriter>;
   stopped: Promise<void>;
 } => {
   const sink = deferred<EventWriter>();
   const stopped = deferred<void>();
-  const feed = new EventStreamResponse((given) => {
+  const stream = new EventStreamResponse((given) => {
     sink.resolve(given);
     return () => stopped.resolve();
   });
-  return { feed, sink: sink.promise, stopped: stopped.promise };
+  return { stream, sink: sink.promise, stopped: stopped.promise };
 };
 
 export const deferred = <T>(): {

@@ -1,4 +1,4 @@
-// Writes to the database that nobody awaits, such as the outcome of a run whose executor was lost.
+// Writes to the database that no caller awaits, such as the outcome of a run whose executor was lost.
 import type { Logger } from 'pino';
 import { retryWhileUnavailable } from './retry.ts';
 

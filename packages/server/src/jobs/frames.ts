@@ -2,10 +2,10 @@
 import { DefaultSerializer, deserialize } from 'node:v8';
 
 const headBytes = 4;
-/** A longer message is no message of svc: other code has written to the channel. */
+/** No message of svc is longer: other code has written to the channel. */
 const frameBytesMax = 1024 ** 3;
 
-/** The bytes are no frames, so the bytes that follow cannot be decoded either. */
+/** The bytes are not frames, so the bytes that follow cannot be decoded either. */
 export class BrokenFrame extends Error {
   override readonly name = 'BrokenFrame';
 }

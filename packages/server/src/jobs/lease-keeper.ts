@@ -36,7 +36,7 @@ interface Kept<L> {
   missingSinceMs: number | undefined;
 }
 
-/** A job that has just ended in the database is about to be dropped here: its lease is not lost. */
+/** Grace period for a lease that a renewal did not confirm: its job may have ended in the database, and be dropped here soon. */
 const missingMaxMs = 1000;
 
 /** Renewals under way at once: a renewal that hangs must not delay the next one. */
@@ -51,7 +51,7 @@ export class LeaseKeeper<L extends Lease> {
   readonly #sentMs = new Set<number>();
   #failure: { ms: number; message: string } | undefined;
   #checkedMs = performance.now();
-  /** The longest time between two checks, in which this process stood still, and when that ended. */
+  /** The longest recent pause between two checks, in which this process did not run, and when it ended. */
   #stall = { ms: 0, endedMs: 0 };
   /** Leases that this process has lost. */
   readonly lossesByReason = new Map<LossReason, number>();
@@ -76,13 +76,13 @@ export class LeaseKeeper<L extends Lease> {
     return count;
   }
 
-  /** `sinceMs`: monotonic time from before the claim. */
+  /** Keeps and renews the lease. `sinceMs`: monotonic time from before the claim. */
   keep(lease: L, sinceMs: number): void {
     const goodUntilMs = this.#goodUntil(sinceMs);
     this.#kept.set(lease.id, { lease, confirmedMs: sinceMs, goodUntilMs, missingSinceMs: undefined });
   }
 
-  /** Whether a lease that was claimed at that monotonic time is still valid without a renewal. */
+  /** True when a lease that was claimed at that monotonic time is still valid without a renewal. */
   isGood(sinceMs: number): boolean {
     return performance.now() < this.#goodUntil(sinceMs);
   }
@@ -91,7 +91,7 @@ export class LeaseKeeper<L extends Lease> {
     return this.#kept.get(id)?.lease;
   }
 
-  /** Keeps the lease no longer, which is no loss. False when it is not kept, or a newer one of the same id is. */
+  /** Stops keeping the lease, without reporting a loss. False when the lease is not kept, or a newer one with the same id is. */
   drop({ id, lease_token }: Lease): boolean {
     if (this.#kept.get(id)?.lease.lease_token !== lease_token) return false;
     return this.#kept.delete(id);
@@ -161,7 +161,7 @@ export class LeaseKeeper<L extends Lease> {
     const { ms, endedMs } = this.#stall;
     // A renewal is sent every third of a lease, so a longer pause delays it.
     if (endedMs > confirmedMs && ms > this.#options.leaseMs / 3)
-      return { reason: 'late', text: `; this process stood still for ${seconds(ms)}` };
+      return { reason: 'late', text: `; this process did not run for ${seconds(ms)}` };
     if (this.#failure && this.#failure.ms > confirmedMs)
       return { reason: 'database', text: `; the renewal failed: ${this.#failure.message}` };
     const [sentMs] = this.#sentMs;

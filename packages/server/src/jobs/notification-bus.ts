@@ -1,5 +1,5 @@
 // Notifications between processes through the database (LISTEN and NOTIFY), over one connection for all listeners of this process.
-// A notification is a hint that may be lost: each listener also polls, and looks for itself after onMissed.
+// Notifications may be lost, so each listener also polls, and checks the database itself after onMissed.
 import type { Database } from '../storage/postgres/database.ts';
 
 /**

@@ -2,7 +2,7 @@
 //
 //   due ──claim──▶ held ──all done, or failed──▶ waiting ──everyMs──▶ due
 //    ▲              │
-//    └─lease ended ◀┘ the node is gone: claimed by another
+//    └─lease ended ◀┘ the node has ended: another node claims the task
 //
 // Every node claims the tasks that are due. The holder renews its lease while it works, and stops when it has lost it. The
 // database's clock decides all times.
@@ -17,8 +17,8 @@ export interface PeriodicTask {
   /** Milliseconds from the end of one round to the next. */
   everyMs: number;
   /**
-   * Does a bounded part of the work and returns how many things it did. It is called again while that is a full batch, and
-   * the round ends otherwise. Two nodes may both be inside it for a moment, after one stood still for longer than its lease.
+   * Does a bounded part of the work and returns how many items it has processed. It is called again after a full batch; otherwise the
+   * round ends. Two nodes may execute it at the same time for a moment, when one did not run for longer than its lease.
    */
   work: (signal: AbortSignal) => Promise<number>;
   /** The size of a full batch; 1 when absent. */
@@ -93,7 +93,7 @@ export class PeriodicTasks implements AsyncDisposable {
       await this.#storage.register([...this.#tasks.keys()]);
       this.#isRegistered = true;
     }
-    // A task that still winds up here, after its lease was lost, is left to other nodes.
+    // A task that is still stopping here, after its lease was lost, is left to other nodes.
     const names = [...this.#tasks.keys()].filter((name) => !this.#rounds.has(name));
     if (names.length === 0) return;
     const sinceMs = performance.now();
@@ -135,7 +135,7 @@ export class PeriodicTasks implements AsyncDisposable {
   }
 }
 
-/** Returns how many things were done. */
+/** Returns the number of processed items. */
 const workAll = async (task: PeriodicTask, signal: AbortSignal): Promise<number> => {
   for (let total = 0; ;) {
     if (signal.aborted) return total;

@@ -35,13 +35,13 @@ export class ProcessChannel {
     socket.once('close', () => onClose(broken));
   }
 
-  /** A message that cannot be delivered any more is dropped. Throws for one that cannot be cloned. */
+  /** Drops a message that cannot be delivered any more. Throws when the message cannot be cloned. */
   send(message: unknown): void {
     const socket = this.#socket;
     const frame = encodeFrame(message);
     if (socket.destroyed || !socket.writable) return;
     if (!this.#isCorked) {
-      // Messages of one turn leave in one system call.
+      // Messages of one turn of the event loop are sent in one system call.
       this.#isCorked = true;
       socket.cork();
       process.nextTick(() => {

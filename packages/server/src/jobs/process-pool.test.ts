@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProcessPool, type PooledProcess } from './process-pool.ts';
 
-/** A process without a process: it ends when the test says so. */
+/** A fake process that ends when the test ends it. */
 class FakeProcess implements PooledProcess {
   readonly pid = 1;
   readonly ready: Promise<void>;

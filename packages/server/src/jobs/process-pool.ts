@@ -12,35 +12,35 @@ export interface PooledProcess {
   readonly pid: number | undefined;
   /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>;
-  /** Ends the process, in good order if it can; resolves when it has ended. */
+  /** Ends the process, gracefully if possible; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 export interface ProcessPoolOptions<P> {
-  /** Of one process, for the log. */
+  /** Name of one process, for the log. */
   name: string;
   /** Starts a process. `onEnd` must be called once, when it has ended; `fields` go to the log. */
   start: (onEnd: (reason: string, fields?: object) => void) => P;
-  /** Processes that are replaced when they end; none when absent. */
+  /** Number of processes to keep running: one that ends is replaced. 0 when absent. */
   keep?: number;
   /** How long a process may be idle. */
   idleMs?: number;
   logger: Logger;
 }
 
-/** Before a process is replaced that ended before it was ready. A process that was ready is replaced at once. */
+/** Pauses before the replacement of a process that ended before it was ready. A process that was ready is replaced at once. */
 const respawnMs = { first: 100, max: 5_000 };
 
 export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
   readonly #options: ProcessPoolOptions<P>;
   readonly #active = new Set<P>();
-  /** The timers that end them. */
+  /** Idle processes, with the timers that end them. */
   readonly #idle = new Map<P, NodeJS.Timeout>();
   readonly #leaving = new Set<P>();
   readonly #backoff = new Backoff(respawnMs);
   #hasFailed = false;
   isClosing = false;
-  /** Processes that have ended by themselves. */
+  /** Number of processes that have ended unexpectedly. */
   crashes = 0;
 
   constructor(options: ProcessPoolOptions<P>) {
@@ -48,7 +48,7 @@ export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
     for (let count = 0; count < (options.keep ?? 0); count++) this.start();
   }
 
-  /** Without those that leave. */
+  /** The running processes, except those that are being ended. */
   get active(): ReadonlySet<P> {
     return this.#active;
   }
@@ -75,21 +75,21 @@ export class ProcessPool<P extends PooledProcess> implements AsyncDisposable {
     return started;
   }
 
-  /** A process that waits for work, if there is one: it is busy from now on. */
+  /** Returns an idle process, if there is one, and marks it busy. */
   takeIdle(): P | undefined {
     const [idle] = this.#idle.keys();
     if (idle) this.#stopIdling(idle);
     return idle;
   }
 
-  /** The process has nothing to do: it may be taken again, and ends when it has been idle for long. */
+  /** Marks the process idle: it may be used again, and is ended after `idleMs`. */
   rest(process: P): void {
     const timer = setTimeout(() => this.retire(process), this.#options.idleMs);
     timer.unref();
     this.#idle.set(process, timer);
   }
 
-  /** Ends the process, which takes no more work; its end is no crash. */
+  /** Ends the process. It gets no more work, and its end does not count as a crash. */
   retire(process: P): void {
     this.#stopIdling(process);
     if (!this.#active.delete(process)) return;

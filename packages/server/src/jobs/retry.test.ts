@@ -19,7 +19,7 @@ describe('retryWhileUnavailable', () => {
     expect(onError).toHaveBeenCalledTimes(3);
   });
 
-  it('throws any other error at once, unless told to repeat it', async () => {
+  it('throws any other error at once, unless `when` repeats it', async () => {
     const bug = new Error('a bug');
     const work = vi.fn(failing(1, bug));
     await expect(retryWhileUnavailable(work, { pauseMs })).rejects.toBe(bug);

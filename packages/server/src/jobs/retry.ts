@@ -1,4 +1,4 @@
-// Repeats work that the database could not do.
+// Repeats work while the database is unavailable.
 import { Backoff, pause, type BackoffTimes } from '../backoff.ts';
 import { isUnavailable } from '../storage/postgres/sql-state.ts';
 
@@ -18,8 +18,8 @@ export interface RetryOptions {
 const defaultPauseMs: BackoffTimes = { first: 50, max: 2_000 };
 
 /**
- * Returns the result of the first try that succeeds. `work` gets the number of the try, from 1 on: when an answer was lost, an
- * earlier try may have been stored, so the work must be safe to repeat.
+ * Returns the result of the first try that succeeds. `work` gets the number of the try, from 1 on. The work must be safe to repeat: an
+ * earlier try may have been stored although its response was lost.
  */
 export const retryWhileUnavailable = async <T>(
   work: (tries: number) => Promise<T>,

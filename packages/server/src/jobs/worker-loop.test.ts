@@ -110,7 +110,7 @@ describe('a worker loop', () => {
     expect(await claimsAfter(200)).toBe(4);
   });
 
-  it('drains: claims no more, and waits for its jobs unless it is hurried or out of time', async () => {
+  it('drains: claims no more, and waits for its jobs until `hurry` is aborted or the time is over', async () => {
     let running = 1;
     const claim = vi.fn(() => Promise.resolve(false));
     const loop = open({ claim, running: () => running });

@@ -11,7 +11,7 @@ import { CoalescedTask } from './coalesced-task.ts';
 import type { NotificationBus, NotificationKind } from './notification-bus.ts';
 
 export interface WorkerLoopOptions {
-  /** What the loop does, for the log: `claim runs`. */
+  /** The work of the loop, for the log: `claim runs`. */
   task: string;
   /**
    * Claims work into free slots and starts it. Resolves with true when more may be claimed at once. A claim that rejects is
@@ -43,7 +43,7 @@ export class WorkerLoop implements AsyncDisposable {
   readonly #claims = new CoalescedTask(() => this.#claimAll());
   readonly #onQuiet: (() => void)[] = [];
   #isStopped = false;
-  /** Work may wait that only lacks a slot. */
+  /** Work may wait for a free slot. */
   #isFull = false;
 
   constructor(options: WorkerLoopOptions) {
@@ -98,7 +98,7 @@ export class WorkerLoop implements AsyncDisposable {
     return (this.#options.running?.() ?? 0) === 0;
   }
 
-  /** Also while the loop pauses after an error. */
+  /** Claims even while the loop pauses after an error. */
   #wakeNow(): void {
     clearTimeout(this.#retry);
     this.#retry = undefined;

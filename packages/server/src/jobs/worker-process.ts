@@ -8,13 +8,13 @@ import type { Logger } from 'pino';
 import { channelFd, ProcessChannel } from './process-channel.ts';
 
 export interface WorkerProcessOptions<Message> {
-  /** Of the kind of process, for logs and errors. */
+  /** Name of the kind of process, for logs and errors. */
   name: string;
   /** Path of the module that it runs. */
   program: string;
   execArgv?: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** The message, or undefined when the value is none. */
+  /** The message; undefined when the value is not a valid message. */
   parse: (value: unknown) => Message | undefined;
   /** Messages other than `ready`. */
   onMessage: (message: Exclude<Message, Ready>) => void;
@@ -27,17 +27,17 @@ interface Ready {
   kind: 'ready';
 }
 
-/** How long to wait for the end of the channel of a process that has ended: a child of it may hold the other end. */
+/** How long to wait, after the exit of a process, for its channel to close: a child of the process may hold the other end. */
 const closingMsMax = 1_000;
 
-/** `Command`: what it is sent; `Message`: what it sends. */
+/** `Command`: messages to the process. `Message`: messages from it. */
 export class WorkerProcess<Command, Message extends { kind: string }> {
   /** Rejects with `unavailable` when the process ends before it is ready. */
   readonly ready: Promise<void>;
   isReady = false;
   readonly #options: WorkerProcessOptions<Message>;
   readonly #child: ChildProcess;
-  /** Undefined when there were no descriptors left to start the process with: its 'error' follows. */
+  /** Undefined when the process could not be started because no file descriptors were left: an 'error' event follows. */
   readonly #channel: ProcessChannel | undefined;
   readonly #ended: Promise<void>;
   #exit: string | undefined;

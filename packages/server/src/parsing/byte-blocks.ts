@@ -1,6 +1,7 @@
-// Bytes of a body that can be handed to another thread. Chunks of a socket or a decoder cannot: their memory is used again.
+// Bytes of a body in buffers that can be transferred to another thread. Chunks of a socket or a decoder cannot be transferred, because
+// their memory is reused.
 
-/** Bytes of a body, in the order in which they came. */
+/** Bytes of a body, in order. */
 export type Chunks = Uint8Array<ArrayBuffer>[];
 
 const blockBytes = 1_048_576;
@@ -22,13 +23,13 @@ export class ByteBlocks {
     }
   }
 
-  /** Everything that was added. The blocks belong to the caller. */
+  /** Returns everything that was added. The caller owns the blocks. */
   take(): Chunks {
     const last = this.#block.subarray(0, this.#used);
     return last.length === 0 ? this.#full : [...this.#full, last];
   }
 
-  /** Blocks grow with the body: a small one takes no megabyte. */
+  /** The size of blocks grows with the body, so that a small body does not allocate a megabyte. */
   #open(wanted: number): void {
     if (this.#used > 0) this.#full.push(this.#block);
     this.#block = new Uint8Array(Math.min(blockBytes, Math.max(wanted, this.size)));
@@ -36,10 +37,10 @@ export class ByteBlocks {
   }
 }
 
-/** The buffers of chunks that change hands. */
+/** The buffers of chunks, for a transfer. */
 export const buffersOf = (chunks: Chunks): ArrayBuffer[] => chunks.map(({ buffer }) => buffer);
 
-/** The chunks in memory of their own. */
+/** Copies the chunks to buffers of their own. */
 export const toBlocks = (chunks: Uint8Array[]): Chunks => {
   const blocks = new ByteBlocks();
   for (const chunk of chunks) blocks.add(chunk);

@@ -1,19 +1,25 @@
-// V8 lets garbage grow with the heap, and large requests leave hundreds of megabytes of it. It is collected when they are done.
+// Collects garbage after large requests, which leave hundreds of megabytes of it: V8 lets garbage grow with the heap.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface GarbageLimits {
-  /** How much more than at rest the heap and its buffers must have. */
+  /** Bytes by which the heap and its buffers must exceed their size at rest. */
   bytesMin: number;
   /** The share of the time that collections may take. */
   timeShareMax: number;
 }
 
-/** Returns what collects the garbage of the calling thread when there may be much. It holds the thread up: about 50 ms for the server. */
+/**
+ * Returns a function that collects the garbage of the calling thread when there may be much. It blocks the thread, for about 50 ms in
+ * the server.
+ */
 export const garbageCollector = ({ bytesMin, timeShareMax }: GarbageLimits): (() => void) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  /** What is used at rest, as collections have shown. Each raises it little: what another request still used is garbage soon. */
+  /**
+   * Bytes in use at rest, as measured after collections. A collection raises the value only slightly, because memory of other requests
+   * that are still handled is garbage soon.
+   */
   let bytesAtRest = bytesUsed();
   let notBefore = 0;
   return () => {

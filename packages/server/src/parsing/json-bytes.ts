@@ -1,4 +1,4 @@
-// JSON text in UTF-8, in blocks. As one string, a large value would be in memory twice more: as the string, and as its bytes.
+// JSON text in UTF-8, in blocks. A large value as one string would be in memory twice more: as the string and as its bytes.
 import { ByteBlocks, type Chunks } from './byte-blocks.ts';
 
 export interface JsonBytes {
@@ -10,11 +10,11 @@ export interface JsonBytes {
 /** A part of a JSON text. */
 export type JsonPart = string | JsonBytes;
 
-/** Containers at this depth become one string each. */
+/** Objects and lists at this depth are encoded as one string each. */
 const depthMax = 3;
 const encoder = new TextEncoder();
 
-/** The bytes of what JSON.stringify returns for plain values. */
+/** The bytes of the JSON.stringify() text of plain values. */
 export const toJsonBytes = (value: unknown): JsonBytes => {
   const bytes = new ByteBlocks();
   const add = (text: string): void => bytes.add(encoder.encode(text));
@@ -36,7 +36,7 @@ export const toJsonBytes = (value: unknown): JsonBytes => {
   return { blocks: bytes.take(), length: bytes.size };
 };
 
-/** The bytes between two texts. */
+/** Adds a text before and a text after the bytes. */
 export const between = (before: string, { blocks, length }: JsonBytes, after: string): JsonBytes => {
   const [first, last] = [encoder.encode(before), encoder.encode(after)];
   return { blocks: [first, ...blocks, last], length: first.length + length + last.length };

@@ -1,21 +1,21 @@
-// What the JSON of one body may hold, counted while it is parsed. Bytes do not tell: a list of a million empty objects takes
-// 3 MB on the wire and 60 MB in memory, and as long to parse as 100 MB of text.
+// Limits of the JSON of one body, counted while it is parsed. A limit of bytes is not enough: a list of a million empty objects has 3
+// MB on the wire and 60 MB in memory, and takes as long to parse as 100 MB of text.
 import { Problem } from '@svc/contract/problem';
 
 export interface JsonLimits {
   /** Objects, lists, texts, numbers, `true`, `false` and `null`. */
   valuesMax: number;
-  /** Names of members of objects. */
+  /** Keys of objects. */
   keysMax: number;
-  /** Objects and lists within each other. */
+  /** Nesting of objects and lists. */
   depthMax: number;
-  /** Of what is made of the body, where one part of it is repeated for many others. */
+  /** Bytes of text that is created from the body, where one part of it is repeated for many others. */
   madeBytesMax: number;
   /** The settings that raise the limits. */
   settings: Readonly<Record<'values' | 'keys' | 'depth' | 'bytes', string>>;
 }
 
-/** For bodies of the deployment API, and of the platform API but for traces. */
+/** For all bodies except those with traces. */
 export const requestLimits: JsonLimits = {
   valuesMax: 200_000,
   keysMax: 50_000,
@@ -43,12 +43,12 @@ export const ingestLimits: JsonLimits = {
   },
 };
 
-/** Bodies with more bytes, values or keys are parsed in a thread of their own. */
+/** Bodies with more bytes, values or keys are parsed in a parser thread. */
 const inline = { bytes: 524_288, values: 50_000, keys: 10_000, madeBytes: 2_097_152 };
 
 export const inlineBytesMax = inline.bytes;
 
-/** The same limits, but for what is parsed on the main thread. */
+/** The limits for bodies that are parsed on the main thread. */
 export const inlineLimits = (limits: JsonLimits): JsonLimits => ({
   ...limits,
   valuesMax: Math.min(limits.valuesMax, inline.values),
@@ -75,7 +75,7 @@ export class JsonBudget {
     this.limits = limits;
   }
 
-  /** How many values may still come. */
+  /** Number of further values that are allowed. */
   get valuesLeft(): number {
     return this.limits.valuesMax - this.#values;
   }
@@ -84,7 +84,7 @@ export class JsonBudget {
     return this.limits.keysMax - this.#keys;
   }
 
-  /** Throws when that is more than is left. */
+  /** Throws when more than the limits were spent. */
   spend(values: number, keys = 0): void {
     this.#values += values;
     this.#keys += keys;
@@ -94,7 +94,7 @@ export class JsonBudget {
     if (this.#keys > keysMax) throw new BudgetExceeded(`more than ${keysMax} JSON keys`, settings.keys);
   }
 
-  /** Counts text that is made of the body. Throws when it adds up to too much. */
+  /** Counts text that is created from the body. Throws when the total exceeds the limit. */
   make(bytes: number): void {
     this.#madeBytes += bytes;
     const { madeBytesMax, settings } = this.limits;
@@ -106,6 +106,6 @@ export class JsonBudget {
   }
 }
 
-/** What is wrong with JSON that is nested too deep. */
+/** The fault of JSON that is nested too deep. */
 export const tooDeep = ({ depthMax, settings }: JsonLimits): string =>
   `is nested deeper than ${depthMax} levels; ${settings.depth} raises that limit`;

@@ -1,14 +1,14 @@
-// A large JSON body, parsed and checked in a parser thread. Members that are only stored go back as text: as values they would
-// cost the main thread as much as parsing them.
+// Parses and checks a large JSON body in a parser thread. Members that are only stored are returned as text: to receive them as values
+// would cost the main thread as much as parsing them.
 import { parseStrictJson } from '../http/body/strict-json.ts';
 import type { Chunks } from './byte-blocks.ts';
 import type { JsonLimits } from './json-limits.ts';
 
 export interface ParsedBody {
   value: unknown;
-  /** In place of `value`: the same as text, when the main thread parses it faster than it takes it over. */
+  /** Replaces `value` when the main thread parses the text faster than it receives the value. */
   json?: string;
-  /** Members of the body that were taken out of `value`, as JSON text. */
+  /** Members of the body that are not in `value`, as JSON text. */
   texts: Record<string, string>;
 }
 
@@ -20,7 +20,7 @@ export interface JsonTasks {
   };
 }
 
-/** Shorter members go back as values. */
+/** Shorter members are returned as values. */
 const textCharsMin = 4_096;
 
 export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['input']): ParsedBody => {
@@ -31,7 +31,7 @@ export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['
   const members = value as Record<string, unknown>;
   for (const name of textFields) {
     const member = members[name];
-    // Texts and lists are checked by the schemas of some routes; an object stands for any object.
+    // Texts and lists are returned as values, because schemas of some routes check them. Objects are not checked.
     if (typeof member !== 'object' || member === null || Array.isArray(member)) continue;
     const text = JSON.stringify(member);
     if (text.length < textCharsMin) continue;
@@ -41,7 +41,7 @@ export const readJsonBody = ({ chunks, limits, textFields }: JsonTasks['json']['
   return toBody(value, texts);
 };
 
-/** A tree of many values takes longer to be taken over than to be parsed; long texts are the other way round. */
+/** With more values, a structured clone takes longer than parsing. For few long texts it is the other way round. */
 const valuesCloned = 5_000;
 
 const toBody = (value: unknown, texts: ParsedBody['texts']): ParsedBody =>
@@ -49,7 +49,7 @@ const toBody = (value: unknown, texts: ParsedBody['texts']): ParsedBody =>
     ? { value: undefined, json: JSON.stringify(value), texts }
     : { value, texts };
 
-/** Whether there are more values in the tree than that; stops when it is known. */
+/** True when the tree has more than `budget.left` values; stops as soon as that is known. */
 const hasMore = (value: unknown, budget: { left: number }): boolean => {
   if (--budget.left < 0) return true;
   if (typeof value !== 'object' || value === null) return false;

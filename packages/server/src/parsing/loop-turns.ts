@@ -1,5 +1,5 @@
-// Work of some milliseconds, one piece in each turn of the event loop: what comes of many sockets at once would otherwise be done
-// one after the other in the same turn, and timers, leases and streams wait for all of it.
+// Limits work of some milliseconds to one piece in each turn of the event loop. Otherwise the work for many sockets could be done in
+// the same turn, and would delay timers, leases and streams.
 export class LoopTurns {
   readonly #waiting: (() => void)[] = [];
   #isTaken = false;

@@ -1,5 +1,5 @@
-// Large bodies are parsed in threads of their own, so that the event loop that renews leases goes on. The threads are few and
-// start with the first large body; what waits for one is bounded.
+// Parses large bodies in separate threads, so that the event loop can renew leases meanwhile. The threads are few and start with the
+// first large body. The number of waiting tasks is limited.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { ParserThread, type ThreadLimits, type ThreadTask } from './parser-thread.ts';
@@ -42,7 +42,9 @@ export class ParserPool<T extends { [N in keyof T]: Task }> implements TaskRunne
       const { waitingMax } = this.#options;
       if (this.#isClosed) return reject(new Problem('unavailable', 'The server is stopping.'));
       if (this.#waiting.length >= waitingMax)
-        return reject(new Problem('unavailable', `More than ${waitingMax} large requests wait to be read.`));
+        return reject(
+          new Problem('unavailable', `More than ${waitingMax} large requests wait to be parsed.`),
+        );
       this.#waiting.push({ task, resolve, reject });
       this.#startNext();
     }) as Promise<T[N]['output']>;
@@ -85,4 +87,5 @@ export class ParserPool<T extends { [N in keyof T]: Task }> implements TaskRunne
   }
 }
 
-const noAnswer = (): Promise<never> => Promise.reject(new Error('The task has nothing to ask'));
+const noAnswer = (): Promise<never> =>
+  Promise.reject(new Error('The task has no function that answers questions'));

@@ -1,4 +1,4 @@
-// The main thread's side of one parser thread. It does one task at a time.
+// The main thread's side of one parser thread, which executes one task at a time.
 import { fileURLToPath } from 'node:url';
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { Problem } from '@svc/contract/problem';
@@ -6,13 +6,13 @@ import { fromProblemData, toProblemData } from './problem-data.ts';
 import type { FromThread, ToThread } from './tasks.ts';
 
 export interface ThreadLimits {
-  /** Of one task, while it computes. */
+  /** Longest computing time of a task, between its questions. */
   timeoutMs: number;
-  /** Of the thread's JavaScript heap; bytes that are transferred do not count. */
+  /** Size of the thread's JavaScript heap. Transferred bytes do not count. */
   heapMb: number;
 }
 
-/** A task as data, with the buffers that change hands and the function that answers the task's questions. */
+/** A task as data, with the buffers to transfer and the function that answers the task's questions. */
 export interface ThreadTask {
   name: string;
   input: unknown;
@@ -24,11 +24,11 @@ interface Running {
   answer: ThreadTask['answer'];
   resolve: (output: unknown) => void;
   reject: (error: Error) => void;
-  /** Why a question of the task could not be answered: with its cause, unlike what the task makes of it. */
+  /** The error of a question that could not be answered. It has its cause, unlike the error that the task throws then. */
   failure?: Error;
 }
 
-/** The same path from src/parsing and from dist/parsing. */
+/** The same file for src/parsing and dist/parsing. */
 const entry = fileURLToPath(new URL('../../bin/parser.js', import.meta.url));
 
 export class ParserThread {
@@ -44,7 +44,7 @@ export class ParserThread {
     this.#limits = limits;
     this.#worker = new Worker(entry, {
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
-      // Of the environment a parser needs nothing.
+      // A parser needs no environment variables.
       env: {},
     });
     this.#worker.unref();
@@ -105,7 +105,7 @@ export class ParserThread {
     const { timeoutMs } = this.#limits;
     void this.stop();
     this.#fail(
-      new Problem('unavailable', `Reading the request took longer than ${timeoutMs / 1000} seconds.`),
+      new Problem('unavailable', `Parsing the request took longer than ${timeoutMs / 1000} seconds.`),
     );
   }
 
@@ -119,8 +119,8 @@ export class ParserThread {
 const tooMuchMemory = ({ heapMb }: ThreadLimits): Problem =>
   new Problem(
     'too_large',
-    `Reading the request needs more than ${heapMb} MB of memory: send it in smaller parts.`,
+    `Parsing the request needs more than ${heapMb} MB of memory: send it in smaller parts.`,
   );
 
 const lost = (cause: Error): Problem =>
-  new Problem('unavailable', 'The thread that read the request has ended.', { cause });
+  new Problem('unavailable', 'The thread that parsed the request has ended.', { cause });

@@ -1,4 +1,4 @@
-// What request bodies are parsed with, shared by both APIs.
+// The parts with which request bodies are parsed, shared by both APIs.
 import type { Logger } from 'pino';
 import { garbageCollector } from './collect-garbage.ts';
 import { LoopTurns } from './loop-turns.ts';
@@ -11,22 +11,22 @@ export interface Parsing {
   parser: TaskRunner<JsonTasks>;
   turns: LoopTurns;
   memory: RequestMemory;
-  /** Something large is no longer used. */
+  /** Collects garbage soon, because a large value is no longer used. */
   collectSoon: () => void;
 }
 
-/** More than two would only take the cores from the executors. */
+/** More threads would take CPU cores from the executors. */
 const threads = 2;
 
 const garbage = { bytesMin: 33_554_432, timeShareMax: 0.2 };
 
-/** `T`: the tasks that the program of a parser thread knows. */
+/** `T`: the tasks of the parser thread's program. */
 export const createParsing = <T extends JsonTasks & { [N in keyof T]: Task } = JsonTasks>(
   memoryBytes: number,
   logger: Pick<Logger, 'warn'>,
 ): Parsing & { parser: ParserPool<T> } => {
   const collect = garbageCollector(garbage);
-  // In a later turn: what was held is garbage then.
+  // In a later turn of the event loop: the released values are garbage then.
   const collectSoon = (): void => void setImmediate(collect);
   return {
     parser: new ParserPool<T>({ threads, logger }),

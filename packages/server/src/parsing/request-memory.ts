@@ -1,6 +1,5 @@
-// Memory for large request bodies and answers. A body is counted from before it is read until its request is answered; an answer
-// while it is read from the database, and while it is sent. A request that does not fit waits, and is refused when that takes too
-// long.
+// Limits the memory of large request bodies and responses. A body is counted from before it is read until its request is answered; a
+// response while it is read from the database and while it is sent. A request that does not fit waits, and is rejected after a time.
 import { Problem } from '@svc/contract/problem';
 
 export interface RequestMemoryOptions {
@@ -8,7 +7,7 @@ export interface RequestMemoryOptions {
   waitMs?: number;
   /** Requests that wait at once. */
   waitingMax?: number;
-  /** Called when memory was given back. */
+  /** Called when memory was released. */
   onReleased?: () => void;
 }
 
@@ -34,14 +33,14 @@ export class RequestMemory {
     return this.#used;
   }
 
-  /** Returns what gives the memory back; called more than once it does nothing. Throws `unavailable` after a while. */
+  /** Waits for memory. Returns a function that releases it; further calls of it do nothing. Throws `unavailable` after `waitMs`. */
   async hold(bytes: number): Promise<() => void> {
     if (this.#fits(bytes) && (this.#waiting.length === 0 || bytes <= smallBytes)) return this.count(bytes);
     await this.#wait(bytes);
     return this.#releaseOf(bytes);
   }
 
-  /** The same for memory that is in use already: it does not wait, and others wait for it. */
+  /** Counts memory that is in use already: does not wait, but makes others wait. */
   count(bytes: number): () => void {
     this.#used += bytes;
     return this.#releaseOf(bytes);
@@ -54,12 +53,12 @@ export class RequestMemory {
       isHeld = false;
       this.#used -= bytes;
       this.#options.onReleased();
-      // In a later turn: an answer that was read is counted again while it is sent.
+      // In a later turn of the event loop: a response that was read is counted again while it is sent.
       setImmediate(() => this.#admit());
     };
   }
 
-  /** One body alone is never too much: its own limit bounds it. */
+  /** A single body always fits: its own limit bounds it. */
   #fits(bytes: number): boolean {
     return this.#used === 0 || this.#used + bytes <= this.#options.bytesMax;
   }
@@ -97,5 +96,5 @@ export class RequestMemory {
 const full = (): Problem =>
   new Problem(
     'unavailable',
-    'More large requests are being read than fit in memory (SVC_REQUEST_MEMORY); send the request again.',
+    'The memory for large requests is in use (SVC_REQUEST_MEMORY); send the request again later.',
   );

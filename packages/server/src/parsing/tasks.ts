@@ -1,19 +1,18 @@
-// Tasks of parser threads, as the messages that the main thread and a parser thread exchange. Inputs and outputs are structured
-// clones: plain data, texts and bytes.
+// The messages between the main thread and a parser thread. Inputs and outputs are structured clones: plain data, texts and bytes.
 import type { Fault, ProblemCode } from '@svc/contract/problem';
 
-/** What a task takes, what it asks the main thread while it runs, and what it returns. */
+/** The types of a task: its input, its questions to the main thread while it runs, and its output. */
 export interface Task {
   input: unknown;
   question: unknown;
   output: unknown;
 }
 
-/** Runs tasks, each known by its name. */
+/** Runs tasks by their names. */
 export interface TaskRunner<T extends { [N in keyof T]: Task }> {
   /**
-   * Runs a task in a thread. `answer` answers the questions of the task. The buffers in `transfer` are gone for the caller. Throws
-   * `unavailable` when too many tasks wait, or when the thread takes too long or ends.
+   * Runs a task in a thread. `answer` answers the questions of the task. The buffers in `transfer` cannot be used by the caller any
+   * more. Throws `unavailable` when too many tasks wait, or when the thread times out or ends.
    */
   run<N extends keyof T & string>(
     name: N,
@@ -32,7 +31,7 @@ export type FromThread =
   | { kind: 'done'; output?: unknown; problem?: ProblemData }
   | { kind: 'ask'; question: unknown };
 
-/** An error as data. Without a code it is a bug of ours. */
+/** An error as data. An error without a code is a bug. */
 export interface ProblemData {
   code: ProblemCode | undefined;
   message: string;

@@ -28,6 +28,6 @@ it('a route without an access declaration is not mounted', () => {
   const { access: _, ...open } = systemRoutes.getOk;
   const routes = { open } as unknown as Routes;
   expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger, parsing })).toThrow(
-    'Route open does not say who may call it',
+    'Route open has no access rule',
   );
 });

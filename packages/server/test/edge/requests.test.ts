@@ -61,7 +61,7 @@ describe('a path', () => {
       const answer = await send(open, { path: template.replace(':id', thread_id) });
       expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
         400,
-        { message: 'The request must name a path, not a whole URL.' },
+        { message: 'The request target must be a path, not a URL.' },
       ]);
     },
   );

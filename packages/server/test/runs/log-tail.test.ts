@@ -72,7 +72,7 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
 };
 
 /** Follows the run; the follower has read the log to its end once and gets no notifications after that. */
-const follow = async (run_id: string, taken?: () => Promise<void>) => {
+const follow = async (run_id: string, consumed?: () => Promise<void>) => {
   const streams = new RunEventHub();
   const log = runLogStorage(db);
   let reads = 0;
@@ -89,7 +89,7 @@ const follow = async (run_id: string, taken?: () => Promise<void>) => {
   const ids: number[] = [];
   stream
     .subscribe()
-    .attach({ event: ({ id }) => ids.push(id), end: () => undefined, ...(taken && { taken }) });
+    .attach({ event: ({ id }) => ids.push(id), end: () => undefined, ...(consumed && { consumed }) });
   tail.follow(stream);
   await eventually(() => expect(reads).toBeGreaterThan(0));
   return { streams, tail, stream, ids, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };

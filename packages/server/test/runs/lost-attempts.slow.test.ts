@@ -218,7 +218,7 @@ describe('a lost lease', () => {
     const worker = new QueueWorker(db);
     await lose(run, worker, false);
     const [again] = await worker.claim(1);
-    const lateRelease = { charge: false, lost: true, reason: 'this process stood still for 40.0 s' };
+    const lateRelease = { charge: false, lost: true, reason: 'this process did not run for 40.0 s' };
     for (let sent = 0; sent < 2; sent++)
       await runLeaseStorage(db).release([{ id: run.run_id, lease_token: 1 }], lateRelease);
     const found = await runStorage(db).find(run.run_id, run.thread_id ?? '', everyRow);
@@ -228,7 +228,7 @@ describe('a lost lease', () => {
         attempt: 1,
         charged: false,
         message: expect.stringMatching(
-          /is unknown\. It says: this process stood still for 40\.0 s$/,
+          /is unknown\. It says: this process did not run for 40\.0 s$/,
         ) as string,
       },
     ]);

@@ -11,8 +11,8 @@ const withTime = (id: string, time: bigint): string => {
 };
 
 /**
- * The id itself when it is greater than its parent's; otherwise (the clock went back) the same id moved to
- * the tick after its parent. A child therefore always sorts after its parent, whatever clocks do.
+ * Returns `id` when it sorts after its parent's id. Otherwise (the clock went back) returns the same id with the parent's
+ * time plus one tick. A child therefore always sorts after its parent.
  */
 export const idAfter = (id: string, parent: string | undefined): string =>
   parent === undefined || id > parent ? id : withTime(id, timeOf(parent) + 1n);

@@ -1,31 +1,32 @@
-// What a reader of a checkpoint would otherwise need the graph for, recorded when the checkpoint is made.
+// The summary of a checkpoint: its output channels and its next tasks. It is recorded when the checkpoint is created, so
+// that readers need not load the graph.
 
 export interface SummaryTask {
   id: string;
   name: string;
-  /** Absent for the usual one, that of a node which its edges triggered. */
+  /** Absent when it is the usual path: that of a node that was triggered by edges. */
   path?: unknown[] | undefined;
-  /** The task's own checkpoint namespace, where it runs a subgraph. */
+  /** Checkpoint namespace of the subgraph that the task runs. */
   ns?: string;
 }
 
 export interface CheckpointSummary {
   /**
-   * The channels that make up `values`, or the one channel whose value `values` is. Absent when they are all
-   * that are not internal.
+   * The channels that `values` contains, or the single channel whose value is `values`. Absent when `values` contains all
+   * channels that are not internal.
    */
   keys?: string[] | string | undefined;
-  /** What runs next. */
+  /** The next tasks. */
   tasks: SummaryTask[];
 }
 
 /** A node wrote the referenced value to a channel; a null channel means the value is the whole update. */
 export type NodeWrite = [node: string, channel: string | null, ref: string];
 
-/** How the engine writes the path of a task that edges triggered. */
+/** The task path that the engine gives to a node that was triggered by edges. */
 export const usualPath = (name: string): unknown[] => ['__pregel_pull', name];
 
-/** Leaves out what readers take for granted: half the bytes of a small checkpoint. */
+/** Omits the defaults, which readers restore. This halves the bytes of a small checkpoint. */
 export const compactSummary = (
   { keys, tasks }: CheckpointSummary,
   channels: Iterable<string>,
@@ -40,6 +41,6 @@ export const compactSummary = (
   };
 };
 
-/** Channels of the engine's own bookkeeping, never part of a state's values. */
+/** True for channels in which the engine keeps data of its own; they are never part of a state's values. */
 export const isInternalChannel = (channel: string): boolean =>
   channel.startsWith('__') || channel.startsWith('branch:') || channel.startsWith('join:');

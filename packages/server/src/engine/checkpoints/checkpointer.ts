@@ -1,5 +1,5 @@
-// The saver that the engine sees: one per run, bound to that run's thread. It has no state of its own: what
-// is being written lives in the ThreadSession, what was written in storage.
+// The checkpoint saver that the engine uses: one for each run, bound to the run's thread. It has no state: pending writes
+// are in the ThreadSession, stored ones in the database.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   BaseCheckpointSaver,
@@ -70,12 +70,11 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
     const { ns, checkpoint_id } = this.#place(config);
-    if (checkpoint_id === undefined)
-      throw new Error('Writes belong to a checkpoint, and the config names none');
+    if (checkpoint_id === undefined) throw new Error('putWrites needs checkpoint_id in config.configurable');
     await this.#session.putWrites(ns, checkpoint_id, writes, task_id);
   }
 
-  /** Ids of the interrupts that this run found at a root checkpoint (by default the head), in subgraphs too. */
+  /** Ids of the interrupts that this run found, when it began, at a root checkpoint (by default the head) and in its subgraphs. */
   async foundInterrupts(checkpoint_id: string | undefined, run_id: string): Promise<string[]> {
     const { thread_id, codec, cache } = this.#session;
     const refs = await this.#storage.foundInterrupts(thread_id, checkpoint_id, run_id);
@@ -88,31 +87,31 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
   }
 
   async deleteThread(thread_id: string): Promise<void> {
-    this.#own(thread_id);
+    this.#assertOwnThread(thread_id);
     await this.#storage.deleteThread(thread_id);
   }
 
-  /** From storage, once everything that this very run has put before is there. */
+  /** Reads a checkpoint from storage, after the pending writes of this run are stored. */
   async #find(ns: string, checkpoint_id: string): Promise<StoredCheckpoint | undefined> {
     await this.#session.flush();
     return this.#storage.find({ thread_id: this.#session.thread_id, checkpoint_ns: ns, checkpoint_id });
   }
 
-  #own(thread_id: unknown): string {
-    if (thread_id !== this.#session.thread_id) throw new Error('A run reads and writes its own thread only');
+  #assertOwnThread(thread_id: unknown): string {
+    if (thread_id !== this.#session.thread_id) throw new Error('A run can access only its own thread');
     return thread_id as string;
   }
 
   #place(config: RunnableConfig) {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable ?? {};
     return {
-      thread_id: this.#own(thread_id),
+      thread_id: this.#assertOwnThread(thread_id),
       ns: checkpoint_ns as string,
       checkpoint_id: (checkpoint_id || undefined) as string | undefined,
     };
   }
 
-  /** Rebuilds checkpoints with their values; one query fetches the blobs of all. */
+  /** Builds the tuples of checkpoints, with their values. One query reads the blobs of all of them. */
   async #tuples(found: StoredCheckpoint[]): Promise<CheckpointTuple[]> {
     const { codec, cache } = this.#session;
     const refs = found.flatMap(({ checkpoint, writes }) => [
@@ -124,7 +123,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     return found.map((one) => this.#tuple(one, join));
   }
 
-  /** The blobs behind these hashes: those not flushed yet from the session, the others from storage. */
+  /** The blobs with these hashes: pending ones from the session, the others from storage. */
   async #blobs(wanted: string[]): Promise<Map<string, BlobRow>> {
     const session = this.#session;
     const blobs = new Map<string, BlobRow>();
@@ -156,7 +155,7 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
         id: checkpoint_id,
         channel_values: Object.fromEntries(channels.map(([channel, ref]) => [channel, join(ref)])),
       },
-      // The run id lets the engine recognise a second attempt of the same run and continue it.
+      // By the run id the engine recognises a further attempt of the same run, and continues the run.
       metadata: {
         parents: {},
         ...JSON.parse(checkpoint.metadata),

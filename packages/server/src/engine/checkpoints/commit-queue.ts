@@ -1,15 +1,15 @@
-// Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush, are sent
-// as one statement with one fsync. Per owner a flush is stored as a whole or not at all.
+// Group commit. All items that the runs of an executor store in one turn of the event loop, or during the previous flush,
+// are sent as one statement with one fsync. For each owner a flush is stored completely or not at all.
 //
-// A flush is gathered in a turn of its own (setImmediate), never in a microtask: the engine hands on its events in microtasks, so
-// everything that it emitted before a checkpoint has been taken by then, and is stored with it.
+// A flush is gathered in a macrotask (setImmediate), never in a microtask. The engine passes events on in microtasks, so
+// all events that it emitted before a checkpoint have been received by then, and are stored with it.
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/deployment/checkpoints.ts';
 
-/** The owner may no longer write: its lease was claimed again, or its thread was deleted or has another run. */
+/** The owner has lost the right to write: its lease was claimed again, its thread was deleted, or its thread has another run. */
 export class LeaseLost extends Error {
   constructor(owner: string) {
-    super(`${owner} may no longer write`);
+    super(`${owner} has lost the right to write`);
     this.name = 'LeaseLost';
   }
 }
@@ -35,19 +35,19 @@ export interface Writer {
   drain(): BatchItems;
   /** True when the last drain left items for the next flush. */
   readonly isPartial?: boolean;
-  /** Whether the last drain() returned the first work of a node that this attempt stores. */
+  /** True when the last drain() returned the writes of the first node that this attempt has finished. */
   takeProgress?(): boolean;
-  /** Called once for each drain, in their order, when its flush was answered. Must not throw. */
+  /** Called once for each drain, in order, when the database has answered its flush. Must not throw. */
   settled?(isStored: boolean): void;
 }
 
-/** Has the writer's items stored with the next flush. */
+/** Stores the items of a writer with the next flush. */
 export type Committer = Pick<CommitQueue, 'commit'>;
 
 interface Sent {
   lost: ReadonlySet<string>;
   drained: ReadonlySet<Writer>;
-  /** Writers that have items left, and the flush that takes them next. */
+  /** Writers with items left, and the flush that takes these items. */
   left: ReadonlyMap<Writer, Flush>;
   error?: unknown;
 }
@@ -74,7 +74,7 @@ export class CommitQueue {
 
   /**
    * Makes the writer's items part of the next flush. Resolves when they are durable; rejects with LeaseLost when the
-   * owner had lost its right, or with the database's error.
+   * owner has lost the right to write, or with the database's error.
    */
   async commit(writer: Writer): Promise<void> {
     let flush: Flush | undefined = (this.#next ??= this.#open());
@@ -109,7 +109,7 @@ export class CommitQueue {
       error = thrown;
     }
     this.#flushing = false;
-    // Items that were added during this flush leave at once.
+    // Items that were added during this flush are sent at once.
     if (this.#next) setImmediate((this.#next as Flush).start);
     for (const writer of drained) writer.settled?.(error === undefined && !lost.has(writer.owner.owner));
     return { lost, drained, left, error };
@@ -146,12 +146,12 @@ export class CommitQueue {
     return next;
   }
 
-  /** Repeated until the database answers. A flush that arrives twice is stored once. */
+  /** Repeats the flush until the database answers. A flush that arrives twice is stored once. */
   #store(batch: CheckpointBatch): Promise<Set<string>> {
     return retryWhileUnavailable(
       async (tries) => {
         const lost = new Set(await this.#storage.commit(batch));
-        // An earlier try may have been stored. Then the rows of runs that leave none behind are deleted already.
+        // If an earlier try was stored, the rows of stateless runs are deleted already. Their leases are not lost.
         if (tries > 1) for (const { owner } of batch.endings) lost.delete(owner);
         return lost;
       },

@@ -1,9 +1,10 @@
-// The checkpoints and the events of one run. A flush takes the items of both, so that they are stored together. Only when
-// more events wait than one flush should take, the oldest are stored first, as far as they belong to no checkpoint.
+// Combines the checkpoints and the events of one run into one writer, so that a flush stores them together. Only when
+// more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
+// checkpoint.
 import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
 import type { Owner } from '../../storage/deployment/checkpoints.ts';
 
-export interface EventWriter extends Writer {
+export interface EventItemWriter extends Writer {
   /** True when the oldest events should be stored in a flush without checkpoints. */
   readonly goesAhead: boolean;
   /** Returns the items of such a flush. */
@@ -13,12 +14,12 @@ export interface EventWriter extends Writer {
 export class JointWriter implements Writer, Committer {
   readonly owner: Owner;
   readonly #queue: Committer;
-  readonly #events: EventWriter;
+  readonly #events: EventItemWriter;
   /** The writer of the checkpoints. Undefined for a run without a thread. */
   session: Writer | undefined;
   isPartial = false;
 
-  constructor(queue: Committer, events: EventWriter) {
+  constructor(queue: Committer, events: EventItemWriter) {
     this.owner = events.owner;
     this.#queue = queue;
     this.#events = events;

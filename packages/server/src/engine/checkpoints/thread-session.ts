@@ -1,5 +1,5 @@
-// One run's (or one state update's) writing on one thread. Items gather here until a flush takes them, so a
-// checkpoint's summary, known only after its put, usually travels in the same row, and a head moves once per flush.
+// Collects what one run (or one state update) writes to one thread, until a flush takes it. A checkpoint's summary is
+// known only after its put, but is usually stored in the same row. A head moves once for each flush.
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { START } from '@langchain/langgraph';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
@@ -30,27 +30,27 @@ export interface SessionOptions {
   /** The root head when the session began; null for a thread without checkpoints; undefined when not known. */
   head: string | null | undefined;
   run_id: string | null;
-  /** Goes into every checkpoint's metadata: graph_id, assistant_id, the run's own metadata. */
+  /** Added to the metadata of every checkpoint: graph_id, assistant_id, and the run's metadata. */
   metadata: Record<string, unknown>;
   /** Whether a put waits for its flush. */
   sync: boolean;
   queue: Committer;
   codec: ValueCodec;
   cache: RefCache;
-  /** Called once when a flush that nobody waited for has failed. */
+  /** Called once when a flush that no caller awaits has failed. */
   onFailure: (error: Error) => void;
 }
 
 interface Lineage {
   checkpoint_id: string;
-  /** Channel to the version and reference it last had: an unchanged version is not encoded again. */
+  /** The last version and reference of each channel. A channel with the same version is not encoded again. */
   refs: Map<string, { version: unknown; ref: string }>;
 }
 
-/** Task id that the engine gives the run's own input, which is no node. */
+/** The task id under which the engine stores the input of a run. */
 const inputTask = '00000000-0000-0000-0000-000000000000';
 
-/** Encoded bytes that may wait for a flush before a put waits too. */
+/** When more encoded bytes wait for a flush, a put waits for the flush too. */
 const pendingBytesMax = 8 * 1024 * 1024;
 
 export class ThreadSession implements Writer {
@@ -60,17 +60,17 @@ export class ThreadSession implements Writer {
   readonly cache: RefCache;
   readonly #options: SessionOptions;
   #items = noItems();
-  /** Of the writes among them, by their key: a statement cannot store two rows of one key. */
+  /** The pending writes by primary key: one statement cannot store two rows with the same key. */
   readonly #writesByKey = new Map<string, NewWrite>();
   readonly #pendingBlobs = new Map<string, BlobRow>();
   #pendingBytes = 0;
   #inFlight: Promise<void> = Promise.resolve();
-  /** Namespace to head: as stored, and as moved by this session. */
+  /** Heads by namespace: `#storedHeads` as stored, `#heads` as moved by this session. */
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
   readonly #lineage = new Map<string, Lineage>();
   readonly #stored = new Set<string>();
-  /** Engine's id to stored id, where they differ. */
+  /** Stored checkpoint ids by the engine's ids, where they differ. */
   readonly #aliases = new Map<string, string>();
   readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
   readonly #ids = new Map<string, { step: number; checkpoint_id: string }>();
@@ -78,10 +78,13 @@ export class ThreadSession implements Writer {
   readonly #writes = new Map<string, [task_id: string, channel: string, ref: string][]>();
   /** By namespace: tasks of the loaded checkpoint that an earlier attempt of this run has finished. */
   readonly #finished = new Map<string, ReadonlySet<string>>();
-  /** Of the newest root checkpoint. */
+  /** Interrupts of the newest root checkpoint, by task id. */
   readonly #interrupts = new Map<string, unknown[]>();
   #attributed: NodeWrite[] | undefined;
-  /** Whether a node of the root graph has finished: `drained` when a flush has its writes, `reported` when the flush is marked. */
+  /**
+   * Whether a node of the root graph has finished. `pending`: its writes wait. `drained`: a flush has them. `reported`:
+   * that flush is marked as progress.
+   */
   #progress: 'none' | 'pending' | 'drained' | 'reported' = 'none';
   #failure: Error | undefined;
   #last: { step: number; onReached: () => void } | undefined;
@@ -104,7 +107,7 @@ export class ThreadSession implements Writer {
     return this.#options.run_id;
   }
 
-  /** True while nothing of this namespace can be in storage: a new thread, and no put so far. */
+  /** True while storage has no checkpoint of this namespace: the thread is new, and this session has put none. */
   isBlank(ns: string): boolean {
     return this.#storedHeads.get('') === null && !this.#heads.has(ns);
   }
@@ -114,12 +117,12 @@ export class ThreadSession implements Writer {
     return this.#heads.get(ns) ?? this.#storedHeads.get(ns);
   }
 
-  /** Tells what storage said the head is. */
+  /** Records the head that was read from storage. */
   recordHead(ns: string, checkpoint_id: string | null): void {
     if (!this.#storedHeads.has(ns)) this.#storedHeads.set(ns, checkpoint_id);
   }
 
-  /** Tells which references a loaded checkpoint's channels have, so that unchanged ones are not encoded again. */
+  /** Records the references of a loaded checkpoint's channels, so that unchanged channels are not encoded again. */
   recordRefs(
     ns: string,
     checkpoint_id: string,
@@ -133,8 +136,8 @@ export class ThreadSession implements Writer {
   }
 
   /**
-   * Tells which writes a loaded checkpoint already has: tasks that need not run again. `isOwn`: an earlier attempt of
-   * this run put the checkpoint, and so made the writes.
+   * Records the writes of a loaded checkpoint, whose tasks need not run again. `isOwn`: the checkpoint and its writes are
+   * from an earlier attempt of this run.
    */
   recordWrites(
     ns: string,
@@ -148,7 +151,7 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** Tells that a loaded checkpoint has no summary: its attempt was lost before it stored one. */
+  /** Records that a loaded checkpoint has no summary: its attempt was lost before it stored one. */
   recordMissingSummary(ns: string, checkpoint_id: string, step: number): void {
     this.#ids.set(ns, { step, checkpoint_id });
   }
@@ -165,7 +168,7 @@ export class ThreadSession implements Writer {
     return JSON.stringify(compactSummary(summary, this.#lineage.get(ns)?.refs.keys() ?? []));
   }
 
-  /** Encodes now, since the graph may change its objects afterwards; stores with the next flush. */
+  /** Encodes the values now, because the graph may change its objects afterwards. Stores them with the next flush. */
   async put(
     ns: string,
     parent: string | undefined,
@@ -250,7 +253,7 @@ export class ThreadSession implements Writer {
     await this.#commit();
   }
 
-  /** As storage does it: the newest control write of a key counts (negative idx), and the first result. */
+  /** Follows the rule of storage: of control writes (negative idx) with the same key the newest is kept, of other writes the first. */
   #write(write: NewWrite): void {
     const key = `${write.checkpoint_ns} ${write.checkpoint_id} ${write.task_id} ${write.idx}`;
     const earlier = this.#writesByKey.get(key);
@@ -261,8 +264,8 @@ export class ThreadSession implements Writer {
   }
 
   /**
-   * Records what a reader needs of the graph for the checkpoint of this step. It may come after the put
-   * (the usual order) or before it (durability `exit`, which puts once at the end).
+   * Records the summary of the checkpoint of this step. Called after the put (the usual order), or before it (durability
+   * `exit` puts once, at the end).
    */
   describe(ns: string, step: number, summary: CheckpointSummary): void {
     this.#summaries.set(ns, { step, summary });
@@ -283,7 +286,7 @@ export class ThreadSession implements Writer {
       });
   }
 
-  /** Whether an earlier attempt of this run has finished the tasks of this name that the next step has. */
+  /** True when an earlier attempt of this run has finished a task of this name in the next step. */
   hasFinished(ns: string, name: string): boolean {
     const finished = this.#finished.get(ns);
     return (
@@ -291,23 +294,23 @@ export class ThreadSession implements Writer {
     );
   }
 
-  /** The checkpoint that this session put last in the namespace and that nobody has described. */
+  /** The newest checkpoint that this session has put in the namespace, if it has no summary yet. */
   undescribed(ns: string): { step: number; checkpoint_id: string } | undefined {
     const put = this.#ids.get(ns);
     return put && this.#summaries.get(ns)?.step !== put.step ? put : undefined;
   }
 
-  /** What the newest described checkpoint of the namespace has left to run. */
+  /** The tasks that are left to run, from the newest summary of the namespace. */
   nextTasks(ns: string): SummaryTask[] {
     return this.#summaries.get(ns)?.summary.tasks ?? [];
   }
 
-  /** Task id to what the task waits for, as wire JSON. */
+  /** Interrupts by task id, as wire JSON. */
   interrupts(): string {
     return this.codec.toJson(Object.fromEntries(this.#interrupts));
   }
 
-  /** The next put of the root namespace was made by these, whatever its tasks were: for state updates. */
+  /** Attributes the next put of the root namespace to these nodes, instead of to its tasks. For state updates. */
   attribute(values: { as_node: string; values: unknown }[]): void {
     this.#attributed = values.map(({ as_node, values: written }) => [
       as_node,
@@ -316,18 +319,18 @@ export class ThreadSession implements Writer {
     ]);
   }
 
-  /** Stores nothing but the end of the run after the root checkpoint of this step; `onReached` is called once. */
+  /** After the root checkpoint of this step, only the end of the run is stored. `onReached` is called once, at that checkpoint. */
   endAfter(step: number, onReached: () => void): void {
     this.#last = { step, onReached };
   }
 
-  /** The run (or update) is over: stores what is left together with its outcome, and waits for it. */
+  /** Ends the run (or update): stores the remaining items together with the outcome, and waits for that. */
   async end(ending: Omit<Ending, 'thread_id'>): Promise<void> {
     this.#items.endings.push({ thread_id: this.thread_id, ...ending });
     await this.flush();
   }
 
-  /** Waits until nothing of this session is on its way to storage any more. */
+  /** Stores the pending items, and resolves when all items of this session are stored. */
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
     const { checkpoints, writes, summaries, endings } = this.#items;
@@ -336,7 +339,7 @@ export class ThreadSession implements Writer {
     await this.#inFlight;
   }
 
-  /** A checkpoint that has been put and that no flush has taken yet, with its writes. */
+  /** A checkpoint that was put and that no flush has taken yet, with its writes. */
   pendingCheckpoint(ns: string, checkpoint_id: string): StoredCheckpoint | undefined {
     const checkpoint = this.#items.checkpoints.findLast(
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
@@ -376,8 +379,8 @@ export class ThreadSession implements Writer {
   }
 
   /**
-   * Whether these are the writes of a node that has finished: the next attempt does not execute it again. Not the run's
-   * input, nor an error or an interrupt, which the engine keeps under negative indexes.
+   * True when these are the writes of a node that has finished, so that the next attempt does not execute it again. False
+   * for the run's input, and for errors and interrupts, which the engine stores under negative indexes.
    */
   #isWork(writes: PendingWrite[], task_id: string): boolean {
     if (task_id === inputTask || writes.every(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) < 0))
@@ -386,7 +389,7 @@ export class ThreadSession implements Writer {
     return task?.name !== START;
   }
 
-  /** Throws an error that names the place within the channel when the value cannot be stored. */
+  /** Throws an error with the path inside the channel when the value cannot be stored. */
   #encode(value: unknown, channel: string): string {
     const { ref, blobs } = this.codec.split(value, this.cache, `values.${channel}`);
     for (const { hash, refs, payload } of blobs) {
@@ -413,7 +416,7 @@ export class ThreadSession implements Writer {
     return wrote.length > 0 ? JSON.stringify(wrote) : null;
   }
 
-  /** Durability `sync` waits for the flush; otherwise only a session that is far ahead of its flushes waits. */
+  /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */
   async #commit(): Promise<void> {
     const flushed = this.#options.queue.commit(this);
     this.#inFlight = flushed;
@@ -426,6 +429,6 @@ export class ThreadSession implements Writer {
   }
 }
 
-/** Checkpoints outside of subgraphs have no parents: readers put the empty object back. */
+/** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
 const withoutParents = ({ parents, ...metadata }: CheckpointMetadata): object =>
   parents && Object.keys(parents).length > 0 ? { ...metadata, parents } : metadata;

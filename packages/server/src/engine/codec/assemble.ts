@@ -2,14 +2,14 @@ import type { Lookup, StoredBlob } from './blob.ts';
 import { damaged } from './codec-error.ts';
 import { isRecord, setOwn } from './tagged.ts';
 
-/** What the parts of a stored value are to become: live values, or what clients get. */
+/** Converts the parts of a stored value: to live values, or to the JSON that clients get. */
 export interface PartReader {
   /** A part in its stored form; `item` is its reference if it is a blob. */
   text(text: string, item?: string): unknown;
   tree(tree: unknown): unknown;
 }
 
-/** Nothing that `split` makes is nearly as deep. */
+/** Far more levels than `split` creates. */
 const depthMax = 64;
 
 class Assembler {
@@ -76,7 +76,7 @@ class Assembler {
   }
 }
 
-/** Puts a value together again from its reference and the blobs that it reaches. */
+/** Rebuilds a value from its reference and the blobs that it reaches. */
 export const assemble = (ref: string, lookup: Lookup, reader: PartReader): unknown => {
   if (ref.startsWith('=')) return reader.text(ref.slice(1));
   const assembler = new Assembler(lookup, reader);

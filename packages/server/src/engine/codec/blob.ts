@@ -1,8 +1,8 @@
-// Blobs, told apart by `refs` and the payload's first character:
+// Kinds of blobs, distinguished by `refs` and the first character of the payload:
 //   no refs                            the payload is the value's stored form
-//   refs, payload [s, pos, json, …]    a list: the first s refs are lists, put one after the other; the other refs
-//                                      are its own elements, in order, except those given as pos, json
-//   refs, payload {"at":[…],"of":…}    an object: refs are the values of the keys `at`, the rest is in `of`
+//   refs, payload [s, pos, json, …]    a list: the first s refs are lists to concatenate; its further elements are the
+//                                      other refs, in order, with `json` inserted as the element at each `pos`
+//   refs, payload {"at":[…],"of":…}    an object: refs are the values of the keys `at`, `of` has the other keys
 import { hash } from 'node:crypto';
 
 /** A row of the table `blobs`. Every blob that it needs is named in `refs`. */
@@ -25,7 +25,7 @@ export const childRefs = (blob: StoredBlob): string[] => blob.refs ?? [];
 const uuid = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 
-/** Named by its kind and content: the first 16 bytes of a SHA-256, written as a uuid. */
+/** The hash covers kind and content: the first 16 bytes of a SHA-256, written as a uuid. */
 export const createBlob = (payload: string, refs: string[] = []): Blob =>
   refs.length === 0
     ? { hash: uuid(hash('sha256', `value ${payload}`)), payload }

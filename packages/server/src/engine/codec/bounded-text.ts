@@ -1,10 +1,10 @@
-// Messages of errors, which graphs and the services that they call make as long as they like. They are stored with the run, the
-// thread and the checkpoint, logged and traced.
+// Bounds the length of error messages, which graphs and the services that they call may make as long as they like.
+// Messages are stored with the run, the thread and the checkpoint, and are logged and traced.
 
 const charsMax = { head: 6_000, tail: 2_000 };
 const nameCharsMax = 200;
 
-/** A long text is cut in the middle, and says so: what went wrong stands at its beginning or at its end. */
+/** Cuts a long text in the middle, with a note of the cut: the cause of an error is usually at the beginning or at the end. */
 export const boundedText = (text: string): string => {
   const { head, tail } = charsMax;
   if (text.length <= head + tail) return text;
@@ -12,14 +12,14 @@ export const boundedText = (text: string): string => {
   return `${text.slice(0, head)}${note}${text.slice(-tail)}`;
 };
 
-/** The message of whatever was thrown. Never throws: getters and conversions may. */
+/** The message of a thrown value. Never throws, although getters and conversions of the value may. */
 export const messageOf = (thrown: unknown): string => {
   try {
-    const said: unknown = thrown instanceof Error ? thrown.message : thrown;
-    return boundedText(typeof said === 'string' ? said : String(said));
+    const message: unknown = thrown instanceof Error ? thrown.message : thrown;
+    return boundedText(typeof message === 'string' ? message : String(message));
   } catch {
     // Such as an object without a prototype, or one whose getter throws.
-    return 'An error whose message cannot be read';
+    return 'The message of the error cannot be read';
   }
 };
 
@@ -42,7 +42,7 @@ export const errorName = (error: Error): string => {
   }
 };
 
-/** What the engine writes for a task that has failed: the name and message of its error. */
+/** Bounds the name and message of an error in the form that the engine stores for a failed task. */
 export const boundedError = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   const { name, message } = value as { name?: unknown; message?: unknown };

@@ -1,4 +1,5 @@
-// Data becomes values here, and only values that this file lists: a tag selects an entry of a table, never a class by name.
+// Converts stored data to values. Only classes that this file lists are created: a tag selects an entry of a table, never
+// a class by name.
 import type * as Documents from '@langchain/core/documents';
 import type * as Messages from '@langchain/core/messages';
 import type * as LangGraph from '@langchain/langgraph';
@@ -7,7 +8,7 @@ import { damaged } from './codec-error.ts';
 import { messageFields } from './message-tree.ts';
 import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
 
-/** The user's own copies of the classes that values may be of. Without one, its objects come back as plain data. */
+/** The project's copies of the classes that values may have. Objects of a class that is absent here become plain data. */
 export interface ValueClasses {
   messages: typeof Messages;
   langgraph?: Pick<typeof LangGraph, 'Send' | 'Command' | 'Overwrite'>;
@@ -80,7 +81,7 @@ export class Decoder {
     return hasTag(text) ? this.tree(tree) : tree;
   }
 
-  /** Takes the tree over: parts of it become parts of the value. */
+  /** Takes ownership of the tree: its parts become parts of the value. */
   tree(tree: unknown): unknown {
     if (typeof tree !== 'object' || tree === null) return tree;
     if (Array.isArray(tree)) {
@@ -143,7 +144,7 @@ export class Decoder {
   #bytes(tree: Tagged): unknown {
     const make = bytesKinds.get(String(tree['kind']));
     if (!make) throw damaged(`bytes of the unknown kind ${JSON.stringify(tree['kind'])}`);
-    // A buffer of its own: small Buffers share a pool.
+    // Each value gets its own ArrayBuffer: small Buffers share a pool.
     return make(new Uint8Array(Buffer.from(String(tree['of']), 'base64')).buffer);
   }
 
@@ -158,7 +159,7 @@ export class Decoder {
       ? new AggregateError(this.#list(errors), String(message))
       : new (errorClasses.get(name) ?? Error)(String(message));
     if (error.name !== name) hidden(error, 'name', name);
-    // The stack of the decoder would mislead.
+    // Replaces the stack of the decoder, which would mislead.
     hidden(error, 'stack', `${String(name)}: ${String(message)}`);
     if (cause !== undefined) hidden(error, 'cause', this.tree(cause));
     if (isRecord(own))
@@ -175,7 +176,7 @@ export class Decoder {
     switch (tag) {
       case 'send': {
         if (!langgraph) return fields;
-        // The constructor would look into the arguments for more Sends: they are set as they are.
+        // Set afterwards and unchanged: the constructor would search the arguments for more Sends.
         const send = new langgraph.Send(String(fields['node']), {});
         return Object.assign(send, { args: fields['args'], timeout: fields['timeout'] });
       }
@@ -201,8 +202,8 @@ export class Decoder {
   }
 
   /**
-   * Constructors of messages derive fields from each other (tool calls from additional_kwargs, chunks from chunks):
-   * the message is made empty, then given its fields exactly as stored.
+   * Constructors of messages derive fields from each other (tool calls from additional_kwargs, chunks from chunks). The
+   * message is therefore created empty, and then gets its fields exactly as stored.
    */
   #message(Class: MessageClass, tree: Tagged): unknown {
     const message = new Class({ content: '' } as never) as Made;

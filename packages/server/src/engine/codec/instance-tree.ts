@@ -20,10 +20,13 @@ const bytesTree = (value: ArrayBufferView | ArrayBufferLike): unknown => {
 
 const errorKeys: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
 
-/** Of one field. */
+/** Characters of one extra field of an error. */
 const ownCharsMax = 16_384;
 
-/** Undefined when it is long, such as the whole answer of a service, or cannot be read or stored. */
+/**
+ * The tree of an extra field. Undefined when the field is too long (such as the whole response of a service), or cannot
+ * be read or stored.
+ */
 const ownPart = (error: Error, key: string, optional: Child): unknown => {
   let value: unknown;
   try {
@@ -36,8 +39,9 @@ const ownPart = (error: Error, key: string, optional: Child): unknown => {
 };
 
 /**
- * An error's stack is not stored: it differs from run to run and shows paths. Its extra fields are, where they can
- * be: HTTP clients hang sockets and callbacks on theirs, and that must not hide the error itself.
+ * The stack of an error is not stored: it differs between runs and contains paths. Extra fields are stored where
+ * possible: HTTP clients attach sockets and callbacks to their errors, which must not prevent the error from being
+ * stored.
  */
 const errorTree = (error: Error, child: Child, optional: Child): unknown => {
   const tree: Record<string, unknown> = {
@@ -75,7 +79,7 @@ const present = (value: EngineObject, keys: (keyof EngineObject)[], child: Child
     keys.filter((key) => value[key] !== undefined).map((key) => [key, child(key, value[key])]),
   );
 
-/** The objects that LangGraph itself puts into channels and writes. */
+/** Objects that LangGraph itself puts into channels and writes. */
 const engineTree = (value: EngineObject, child: Child): unknown => {
   switch (value.lg_name) {
     case 'Send':
@@ -103,7 +107,7 @@ const isDocument = (value: object): value is DocumentLike =>
   'pageContent' in value &&
   typeof value.pageContent === 'string';
 
-/** The tree of a class instance that we know; undefined for any other. */
+/** The tree of an instance of a known class; undefined for other classes. */
 export const instanceTree = (value: object, child: Child, optional: Child): unknown => {
   if (types.isDate(value)) {
     const time = value.getTime();

@@ -1,4 +1,5 @@
-// LangChain messages, recognised by their shape: a user's project may hold several copies of @langchain/core.
+// Recognises LangChain messages by their properties and not by their class: a project may contain several copies of
+// @langchain/core.
 
 const messageSymbol = Symbol.for('langchain.message');
 
@@ -16,7 +17,7 @@ const types: ReadonlySet<unknown> = new Set<MessageType>([
 
 const isMessageType = (type: unknown): type is MessageType => types.has(type);
 
-/** What a message class declares; other own properties were added by a user or a subclass. */
+/** Properties that a message class declares. Other own properties were added by the user or a subclass. */
 export const messageFields: ReadonlySet<string> = new Set([
   'content',
   'id',
@@ -34,7 +35,7 @@ export const messageFields: ReadonlySet<string> = new Set([
   'role',
 ]);
 
-/** The same for every message of a type. */
+/** Properties that are the same for all messages of a type, and are not stored. */
 const structural: ReadonlySet<string> = new Set([
   'type',
   'lc_kwargs',
@@ -58,7 +59,7 @@ const isChunk = (message: object): boolean => {
   return typeof lc_name === 'function' && lc_name.call(message.constructor).endsWith('Chunk');
 };
 
-/** A field as every new message of the type has it need not be stored. */
+/** True when every new message of the type has this value, so that it need not be stored. */
 const isDefault = (key: string, value: unknown): boolean => {
   if (value === undefined) return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -71,7 +72,7 @@ const isDefault = (key: string, value: unknown): boolean => {
   return false;
 };
 
-/** Constructor arguments that no property shows, such as `example`: they belong to the message's dictionary form. */
+/** Names of constructor arguments that are not properties, such as `example`: they belong to the message's dictionary form. */
 export const hiddenArguments = (message: Message): string[] | undefined => {
   const given = message.lc_kwargs;
   if (typeof given !== 'object' || given === null) return undefined;
@@ -107,7 +108,7 @@ export const messageTree = (
   return tree;
 };
 
-/** The type of message that a tag stands for, if it stands for one. */
+/** The message type that a tag stands for; undefined for other tags. */
 export const messageTypeOf = (tag: string): MessageType | undefined => {
   const type = tag.endsWith('_chunk') ? tag.slice(0, -'_chunk'.length) : tag;
   return isMessageType(type) ? type : undefined;

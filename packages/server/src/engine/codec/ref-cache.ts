@@ -1,13 +1,13 @@
 import { isSame, opaque, snapshotOf, type Snapshot } from './snapshot.ts';
 
-/** How a list was chunked at one level: which items, where each chunk ends, and the chunks' own items. */
+/** How a list was chunked at one level: its items, where each chunk ends, and the items of the chunks themselves. */
 export interface ListLevel {
   items: string[];
   ends: number[];
   chunks: string[];
 }
 
-/** Lists that grow side by side: one per channel is the common case. */
+/** Lists that are remembered: usually one for each channel that grows. */
 const listsMax = 8;
 
 const samePrefix = (a: string[], b: string[]): number => {
@@ -18,15 +18,15 @@ const samePrefix = (a: string[], b: string[]): number => {
 };
 
 /**
- * What one session has stored or read in one blob space: objects that a graph hands back unchanged are recognised
- * and cost a comparison, no JSON and no hash. A reference found here implies that its blobs were handed out before:
- * a caller that drops blobs, instead of storing them, must drop the cache too.
+ * References of the objects that one session has stored or read in one blob space. An object that a graph returns
+ * unchanged costs a comparison instead of JSON and a hash. The blobs of a cached reference were returned by an earlier
+ * `split`: a caller that discards blobs instead of storing them must discard the cache too.
  */
 export class RefCache {
   readonly #known = new WeakMap<object, { item: string; snapshot: Snapshot }>();
   readonly #lists: ListLevel[][] = [];
 
-  /** The reference of this very object, if it has not changed since it was remembered. */
+  /** The reference of this object (by identity), if the object has not changed since `remember`. */
   find(value: object): string | undefined {
     const known = this.#known.get(value);
     return known !== undefined && isSame(value, known.snapshot) ? known.item : undefined;
@@ -37,7 +37,7 @@ export class RefCache {
     if (snapshot !== opaque) this.#known.set(value, { item, snapshot });
   }
 
-  /** The recent list that shares the longest beginning with this one. Taken out: the new list replaces it. */
+  /** Removes and returns the recent list with the longest common beginning. The new list replaces it. */
   takeList(items: string[]): ListLevel[] | undefined {
     let best = -1;
     let longest = 0;
@@ -53,7 +53,7 @@ export class RefCache {
     if (this.#lists.length > listsMax) this.#lists.shift();
   }
 
-  /** How many chunks of the level are within the beginning that both lists share. */
+  /** Number of chunks of the level that are within the common beginning of both lists. */
   static reusable(level: ListLevel, items: string[]): number {
     const same = samePrefix(level.items, items);
     let count = 0;

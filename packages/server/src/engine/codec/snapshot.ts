@@ -1,15 +1,15 @@
-// A copy of a value that tells whether the value has changed since: every primitive and every key is compared, in
-// order, so equality means that the value would be encoded the same.
+// A snapshot is a copy of a value, to detect later changes. Every primitive and every key is compared, in order, so a
+// value that equals its snapshot would be encoded the same.
 import { hiddenArguments, isMessage, type Message } from './message-tree.ts';
 
-/** Of values that cannot be compared cheaply and exactly (class instances, Maps, …). Equal to nothing. */
+/** The snapshot of a value that cannot be compared cheaply and exactly (class instances, Maps, …). It equals nothing. */
 export const opaque = Symbol('opaque');
 
 interface RecordSnapshot {
   prototype: unknown;
   keys: string[];
   values: Snapshot[];
-  /** Of messages: constructor arguments that no property shows. */
+  /** Constructor arguments of a message that are not properties. */
   hidden: [string, Snapshot][] | undefined;
 }
 
@@ -36,7 +36,7 @@ const recordSnapshot = (value: object): Snapshot => {
   if (!message && typeof (value as { toJSON?: unknown }).toJSON === 'function') return opaque;
   const keys: string[] = [];
   const values: Snapshot[] = [];
-  // Own keys: neither plain objects nor messages inherit any that can be enumerated.
+  // These are own keys: neither plain objects nor messages inherit enumerable ones.
   for (const key in value) {
     if (message && key === argumentsKey) continue;
     const part = snapshotOf((value as Record<string, unknown>)[key]);
@@ -49,7 +49,7 @@ const recordSnapshot = (value: object): Snapshot => {
   return { prototype, keys, values, hidden };
 };
 
-/** The value must be free of cycles: one that has been encoded is. */
+/** The value must have no cycles, which holds for every value that was encoded. */
 export const snapshotOf = (value: unknown): Snapshot => {
   switch (typeof value) {
     case 'object': {
@@ -98,7 +98,7 @@ const sameRecord = (value: object, { prototype, keys, values, hidden }: RecordSn
   return index === keys.length && (!message || sameHidden(value as Message, hidden));
 };
 
-/** Whether the live value is still as it was. Ends on cycles too: a snapshot is finite. */
+/** True when the value has not changed since the snapshot. Terminates for cycles too, because a snapshot is finite. */
 export const isSame = (value: unknown, snapshot: Snapshot): boolean => {
   if (typeof value !== 'object' || value === null) return Object.is(value, snapshot);
   if (typeof snapshot !== 'object' || snapshot === null) return false;

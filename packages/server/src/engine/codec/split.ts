@@ -3,11 +3,11 @@ import { RefCache, type ListLevel } from './ref-cache.ts';
 import { isLonger } from './text-length.ts';
 import { TreeEncoder } from './tree-encoder.ts';
 
-// Inside this file an element is written as an item: `=<json>` or `#<hash>`, as references are.
+// In this file an element is written as an item: `=<json>` or `#<hash>`, as in references.
 
-/** A value whose JSON is no longer than this is kept where it is used: a blob of its own costs some 120 bytes. */
+/** Values with at most this many characters of JSON are stored inline: a separate blob costs about 120 bytes. */
 const inlineMax = 48;
-/** An object above this is split by key, so that a change of one key does not rewrite the others. */
+/** A larger object is split by key, so that a change of one key does not rewrite the others. */
 const objectMax = 1024;
 /**
  * A chunk is full at 8 blobs or 256 inline elements. Measured over all states of a list that grows to 400 messages:
@@ -19,7 +19,7 @@ const isBlob = (item: string): boolean => item.charCodeAt(0) === 35;
 
 export interface Split {
   ref: string;
-  /** To be stored before, or together with, whatever holds `ref`. */
+  /** Must be stored before the row that contains `ref`, or together with it. */
   blobs: Blob[];
 }
 
@@ -104,8 +104,8 @@ class Splitter {
   }
 
   /**
-   * Full chunks of elements, full chunks of chunks, and so on; the root names at every level what does not fill a
-   * chunk. An append therefore writes the element, a root of a few references, and now and then a chunk.
+   * Stores full chunks of elements, full chunks of chunks, and so on. The root refers, at every level, to the items that
+   * do not fill a chunk. An append therefore writes the element, a root of a few references, and sometimes a chunk.
    */
   #list(items: string[]): string {
     const previous = this.#cache?.takeList(items);
@@ -157,7 +157,7 @@ class Splitter {
   }
 }
 
-/** Takes a value apart into content-addressed blobs. Throws a CodecError that names the part that cannot be stored. */
+/** Splits a value into content-addressed blobs. Throws a CodecError with the path of a part that cannot be stored. */
 export const split = (value: unknown, cache?: RefCache, name?: string): Split => {
   const splitter = new Splitter(cache, name);
   return { ref: splitter.ref(value), blobs: splitter.blobs };

@@ -1,6 +1,6 @@
-// How long a value is, without encoding it.
+// Estimates the length of a value without encoding it.
 
-/** True when the texts in the value add up to more than the limit; stops looking as soon as that is known. */
+/** True when the texts in the value have more characters than the limit; stops as soon as that is known. */
 export const isLonger = (value: unknown, limit: number): boolean => {
   let left = limit;
   const visit = (part: unknown): void => {

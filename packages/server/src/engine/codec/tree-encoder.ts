@@ -6,8 +6,8 @@ import { setOwn, tagKey } from './tagged.ts';
 
 const depthMax = 1000;
 
-/** Whether nothing of the value can be read by its fields. Stored as an object it would come back empty. */
-const isHollow = (value: object): boolean =>
+/** True for objects whose content cannot be read from fields. Stored as an object, they would come back empty. */
+const hasNoFields = (value: object): boolean =>
   types.isWeakMap(value) ||
   types.isWeakSet(value) ||
   value instanceof WeakRef ||
@@ -20,20 +20,20 @@ interface Jsonable {
 }
 
 export interface TreeEncoderOptions {
-  /** What paths in errors start with. */
+  /** The first part of paths in errors. */
   name?: string | undefined;
-  /** Leave functions and symbols out, as JSON does, instead of refusing them. */
+  /** Omit functions and symbols, as JSON does, instead of throwing. */
   dropFunctions?: boolean;
 }
 
 /**
- * Turns a value into the tree that JSON.stringify writes. Parts that are plain JSON already are returned
- * as they are, not copied: the common case costs one walk, and must not be changed by the receiver.
+ * Converts a value to the tree that JSON.stringify writes. Parts that are plain JSON already are returned and not copied,
+ * so the usual value costs one traversal. The receiver must not change them.
  */
 export class TreeEncoder {
   readonly #name: string;
   readonly #dropFunctions: boolean;
-  /** The way to the present place. Entries below the present depth are current, others stale. */
+  /** The path to the current part. Only entries below `#depth` are valid. */
   readonly #keys: PathKey[] = [];
   readonly #objects: object[] = [];
   #depth = 0;
@@ -56,7 +56,7 @@ export class TreeEncoder {
     return JSON.stringify(this.tree(value));
   }
 
-  /** As `text`, for a part of a greater value. */
+  /** Like `text`, for a part of a larger value. */
   partText(parent: object, key: PathKey, value: unknown): string {
     this.#depth = 1;
     this.#objects[0] = parent;
@@ -89,7 +89,7 @@ export class TreeEncoder {
   #object(value: object): unknown {
     const depth = this.#depth;
     if (depth >= depthMax) throw this.#tooDeep(value);
-    // Fields of errors may be left out: a cycle through one must end at it, not a thousand levels deeper.
+    // Extra fields of errors are optional, so a cycle through an error must be found at once, and not at the depth limit.
     if (value instanceof Error && depth > 0 && this.#objects.lastIndexOf(value, depth - 1) !== -1)
       throw this.#cycle(value, depth);
     this.#objects[depth] = value;
@@ -127,7 +127,7 @@ export class TreeEncoder {
     const tree = instanceTree(value, this.#child, this.#optional);
     if (tree !== undefined) return tree;
     if (types.isPromise(value)) throw this.#error('is a Promise, which cannot be stored: await it first');
-    if (isHollow(value)) {
+    if (hasNoFields(value)) {
       if (this.#dropFunctions) return { $: 'undefined' };
       throw this.#error(`is a ${Object.prototype.toString.call(value).slice(8, -1)}, which cannot be stored`);
     }
@@ -156,7 +156,7 @@ export class TreeEncoder {
     return this.#child('toJSON()', value.toJSON(''));
   }
 
-  /** The tree of a part that may be left out when it cannot be stored: undefined then. */
+  /** The tree of an optional part; undefined when the part cannot be stored. */
   readonly #optional = (key: PathKey, value: unknown): unknown => {
     const depth = this.#depth;
     try {

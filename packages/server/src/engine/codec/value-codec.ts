@@ -8,19 +8,19 @@ import { TreeEncoder } from './tree-encoder.ts';
 import { wireValue } from './wire.ts';
 
 export interface ValueCodec {
-  /** JSON text that holds the value whole. `name` is what paths in errors start with. */
+  /** JSON text of the whole value. `name` is the first part of paths in errors. */
   encode(value: unknown, name?: string): string;
   decode(text: string): unknown;
-  /** Takes the value apart into blobs; with a cache, only what is new to the cache is encoded and returned. */
+  /** Splits the value into blobs. With a cache, only parts that are not in the cache are encoded and returned. */
   split(value: unknown, cache?: RefCache, name?: string): Split;
-  /** Puts a value together again. With a cache, a later `split` recognises its parts. */
+  /** Rebuilds a value. With a cache, a later `split` recognises its parts. */
   join(ref: string, lookup: Lookup, cache?: RefCache): unknown;
   hashesOf(ref: string): string[];
   /** The JSON text that clients get. */
   toJson(value: unknown, name?: string): string;
 }
 
-/** Values of checkpoint channels to text and back, with the given copies of the classes they may be of. */
+/** Converts values of checkpoint channels to text and back, with the given copies of their classes. */
 export const createCodec = (classes: ValueClasses): ValueCodec => {
   const decoder = new Decoder(classes);
   return {

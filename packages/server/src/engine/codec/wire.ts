@@ -1,4 +1,4 @@
-// What clients get: the stored form of a value turned into plain JSON. Runs where no LangChain is installed.
+// Converts the stored form of a value to the plain JSON that clients get. Does not need LangChain.
 import { assemble } from './assemble.ts';
 import type { Lookup } from './blob.ts';
 import { damaged } from './codec-error.ts';
@@ -7,12 +7,12 @@ import { hasTag, isRecord, isTagged, setOwn, type Tagged } from './tagged.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Maps become objects where their keys can be names, else lists of pairs. */
+/** A Map whose keys can all be property names becomes an object, any other a list of pairs. */
 const isName = (key: unknown): boolean =>
   typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean';
 
 class WireWriter {
-  /** The JSON value of a tree; undefined for what JSON leaves out. The tree stays as it is. */
+  /** The JSON value of a tree; undefined for what JSON omits. Does not change the tree. */
   value(tree: unknown): unknown {
     if (typeof tree !== 'object' || tree === null) return tree;
     if (Array.isArray(tree)) return this.#list(tree);
@@ -62,7 +62,7 @@ class WireWriter {
         return this.#map(of as [unknown, unknown][]);
       case 'set':
         return this.#list(of as unknown[]);
-      case 'bigint': // its digits, as JSON of protobuf has them
+      case 'bigint': // its digits, as in protobuf's JSON
       case 'bytes':
       case 'url':
         return of;
@@ -104,7 +104,7 @@ class WireWriter {
     }
   }
 
-  /** The flat dictionary that clients expect, with every field that the API promises. */
+  /** The flat dictionary that clients expect, with every field that the API documents. */
   #message(type: MessageType, tree: Tagged): Fields {
     const out: Fields = {
       content: tree['content'],
@@ -135,10 +135,10 @@ class WireWriter {
 
 const writer = new WireWriter();
 
-/** The JSON value of a stored tree, which stays as it is. Undefined for what JSON leaves out. */
+/** The JSON value of a stored tree, which is not changed; undefined for what JSON omits. */
 export const wireValue = (tree: unknown): unknown => writer.value(tree);
 
-/** As `join`, but straight to the JSON value that clients get. */
+/** Like `join`, but returns the JSON value that clients get. */
 export const joinWire = (ref: string, lookup: Lookup): unknown => {
   const value = assemble(ref, lookup, {
     text: (text) => {

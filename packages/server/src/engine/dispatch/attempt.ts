@@ -1,12 +1,12 @@
-// One attempt of a run in the server process: its executor, and what stops it.
+// One attempt of a run, in the server process: its executor, its time limit, and how it is stopped.
 //
 //   running ──stop(why)──▶ stopping ──done──▶ over
 //                              │
-//                              └── grace over ──▶ its executor is killed, and the dispatcher ends it
+//                              └── grace period over ──▶ its executor is killed, and the dispatcher ends the run
 import type { ExecutorProcess } from './executor-process.ts';
 import type { StopReason } from './protocol.ts';
 
-/** A timer that is set for longer fires at once. */
+/** A timer with a longer delay would fire at once. */
 const timerMaxMs = 2 ** 31 - 1;
 
 export interface AttemptLimits {
@@ -17,10 +17,10 @@ export interface AttemptLimits {
 }
 
 export class Attempt {
-  /** The id of the run: the attempt is the lease of its run. */
+  /** The id of the run: an attempt is held as the lease of its run. */
   readonly id: string;
   readonly lease_token: number;
-  /** Earlier attempts of the run that were lost, as far as they are listed. */
+  /** Number of earlier attempts that the run's row lists as lost. */
   readonly losses: number;
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
@@ -28,12 +28,12 @@ export class Attempt {
   readonly #graceMs: number;
   #timeout: NodeJS.Timeout | undefined;
   #isOver = false;
-  /** Whether the executor was asked to send events. */
+  /** True while the executor sends events. */
   #isListening: boolean;
   /** The events are stored in the run log only, and are not sent. */
   isLogOnly = false;
   #grace: NodeJS.Timeout | undefined;
-  /** Why the attempt is stopped; undefined while it is not. */
+  /** Why the attempt was stopped; undefined if it was not. */
   stopped: StopReason | undefined;
   /** The executor was killed because of this attempt. */
   isKilled = false;
@@ -50,7 +50,7 @@ export class Attempt {
     this.#executor = executor;
     this.#isListening = command.streamed;
     this.#graceMs = limits.graceMs;
-    // The time of an attempt begins when its executor is ready: a replaced executor needs a moment to start.
+    // The time limit counts from when the executor is ready: a new executor takes some time to start.
     const begin = (): void => {
       if (this.#isOver) return;
       this.#timeout = setTimeout(() => this.stop('timeout'), Math.min(limits.timeoutMs, timerMaxMs));
@@ -74,20 +74,20 @@ export class Attempt {
     this.#executor.kill();
   }
 
-  /** The events have a reader from now on; `logged`: a reader of the log on another node. */
+  /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
   listen(logged: boolean): void {
     this.#isListening = true;
     this.#executor.listen({ run_id: this.id, lease_token: this.lease_token }, logged);
   }
 
-  /** The events have no reader here any more. */
+  /** The events have no reader on this node any more. */
   unlisten(): void {
     if (!this.#isListening) return;
     this.#isListening = false;
     this.#executor.unlisten({ run_id: this.id, lease_token: this.lease_token });
   }
 
-  /** Readers have taken these bytes of events, or are not waited for any longer. */
+  /** Readers have consumed these bytes of events, or the wait for them timed out. */
   acknowledge(bytes: number): void {
     if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
   }

@@ -1,11 +1,11 @@
-// What a claimed run needs to start, or why it cannot.
+// Builds the command that starts a claimed run, or the error with which the run ends because it cannot start.
 import type { RunEventStream } from '../streams/run-event-stream.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
 import type { RunRow } from '../../storage/deployment/runs.ts';
 import type { RunError, RunCommand } from './protocol.ts';
 import { toRunCommand } from './run-command.ts';
 
-/** Opens what a graph sees of the user that a run acts for; throws when it cannot. */
+/** Decrypts the stored user of a run and returns it as keys of `configurable`. Throws when it cannot be decrypted. */
 export interface UserKeys {
   open(sealed: string | null, metadata: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
@@ -16,15 +16,15 @@ export const claimedCommand = (
   stream: RunEventStream | undefined,
   users: UserKeys,
 ): RunCommand | RunError => {
-  if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run is gone' };
+  if (!setting) return { error: 'AssistantGone', message: 'The assistant of this run was deleted' };
   let keys: Record<string, unknown>;
   try {
     keys = users.open(setting.sealed_user, run.metadata);
   } catch (error) {
-    // Its user is part of what it is: without one it would be another run.
+    // A run is never executed without the user that created it.
     return {
       error: 'UserUnreadable',
-      message: `The user of this run cannot be read: ${(error as Error).message}`,
+      message: `The user of this run cannot be decrypted: ${(error as Error).message}`,
     };
   }
   const firstId = Math.max(stream?.nextId ?? 0, setting.next_event_id ?? 0);

@@ -22,7 +22,7 @@ export interface DispatcherOptions extends Omit<PoolOptions, 'events'> {
   leaseMs: number;
   attemptsMax: number;
   limits: AttemptLimits;
-  /** How often to look for runs that nobody announced. */
+  /** How often to look for runs that no notification announced. */
   pollMs: number;
   /** Called when a run has ended here, with the milliseconds of its last attempt. Must not throw. */
   onEnded: (status: RunStatus, ms: number) => void;

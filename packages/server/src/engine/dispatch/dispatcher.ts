@@ -2,11 +2,11 @@
 //
 //   pending ──claim──▶ running ──done──▶ success | error | interrupted | timeout
 //      ▲                  │
-//      ├── released ◀─────┤ executor lost, server stopped, database away: given back
-//      └── lease over ◀───┘ this process gone: put back by any other worker
+//      ├── released ◀─────┤ executor lost, server stopped, database unavailable: given back
+//      └── lease over ◀───┘ this process has ended: any other worker gives it back
 //
-// Runs are claimed after a notification, when a slot was lacking and is freed, and after each poll, which queues delayed runs
-// that are due and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
+// Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
+// delayed runs that are due, and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
 import { deleted } from '../streams/run-log-tail.ts';
 import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
@@ -23,7 +23,7 @@ import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
 
-/** Lost attempts after which a run is charged for outages of the database too. */
+/** After this many lost attempts, a run is charged for outages of the database too. */
 const outagesMax = 5;
 
 export class Dispatcher {
@@ -32,9 +32,9 @@ export class Dispatcher {
   readonly graphs: readonly string[];
   readonly #options: DispatcherOptions;
   readonly #attempts: LeaseKeeper<Attempt>;
-  /** Attempts without a lease whose graphs are stopping. */
-  readonly #leaving = new Set<Attempt>();
-  /** Runs that are given back, or ended, in the database. */
+  /** Attempts that have lost their lease and whose graphs are stopping. */
+  readonly #stopping = new Set<Attempt>();
+  /** Writes that give runs back or end them. */
   readonly #writes: BackgroundWrites;
   /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
@@ -81,10 +81,10 @@ export class Dispatcher {
       logger,
     });
     this.#queue = executesRuns
-      ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#tendQueue(), pollMs, logger })
+      ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#queueDueRuns(), pollMs, logger })
       : undefined;
     notifications.on('c', (run_id) => this.cancel(run_id));
-    notifications.on('l', (run_id) => this.#tell(run_id, (attempt) => attempt.listen(true)));
+    notifications.on('l', (run_id) => this.#withAttempt(run_id, (attempt) => attempt.listen(true)));
   }
 
   get leaseMs(): number {
@@ -107,12 +107,15 @@ export class Dispatcher {
     return this.#attempts.lossesByReason;
   }
 
-  /** Whether an attempt of the run executes here. */
+  /** True when an attempt of the run executes here. */
   has(run_id: string): boolean {
     return this.#attempts.find(run_id) !== undefined;
   }
 
-  /** Whether this process may start a run that was stored as claimed by it at that time: it is not started, and its lease is valid. */
+  /**
+   * True when this process may start a run that was stored as claimed by it at that time: the run is not started yet, and
+   * its lease is valid.
+   */
   mayStart(run_id: string, sinceMs: number): boolean {
     return !this.has(run_id) && !this.#starting.has(run_id) && this.#attempts.isGood(sinceMs);
   }
@@ -141,14 +144,14 @@ export class Dispatcher {
   }
 
   /**
-   * Starts a run whose lease was taken for this process; `sinceMs` is monotonic time from before that. The last
+   * Starts a run whose lease was taken for this process. `sinceMs`: monotonic time from before the claim. The last
    * attempt of a run gets a solitary executor.
    */
   start(command: RunCommand, sinceMs: number, losses = 0): void {
-    const isAlone = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
+    const isSolitary = Math.max(command.attempt - 1, losses) >= Math.max(this.#options.attemptsMax - 1, 1);
     let executor: ExecutorProcess;
     try {
-      executor = this.pool.run(command, isAlone);
+      executor = this.pool.run(command, isSolitary);
     } catch (error) {
       // The last executor ended while the run was claimed.
       const lease = { id: command.run_id, lease_token: command.lease_token };
@@ -158,7 +161,7 @@ export class Dispatcher {
     attempt.isLogOnly = this.#isLogAhead(command);
     if (!attempt.isLogOnly) this.#options.tail.unfollow(command.run_id);
     this.#attempts.keep(attempt, sinceMs);
-    for (const tell of this.#starting.get(command.run_id) ?? []) tell(attempt);
+    for (const act of this.#starting.get(command.run_id) ?? []) act(attempt);
     this.#starting.delete(command.run_id);
   }
 
@@ -172,12 +175,12 @@ export class Dispatcher {
 
   /** Stops the attempt of the run if it executes here or is about to. */
   cancel(run_id: string): void {
-    this.#tell(run_id, (attempt) => attempt.stop('cancelled'));
+    this.#withAttempt(run_id, (attempt) => attempt.stop('cancelled'));
   }
 
   /**
-   * Claims no more; resolves when nothing runs here any more, after `graceMs`, or when hurried. What still runs then is given
-   * back as if it had not been started.
+   * Claims no more runs. Resolves when no run is executed here, after `graceMs`, or when `hurry` is aborted. Runs that
+   * remain are given back later as if they had not been started.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#draining = true;
@@ -185,7 +188,10 @@ export class Dispatcher {
     await this.#claims.drain(graceMs, hurry);
   }
 
-  /** Gives the runs back, to be continued by other workers. Readers here follow them. Resolves when the runs are given back. */
+  /**
+   * Stops executing runs and gives them back, so that other workers continue them. Readers on this node then read the
+   * logs of the runs. Resolves when the runs are given back.
+   */
   async handOver(): Promise<void> {
     const left = await this.#stopExecuting();
     this.#giveBack(left, { charge: false, lost: false, reason: 'the server handed its runs over' });
@@ -197,7 +203,7 @@ export class Dispatcher {
     const left = await this.#stopExecuting();
     this.#attempts[Symbol.dispose]();
     await this.#writes[Symbol.asyncDispose]();
-    for (const attempt of this.#leaving) attempt[Symbol.dispose]();
+    for (const attempt of this.#stopping) attempt[Symbol.dispose]();
     await this.#release(left);
   }
 
@@ -208,7 +214,7 @@ export class Dispatcher {
     await this.#claims.stop();
     await this.pool[Symbol.asyncDispose]();
     const left = this.#attempts.all();
-    for (const attempt of left) this.#over(attempt);
+    for (const attempt of left) this.#drop(attempt);
     return left;
   }
 
@@ -237,8 +243,8 @@ export class Dispatcher {
     }
   }
 
-  /** Queues runs that became ready without a request, and claims. */
-  async #tendQueue(): Promise<void> {
+  /** Queues delayed runs that are due and runs whose leases have ended, then claims. */
+  async #queueDueRuns(): Promise<void> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();
     for (const run of await leases.recover(attemptsMax)) {
@@ -253,7 +259,7 @@ export class Dispatcher {
     for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
-    // Before the settings are read: a notification may arrive about something that they do not show yet.
+    // Registered before the settings are read: a notification may report a change that the settings do not contain yet.
     for (const { run_id } of started) this.#starting.set(run_id, []);
     try {
       await this.#startClaimed(started, sinceMs);
@@ -288,13 +294,14 @@ export class Dispatcher {
     }
   }
 
-  #tell(run_id: string, tell: (attempt: Attempt) => void): void {
-    this.#starting.get(run_id)?.push(tell);
+  /** Calls `act` with the attempt of the run, now or when a claimed run starts. Does nothing for other runs. */
+  #withAttempt(run_id: string, act: (attempt: Attempt) => void): void {
+    this.#starting.get(run_id)?.push(act);
     const attempt = this.#attempts.find(run_id);
-    if (attempt) tell(attempt);
+    if (attempt) act(attempt);
   }
 
-  /** Ends the streams of a run that was ended without an executor. Readers of its log get the end from there. */
+  /** Ends the stream of a run that was ended without an executor. A stream that is fed by the log gets the end from the log. */
   #endHere({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
     const stream = this.#options.streams.find(run_id);
     if (!stream || stream.isFollowed) return;
@@ -307,7 +314,7 @@ export class Dispatcher {
     const { streams, logger } = this.#options;
     const { run_id, lease_token } = message;
     const attempt = this.#attempts.find(run_id);
-    if (attempt?.lease_token !== lease_token) return this.#onLeaving(message);
+    if (attempt?.lease_token !== lease_token) return this.#onStopping(message);
     const stream = streams.find(run_id);
     if (message.kind === 'events') {
       if (!stream?.hasReaders) attempt.unlisten();
@@ -321,7 +328,7 @@ export class Dispatcher {
       return;
     }
     if (message.kind === 'done') {
-      this.#over(attempt);
+      this.#drop(attempt);
       const { status, values, error, stack } = message;
       const ms = Math.round(performance.now() - attempt.startedMs);
       this.#options.onEnded(status, ms);
@@ -333,7 +340,7 @@ export class Dispatcher {
         streams.end(run_id, { status, error, ...(values === undefined ? {} : { values }) });
     } else {
       logger.warn({ run_id, reason: message.message }, 'an attempt of a run was lost');
-      this.#over(attempt);
+      this.#drop(attempt);
       // Outages are not charged to the run, up to a limit: a run may break its connections itself.
       const charge = !message.isOutage || attempt.losses >= outagesMax;
       this.#giveBack([attempt], { charge, lost: true, reason: message.message });
@@ -341,20 +348,23 @@ export class Dispatcher {
     this.#claims.slotFreed();
   }
 
-  /** The executor sends more when the readers have taken its events. A reader that takes none delays the others for a few seconds only. */
+  /**
+   * The executor sends more events when the readers have consumed these. A reader that consumes nothing delays the others
+   * for a few seconds only.
+   */
   #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
-    const taken = stream?.untilTaken();
-    if (taken) void taken.then(() => attempt.acknowledge(bytes));
+    const consumed = stream?.untilConsumed();
+    if (consumed) void consumed.then(() => attempt.acknowledge(bytes));
     else attempt.acknowledge(bytes);
   }
 
   /** Messages of an attempt without a lease are ignored, except for its end. */
-  #onLeaving({ kind, run_id, lease_token }: AttemptMessage): void {
+  #onStopping({ kind, run_id, lease_token }: AttemptMessage): void {
     if (kind === 'events') return;
-    for (const attempt of this.#leaving) {
+    for (const attempt of this.#stopping) {
       if (attempt.id !== run_id || attempt.lease_token !== lease_token) continue;
       attempt[Symbol.dispose]();
-      this.#leaving.delete(attempt);
+      this.#stopping.delete(attempt);
     }
   }
 
@@ -364,9 +374,9 @@ export class Dispatcher {
       const attempt = this.#attempts.find(run_id);
       return attempt?.lease_token === lease_token ? [attempt] : [];
     });
-    for (const attempt of attempts) this.#over(attempt);
+    for (const attempt of attempts) this.#drop(attempt);
     const killed = attempts.filter((attempt) => attempt.isKilled);
-    for (const attempt of killed) this.#stopHere(attempt);
+    for (const attempt of killed) this.#endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message = `its executor ended (${reason})`;
     this.#giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
@@ -374,11 +384,11 @@ export class Dispatcher {
   }
 
   /** Ends the run of an attempt that had to be killed. */
-  #stopHere(attempt: Attempt): void {
+  #endKilled(attempt: Attempt): void {
     const isTimeout = attempt.stopped === 'timeout';
     const error = {
       error: 'RunTimeout',
-      message: 'The run took longer than it may, and did not stop when told',
+      message: 'The run exceeded its time limit and did not stop after the abort signal',
     };
     const text = isTimeout ? JSON.stringify(error) : null;
     const status = isTimeout ? 'timeout' : 'interrupted';
@@ -389,18 +399,18 @@ export class Dispatcher {
   }
 
   /**
-   * If another worker has the lease, the run continues there, or was deleted. If the lease could not be renewed, the executor
-   * is killed before the lease ends, because a graph may ignore an abort signal.
+   * If another worker has the lease, the run continues there, or it was deleted. If the lease could not be renewed, the
+   * executor is killed before the lease ends, because a graph may ignore an abort signal.
    */
   #onLeaseLost(attempt: Attempt, { reason, message }: LeaseLoss): void {
     const { logger, streams, leases } = this.#options;
     logger.warn({ run_id: attempt.id, reason, message }, 'lease lost');
     attempt[Symbol.dispose]();
-    // A run is charged when its process stood still: the run may be the reason.
+    // Usually this process did not run for longer than the lease. The run may be the reason, so it is charged.
     const how = { charge: reason === 'taken', lost: true, reason: message };
     if (reason === 'taken') {
       attempt.stop('lost');
-      this.#leaving.add(attempt);
+      this.#stopping.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
       void this.#writes.start(() => leases.release([attempt], how));
@@ -411,7 +421,7 @@ export class Dispatcher {
     this.#claims.slotFreed();
   }
 
-  /** Readers here follow the log of the run from then on. */
+  /** Gives the runs back. Readers on this node then read the logs of the runs. */
   #giveBack(attempts: Lease[], how: Release): void {
     if (attempts.length === 0) return;
     const { leases, runs, streams, tail } = this.#options;
@@ -439,7 +449,7 @@ export class Dispatcher {
     return new Set(renewed.map((run) => run.run_id));
   }
 
-  #over(attempt: Attempt): void {
+  #drop(attempt: Attempt): void {
     attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
   }

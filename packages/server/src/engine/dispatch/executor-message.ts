@@ -1,4 +1,4 @@
-// Checks the messages of an executor: it runs the code of others, so nothing that comes from it is trusted.
+// Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
 import type { AttemptMessage, FromExecutor, RunError, RunStatus } from './protocol.ts';
 
@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>;
 
 const statuses: ReadonlySet<unknown> = new Set<RunStatus>(['success', 'error', 'interrupted', 'timeout']);
 
-/** The message, or undefined for a value that is none. */
+/** The message; undefined when the value is not a valid message. */
 export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };

@@ -12,7 +12,7 @@ export interface PoolOptions {
   executors: number;
   /** Runs at a time per executor; 0 on a node that executes none. */
   jobsPerExecutor: number;
-  /** Executors at once that have one run each; further runs wait for one. */
+  /** Maximum number of solitary executors; further runs wait for one. */
   solitaryMax: number;
   logger: Logger;
   events: ExecutorEvents;
@@ -22,7 +22,7 @@ export class ExecutorPool {
   readonly #options: PoolOptions;
   readonly #shared: ProcessPool<ExecutorProcess>;
   readonly #solitary: ProcessPool<ExecutorProcess>;
-  /** Solitary executors that may not begin yet. */
+  /** Solitary executors that wait because `solitaryMax` others have begun. */
   readonly #held = new Set<ExecutorProcess>();
   /** Called when an executor has loaded its graphs. Must not throw. */
   onLoaded: () => void = () => undefined;
@@ -53,7 +53,7 @@ export class ExecutorPool {
     return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
   }
 
-  /** Of executors that have loaded their graphs. */
+  /** Slots of executors that have loaded their graphs. */
   get loadedSlots(): number {
     return this.loaded * this.#options.jobsPerExecutor;
   }
@@ -66,10 +66,10 @@ export class ExecutorPool {
   }
 
   /** Starts a run on the least loaded executor, or on a solitary one. The caller has made sure that there is a free slot. */
-  run(command: RunCommand, isAlone: boolean): ExecutorProcess {
-    const executor = isAlone ? this.#solitary.start() : this.#leastLoaded();
+  run(command: RunCommand, isSolitary: boolean): ExecutorProcess {
+    const executor = isSolitary ? this.#solitary.start() : this.#leastLoaded();
     executor.run(command);
-    if (isAlone) this.#beginNext();
+    if (isSolitary) this.#beginNext();
     return executor;
   }
 
@@ -86,13 +86,13 @@ export class ExecutorPool {
     await Promise.all([this.#shared[Symbol.asyncDispose](), this.#solitary[Symbol.asyncDispose]()]);
   }
 
-  /** Executors that are ready come first while they have room. */
+  /** Prefers executors that are ready and have a free slot. */
   #leastLoaded(): ExecutorProcess {
     const load = ({ isReady, attempts }: ExecutorProcess): number =>
       isReady ? attempts.size : attempts.size + this.#options.jobsPerExecutor;
     let best: ExecutorProcess | undefined;
     for (const executor of this.#shared.active) if (!best || load(executor) < load(best)) best = executor;
-    if (!best) throw new Problem('unavailable', 'No executor is up at the moment; try again shortly');
+    if (!best) throw new Problem('unavailable', 'No executor is running; try again shortly');
     return best;
   }
 
@@ -141,7 +141,7 @@ export class ExecutorPool {
     return executor;
   }
 
-  /** Each solitary executor needs connections, whose number is limited. */
+  /** Begins the next solitary executor, unless `solitaryMax` have begun: each needs database connections, which are limited. */
   #beginNext(): void {
     const [next] = this.#held;
     if (!next || this.#solitary.size - this.#held.size >= this.#options.solitaryMax) return;

@@ -28,7 +28,10 @@ export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
-  /** The process has ended; `running` are the attempts it had. Deliberate: they are not the reason. */
+  /**
+   * The process has ended. `running`: its attempts. `isDeliberate`: this process killed it, or it was never ready, so none of its
+   * attempts crashed it.
+   */
   onExit: (running: AttemptRef[], reason: string, isDeliberate: boolean) => void;
 }
 
@@ -45,16 +48,16 @@ export const endsAttempt = ({ kind }: AttemptMessage): boolean => kind === 'done
 
 const keyOf = ({ run_id, lease_token }: AttemptRef): string => `${run_id} ${lease_token}`;
 
-/** The same path from src/engine/dispatch and from dist/engine/dispatch. */
+/** The same file for src/engine/dispatch and dist/engine/dispatch. */
 const entry = fileURLToPath(new URL('../../../bin/executor.js', import.meta.url));
 
 /** Node 22 has the faster AsyncLocalStorage behind a flag; from 24 on it is the default. */
 const execArgv = process.versions.node.startsWith('22.') ? ['--experimental-async-context-frame'] : [];
 
 export class ExecutorProcess implements PooledProcess {
-  /** By run and token. */
+  /** By run id and lease token. */
   readonly attempts = new Map<string, AttemptRef>();
-  /** Whether the modules of all graphs are loaded, or cannot be: the first run need not wait for them. */
+  /** True when the modules of all graphs are loaded, or have failed to load. */
   isLoaded = false;
   readonly #child: WorkerProcess<ToExecutor, FromExecutor>;
   readonly #events: ExecutorEvents;
@@ -65,7 +68,7 @@ export class ExecutorProcess implements PooledProcess {
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
-  /** `isHeld`: connects to no database and runs nothing until begin(). */
+  /** `isHeld`: the process connects to no database and executes no run before begin(). */
   constructor(setup: ExecutorSetup, events: ExecutorEvents, logger: Logger, { isHeld = false } = {}) {
     if (isHeld) this.#held = [];
     this.#events = events;
@@ -147,7 +150,7 @@ export class ExecutorProcess implements PooledProcess {
     this.#child.kill();
   }
 
-  /** Ends the process when it has stored its traces, or after a while. */
+  /** Ends the process when it has stored its traces, or after `flushMsMax`. */
   async stop(): Promise<void> {
     this.#isKilled = true;
     if (this.#isTracing && this.isReady && this.#child.isAlive) {
@@ -187,7 +190,7 @@ export class ExecutorProcess implements PooledProcess {
   }
 
   #end(reason: string): void {
-    const lost = new Problem('unavailable', `The executor ended while it worked on this (${reason})`);
+    const lost = new Problem('unavailable', `The executor ended before it answered (${reason})`);
     for (const { reject } of this.#waiting.values()) reject(lost);
     this.#waiting.clear();
     // Before it is ready, a process has executed none of its runs.

@@ -1,31 +1,50 @@
-// What the server process and its executor processes say to each other. Values that a graph made travel as
-// JSON text: the server process passes them on and never parses them.
+// Messages between the server process and its executor processes. Values of a graph are sent as JSON text, which the
+// server process passes on without parsing it.
 import type { Settings } from '../../config/settings/settings.ts';
 import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 
 /**
- * Everything an executor needs to run one attempt of a run. What may be large is as it was stored: the executor parses the kwargs
- * and merges the configs.
+ * Everything that an executor needs to execute one attempt of a run. Parts that may be large are sent as they were
+ * stored: the executor parses the kwargs and merges the configs.
  */
 export interface RunCommand extends Omit<ParsedRunCommand, 'config' | 'context' | 'kwargs'> {
   /** JSON text of RunKwargs. */
   kwargs: string;
-  /** Of the assistant and of the thread; that of the run is in its kwargs. */
+  /** Configs of the assistant and of the thread. The config of the run is in its kwargs. */
   configs: (Record<string, unknown> | null)[];
   assistant_context: unknown;
   /** Keys of `configurable` that only the server sets. */
   server_keys: Record<string, unknown>;
 }
 
-/** One attempt of a run, as the executor executes it. */
-export interface ParsedRunCommand {
+/**
+ * How the results of a run are delivered: the one description of these flags. They are set when an attempt starts; `listen` and
+ * `unlisten` change them while it executes.
+ *
+ * A stream of the run on this node (`RunEventStream`) has `awaited` and `streamed` for its readers. Its `isFollowed` is true when
+ * its events come from the run log, because the run executes elsewhere. What the log stores is `RunAudience`, in the row of the
+ * run: `nothing`, `outcome` (a caller on another node waits) or `events` (another node reads events, or the run is resumable).
+ */
+export interface RunDelivery {
+  /** A caller waits for the final values, which the executor sends with the outcome. Later callers read them from storage. */
+  awaited: boolean;
+  /** Events are created from the start; otherwise from the first `listen`. */
+  streamed: boolean;
+  /** Events are stored in the run log before they are sent to readers. */
+  logged: boolean;
+  /** The final values are stored with the outcome, for a webhook, or because a stateless run has no thread that keeps them. */
+  values_kept: boolean;
+}
+
+/** One attempt of a run, in the form in which the executor executes it. */
+export interface ParsedRunCommand extends RunDelivery {
   run_id: string;
   thread_id: string;
   assistant_id: string;
   graph_id: string;
   attempt: number;
   lease_token: number;
-  /** A run without a thread: nothing is checkpointed, the row goes when it ends. */
+  /** A stateless run: nothing is checkpointed, and its row is deleted when it ends. */
   temporary: boolean;
   blob_space: string;
   /** Root head when the run was claimed; null for a thread without checkpoints; undefined when not known. */
@@ -34,18 +53,10 @@ export interface ParsedRunCommand {
   config: Record<string, unknown> & { configurable: Record<string, unknown> };
   context?: unknown;
   metadata: Record<string, unknown>;
-  /** What every checkpoint of the run says of itself. */
+  /** Added to the metadata of every checkpoint of the run. */
   checkpoint_metadata: Record<string, unknown>;
   kwargs: RunKwargs;
-  /** Whether someone waits for the final values; whoever comes later reads them from storage. */
-  awaited: boolean;
-  /** Whether events are sent from the start; otherwise from the moment that someone listens. */
-  streamed: boolean;
-  /** Whether events go to the run's log before anyone is told. */
-  logged: boolean;
-  /** Whether the final values are stored with the outcome: a webhook wants them, or there is no thread to read them from. */
-  values_kept: boolean;
-  /** Ids of events go on over the attempts of a run. */
+  /** The first id of this attempt: ids continue over the attempts of a run. */
   first_event_id: number;
 }
 
@@ -65,10 +76,10 @@ export interface RunKwargs {
   [key: string]: unknown;
 }
 
-/** One update of a superstep: what `values` or `command` a node is said to have written. */
+/** One update of a superstep: the `values` or the `command` that are attributed to the node. */
 export interface StateUpdate {
   values?: unknown;
-  /** The values as JSON text, in place of `values`, where they came so. */
+  /** Replaces `values` when the request contained them as JSON text. */
   values_text?: string;
   command?: unknown;
   as_node?: string | undefined;
@@ -79,7 +90,7 @@ export interface UpdateStateCommand {
   thread_id: string;
   graph_id: string;
   blob_space: string;
-  /** Of the thread when the update began: refused when it has grown since. */
+  /** The thread's count of removals when the update began. The update is rejected if it has changed since. */
   removals: number;
   config: Record<string, unknown> & { configurable: Record<string, unknown> };
   metadata: Record<string, unknown>;
@@ -117,20 +128,20 @@ export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
   | { kind: 'run'; command: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
-  /** Someone reads the events from now on; somewhere else, if `logged`. */
+  /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
-  /** Nobody reads the events any more. */
+  /** The events have no reader any more. */
   | { kind: 'unlisten'; run_id: string; lease_token: number }
-  /** Readers have taken these bytes of events, or are not waited for. */
+  /** Readers have consumed these bytes of events, or the wait for them timed out. */
   | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
   | { kind: 'update'; call: number; command: UpdateStateCommand }
   | { kind: 'introspect'; call: number; command: IntrospectCommand }
-  /** Answered when the modules of all graphs are loaded, or cannot be. */
+  /** Answered when the modules of all graphs are loaded, or have failed to load. */
   | { kind: 'load'; call: number }
-  /** Answered when everything that has been traced is stored, or cannot be. */
+  /** Answered when all traces so far are stored, or could not be stored. */
   | { kind: 'flush'; call: number };
 
-/** `lost`: the lease has gone; nothing that the attempt still does counts. */
+/** `lost`: the lease is lost, and everything that the attempt still does is ignored. */
 export type StopReason = 'cancelled' | 'timeout' | 'lost';
 
 export type RunStatus = 'success' | 'error' | 'interrupted' | 'timeout';
@@ -142,14 +153,17 @@ export type FromExecutor =
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
 
-/** What an executor says of an attempt. */
+/** A message about an attempt. */
 export type AttemptMessage = { run_id: string; lease_token: number } &
-  /** `ack`: bytes, sent with this message and before, that are to be acknowledged. */
+  /** `ack`: the number of bytes to acknowledge: those of this message and of earlier ones since the last `ack`. */
   (
     | { kind: 'events'; first_id: number; events: [event: string, data: string][]; ack?: number }
-    /** The run emits more than can be sent: from here on its events are in its log only. */
+    /** More events wait than may be buffered. From now on the events of the run are only in its log. */
     | { kind: 'log_only' }
-    /** The outcome is durable. `stack`: of the error, for the log. `values` is the wire JSON of the final values, for an awaited run; null when there are none. */
+    /**
+     * The outcome is durable. `stack`: the stack of the error, for the log. `values`: the final values of an awaited run
+     * as wire JSON; null when there are none.
+     */
     | {
         kind: 'done';
         status: RunStatus;
@@ -157,7 +171,7 @@ export type AttemptMessage = { run_id: string; lease_token: number } &
         error: RunError | null;
         stack?: string | undefined;
       }
-    /** Its outcome is not stored. `isOutage`: because the database cannot do its work; else the lease has gone elsewhere. */
+    /** The outcome could not be stored. `isOutage`: because of a database outage; otherwise usually because the lease was lost. */
     | { kind: 'lost'; message: string; isOutage: boolean }
   );
 

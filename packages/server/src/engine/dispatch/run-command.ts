@@ -1,11 +1,11 @@
-// What an executor gets to execute a run. Of the configs of assistant, thread and run later ones win, and the server's own keys
-// are on top.
+// Builds the command with which an executor executes a run. Configs are merged in the order assistant, thread, run: later
+// ones override earlier ones, and the server's own keys override all.
 import type { RunRow, RunSetting } from '../../storage/deployment/runs.ts';
-import type { RunCommand, RunKwargs, ParsedRunCommand } from './protocol.ts';
+import type { ParsedRunCommand, RunCommand, RunDelivery, RunKwargs } from './protocol.ts';
 
 type Config = Record<string, unknown> & { configurable?: Record<string, unknown> };
 
-/** Keys of `configurable` that only the server may set. `__` is the engine's own. */
+/** Keys of `configurable` that only the server may set. Keys that begin with `__` belong to the engine. */
 const serverKeys = new Set([
   'thread_id',
   'run_id',
@@ -24,7 +24,7 @@ const serverKeys = new Set([
 
 const isClientKey = (key: string): boolean => !key.startsWith('__') && !serverKeys.has(key);
 
-/** A client's `configurable` without the keys that are not theirs to set. */
+/** A client's `configurable` without the keys that clients may not set. */
 export const clientConfigurable = (configurable: Record<string, unknown> = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(configurable).filter(([key]) => isClientKey(key)));
 
@@ -37,7 +37,7 @@ const mergeContext = (assistant: unknown, run: unknown): unknown => {
   return isObject(assistant) && isObject(run) ? { ...assistant, ...run } : run;
 };
 
-/** The config of a graph for an assistant and whatever a thread or a run adds to it. */
+/** Merges the configs of an assistant, a thread and a run into the config of a graph. */
 export const mergeConfigs = (
   ids: Record<string, unknown>,
   ...configs: (Config | null | undefined)[]
@@ -60,15 +60,13 @@ type ClaimedRun = Pick<
   'run_id' | 'assistant_id' | 'metadata' | 'kwargs' | 'temporary' | 'attempt' | 'lease_token' | 'log'
 > & { webhook: string | null };
 
-/** Who receives results of the run when it starts: the executor produces nothing that nobody receives. */
-export interface Audience {
-  /** Someone waits for the final values. */
-  awaited?: boolean;
-  /** Someone reads the events, or may read them later. */
-  streamed?: boolean;
-}
+/**
+ * The flags of RunDelivery that depend on the readers on this node when the run starts. The executor creates nothing that
+ * has no reader.
+ */
+export type Audience = Partial<Pick<RunDelivery, 'awaited' | 'streamed'>>;
 
-/** `keys`: what the graph sees of the user it acts for. `firstId`: where the ids of an earlier attempt ended. */
+/** `keys`: the user of the run, for the graph. `firstId`: the event id that follows those of earlier attempts. */
 export const toRunCommand = (
   run: ClaimedRun,
   setting: RunSetting,

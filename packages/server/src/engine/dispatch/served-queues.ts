@@ -1,7 +1,8 @@
-// Which queues of runs this worker has claimed from, so that the next claim goes on behind them: of each assistant the owner
-// that was served last, in the order of service. The database keeps no such state: claims would wait for each other.
+// Remembers from which queues this worker has claimed runs, so that the next claim continues behind them: for each
+// assistant the owner that was served last, least recently served first. The database does not store this, because claims
+// would then wait for each other.
 
-/** Assistants to remember. Of one that is forgotten, the next claim begins at any owner. */
+/** Assistants to remember. For a forgotten assistant, the next claim begins at any owner. */
 const assistantsMax = 256;
 
 export class ServedQueues {
@@ -16,7 +17,7 @@ export class ServedQueues {
     }
   }
 
-  /** In the order of service. */
+  /** Least recently served first. */
   list(): [assistant_id: string, owner_hash: number][] {
     return [...this.#owners];
   }

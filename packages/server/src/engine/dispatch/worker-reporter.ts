@@ -1,4 +1,4 @@
-// Reports this node regularly: its slots and graphs, and how many connections it may have.
+// Reports this node at intervals: its slots, its graphs, and its limit of database connections.
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
@@ -7,7 +7,7 @@ import type { Dispatcher } from './dispatcher.ts';
 
 export interface NodeFacts {
   executesRuns: boolean;
-  /** The limit for all of its processes together. */
+  /** Limit of database connections for all processes of the node together. */
   connections: number;
 }
 
@@ -52,7 +52,7 @@ export class WorkerReporter implements AsyncDisposable {
     await this.#workers.report({
       worker_id,
       name: `${hostname()}:${process.pid}`,
-      // A node that still loads its graphs takes runs and lets them wait.
+      // Only loaded executors count. The others claim runs too, which wait until the graphs are loaded.
       slots: pool.loadedSlots,
       running,
       draining: isDraining || !this.#node.executesRuns,

@@ -1,8 +1,8 @@
-// Turns what the engine streams into the events of the wire, for the modes that the client asked for.
+// Converts the chunks that the engine streams to events of the API, for the stream modes that the client requested.
 import { MessageEvents } from './message-events.ts';
 import { eventName } from './stream-modes.ts';
 
-/** Receives an event's name and its value, which is serialised only if someone wants it. */
+/** Receives the name and the value of an event. The value is serialised only if the event has a reader. */
 export type EmitEvent = (event: string, value: unknown) => void;
 
 export interface EngineConfig {
@@ -10,7 +10,7 @@ export interface EngineConfig {
   [key: string]: unknown;
 }
 
-/** What the engine says about a checkpoint: mode `checkpoints`, and inside mode `debug`. */
+/** The engine's report of a checkpoint: mode `checkpoints`, and inside mode `debug`. */
 export interface CheckpointChunk {
   config: EngineConfig;
   values: unknown;
@@ -26,16 +26,16 @@ interface DebugChunk {
 }
 
 export class ChunkEvents {
-  readonly #asked: ReadonlySet<string>;
+  readonly #requested: ReadonlySet<string>;
   readonly #subgraphs: boolean;
   readonly #emit: EmitEvent;
   readonly #messages: MessageEvents | undefined;
 
-  constructor(asked: readonly string[], subgraphs: boolean, emit: EmitEvent) {
-    this.#asked = new Set(asked);
+  constructor(requested: readonly string[], subgraphs: boolean, emit: EmitEvent) {
+    this.#requested = new Set(requested);
     this.#subgraphs = subgraphs;
     this.#emit = emit;
-    this.#messages = this.#asked.has('messages') ? new MessageEvents() : undefined;
+    this.#messages = this.#requested.has('messages') ? new MessageEvents() : undefined;
   }
 
   chunk(namespace: string[], mode: string, payload: unknown): void {
@@ -43,24 +43,26 @@ export class ChunkEvents {
     if (namespace.length > 0 && !this.#subgraphs) return;
     const emit: EmitEvent = (name, value) => this.#emit(eventName(name, namespace), value);
     if (mode === 'values') this.#messages?.values(payload, emit);
-    if (!this.#asked.has(mode)) return;
+    if (!this.#requested.has(mode)) return;
     if (mode === 'checkpoints') emit(mode, checkpointEvent(payload as CheckpointChunk));
     else if (mode === 'debug') emit(mode, debugEvent(payload as DebugChunk));
     else emit(mode, payload);
   }
 
-  /** A message's namespace ends with the node that speaks; the event's is that of the graph around it. */
+  /**
+   * The namespace of a message ends with the node that emitted it; that of the event is the graph that contains the node.
+   */
   #message(namespace: string[], payload: [never, Record<string, unknown>]): void {
     const graph = this.#subgraphs ? namespace.slice(0, -1) : [];
-    if (this.#asked.has('messages-tuple')) this.#emit(eventName('messages', graph), payload);
+    if (this.#requested.has('messages-tuple')) this.#emit(eventName('messages', graph), payload);
     this.#messages?.chunk(payload, (name, value) => this.#emit(eventName(name, graph), value));
   }
 }
 
-/** Keys of `configurable` that are the engine's own, or say whom the run acts for: a user may carry tokens. */
+/** Keys of `configurable` that belong to the engine, or that describe the user of the run, who may have tokens. */
 const privateKey = /^(__|(svc|langgraph)_auth_)/;
 
-/** A config without what is the engine's or the server's own. */
+/** A config without callbacks and private keys. */
 const publicConfig = (config: EngineConfig | undefined): EngineConfig | undefined => {
   if (config === undefined) return undefined;
   const { callbacks: _, ...rest } = config;
@@ -97,10 +99,10 @@ const publicCheckpoint = (payload: CheckpointChunk) => ({
   tasks: payload.tasks.map((task) => ({ ...task, state: publicConfig(task.state) })),
 });
 
-/** The engine's chunk as it may be shown inside an event of mode `events`, whichever graph of the tree it is of. */
+/** A chunk of the engine, of any graph of the tree, without private keys: for events of mode `events`. */
 export const publicChunk = (chunk: unknown): unknown => {
   if (!Array.isArray(chunk)) return chunk;
-  // With the namespace in front or without it.
+  // A namespace may precede the mode.
   const at = chunk.findIndex((part) => part === 'checkpoints' || part === 'debug');
   const payload: unknown = chunk[at + 1];
   if (at === -1 || typeof payload !== 'object' || payload === null) return chunk;

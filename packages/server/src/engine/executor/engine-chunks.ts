@@ -1,5 +1,5 @@
-// The chunks that the engine streams, taken from its generator. `graph.stream()` is the same generator behind two more streams: they
-// keep about half a kilobyte per chunk until the run is over, and take three quarters of the time that a chunk costs.
+// Reads the chunks of the engine from its generator. `graph.stream()` wraps the same generator in two more streams, which
+// keep about half a kilobyte per chunk until the run ends, and cause three quarters of the time that a chunk takes.
 import { ensureConfig } from '@langchain/core/runnables';
 import { onAbort } from '../../abort.ts';
 import type { Graph } from './graph-registry.ts';
@@ -7,8 +7,8 @@ import type { Graph } from './graph-registry.ts';
 export type Chunk = [namespace: string[], mode: string, payload: unknown];
 
 /**
- * Calls `take` with every chunk, in the microtasks after the engine has emitted it. Rejects as soon as the signal is aborted: a graph
- * need not end then, and what it still emits is dropped.
+ * Calls `take` with every chunk, in the microtasks after the engine has emitted it. Rejects as soon as the signal is
+ * aborted, because a graph may ignore the signal; later chunks are dropped.
  */
 export const takeChunks = (
   graph: Graph,

@@ -1,4 +1,4 @@
-// For runs without a thread: the engine may interrupt and stream checkpoints, and nothing is kept.
+// The saver of stateless runs: the engine can interrupt and stream checkpoints, but nothing is stored.
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { BaseCheckpointSaver, type Checkpoint, type CheckpointTuple } from '@langchain/langgraph-checkpoint';
 

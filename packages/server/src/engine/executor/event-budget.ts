@@ -13,13 +13,13 @@ const mb = 1024 * 1024;
 
 /** For all runs of an executor. */
 const waitingBytesMax = 64 * mb;
-/** What runs lose beyond what has to go: dropping one event at a time would look at all runs for each. */
+/** Bytes that are dropped in addition to the excess: otherwise every further event would search all runs again. */
 const marginBytes = mb;
 
 export class EventBudget {
   readonly bytesMax: number;
   readonly #runs = new Set<WaitingEvents>();
-  /** Bytes of events that wait now, and the most that ever did. */
+  /** Bytes of events that wait now, and their maximum so far. */
   bytes = 0;
   peakBytes = 0;
 

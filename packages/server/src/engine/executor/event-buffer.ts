@@ -1,4 +1,4 @@
-// Events in the order of their ids, taken from the front.
+// A queue of events, in the order of their ids.
 
 export type NamedEvent = [event: string, data: string];
 
@@ -8,14 +8,14 @@ export interface EventBatch {
   bytes: number;
 }
 
-/** What an event costs beside its text, here and in the frame that a client gets. */
+/** Bytes of an event in addition to its text, in memory and in the frame that a client gets. */
 const overheadBytes = 32;
 
 const bytesOf = ([event, data]: NamedEvent): number =>
   Buffer.byteLength(event) + Buffer.byteLength(data) + overheadBytes;
 
 export class EventBuffer {
-  /** Those before `#start` have left. */
+  /** Entries before `#start` are removed. */
   #events: (NamedEvent | undefined)[] = [];
   #start = 0;
   #nextId: number;
@@ -48,7 +48,7 @@ export class EventBuffer {
     return bytes;
   }
 
-  /** All events. */
+  /** Takes all events. */
   takeAll(): EventBatch | undefined {
     if (this.length === 0) return undefined;
     const first_id = this.#nextId - this.length;
@@ -60,9 +60,9 @@ export class EventBuffer {
     return { first_id, events, bytes };
   }
 
-  /** Takes the oldest event, and those after it that fit, up to the first for which `isTaken` is false. */
-  take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
-    if ((this.bytes <= bytesMax && !isTaken) || this.length <= 1) return this.takeAll();
+  /** Takes the oldest event, and those after it that fit, up to the first for which `mayTake` is false. */
+  take(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    if ((this.bytes <= bytesMax && !mayTake) || this.length <= 1) return this.takeAll();
     const first_id = this.#nextId - this.length;
     const events: NamedEvent[] = [];
     let bytes = 0;
@@ -70,29 +70,32 @@ export class EventBuffer {
       const event = this.#events[this.#start];
       if (!event) break;
       const more = bytesOf(event);
-      if (events.length > 0 && (bytes + more > bytesMax || isTaken?.(event) === false)) break;
+      if (events.length > 0 && (bytes + more > bytesMax || mayTake?.(event) === false)) break;
       events.push(event);
       bytes += more;
-      this.#leave(more);
+      this.#removeOldest(more);
     }
     this.#compact();
     return { first_id, events, bytes };
   }
 
-  /** Drops the oldest events until that many bytes are gone, but never the newest one; returns how many were. */
+  /**
+   * Drops the oldest events until at least `bytesMin` bytes are dropped, but never the newest event. Returns the number
+   * of dropped bytes.
+   */
   drop(bytesMin: number): number {
     let bytes = 0;
     while (bytes < bytesMin && this.length > 1) {
       const more = bytesOf(this.#events[this.#start] as NamedEvent);
       bytes += more;
-      this.#leave(more);
+      this.#removeOldest(more);
     }
     this.#compact();
     return bytes;
   }
 
-  /** The oldest event has been taken or dropped. */
-  #leave(bytes: number): void {
+  /** Removes the oldest event, which has that many bytes. */
+  #removeOldest(bytes: number): void {
     this.#events[this.#start] = undefined;
     this.#start += 1;
     this.bytes -= bytes;

@@ -1,4 +1,4 @@
-// What an executor process does with the messages it gets.
+// Handles the messages that an executor process receives.
 import { Problem } from '@svc/contract/problem';
 import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
@@ -59,11 +59,11 @@ export class Executor {
   }
 }
 
-/** Of an attempt: the one before may still be on its way out when the next begins. */
+/** Identifies an attempt: an earlier attempt of the run may still be stopping when the next begins. */
 const keyOf = ({ run_id, lease_token }: { run_id: string; lease_token: number }): string =>
   `${run_id} ${lease_token}`;
 
-/** A graph's own errors are about what the caller asked of it: an unknown node, an impossible update. */
+/** Errors of a graph concern the request, such as an unknown node or an impossible update, so their code is `invalid`. */
 const problemOf = (thrown: unknown): { code: string; message: string } =>
   thrown instanceof Problem
     ? { code: thrown.code, message: boundedText(thrown.message) }

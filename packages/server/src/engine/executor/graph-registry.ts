@@ -1,5 +1,5 @@
-// The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, or a factory of
-// either; a factory is called anew for every use, with the config of that use.
+// The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, or
+// a factory of either. A factory is called for every use, with the config of that use.
 import { pathToFileURL } from 'node:url';
 import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
@@ -13,7 +13,7 @@ export interface GraphSource {
   export: string;
 }
 
-/** Why a graph is wanted; a factory gets it as its second argument. */
+/** Why a graph is loaded. A factory gets it as its second argument. */
 export type AccessContext = 'threads.create_run' | 'threads.update' | 'threads.read' | 'assistants.read';
 
 type Factory = (config: object, runtime: { accessContext: AccessContext }) => unknown;
@@ -24,7 +24,7 @@ const isGraph = (value: unknown): value is Graph =>
 const isBuilder = (value: unknown): value is { compile(): Graph } =>
   typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function';
 
-/** The graph without a checkpointer of its own: threads are ours to keep. Never changes the shared object. */
+/** A copy of the graph without its own checkpointer, because svc stores the threads. Never changes the shared object. */
 const withoutCheckpointer = (graph: Graph): Graph => {
   if (typeof graph.checkpointer !== 'object') return graph;
   const { checkpointer: _, ...rest } = graph;
@@ -56,7 +56,7 @@ export class GraphRegistry {
     return toGraph(graph_id, source, await exported(config, { accessContext }));
   }
 
-  /** Loads the modules of all graphs. One that cannot be loaded is reported when it is used. */
+  /** Loads the modules of all graphs. An error is reported when the graph is used. */
   async loadAll(): Promise<void> {
     await Promise.allSettled([...this.#sources].map(([graph_id, source]) => this.#load(graph_id, source)));
   }

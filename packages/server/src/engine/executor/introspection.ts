@@ -1,4 +1,4 @@
-// What can be said of a graph without running it: its drawing and its schemas.
+// Describes a graph without executing it: its drawing and its schemas.
 import { messagesStateReducer } from '@langchain/langgraph';
 import {
   getConfigTypeSchema,
@@ -11,7 +11,7 @@ import type { Graph } from './graph-registry.ts';
 
 type Schema = Record<string, unknown> | null;
 
-/** The library numbers the nodes of a graph that is one function; clients know texts. */
+/** For a graph that is one function, the library uses numbers as node ids; clients expect texts. */
 interface Drawing {
   nodes: { id: string | number }[];
   edges: { source: string | number; target: string | number }[];
@@ -31,7 +31,7 @@ export const introspect = async (graph: Graph, command: IntrospectCommand): Prom
 
 const drawing = async (graph: Graph, { config, xray = false }: IntrospectCommand): Promise<unknown> => {
   const drawable = await graph.getGraphAsync({ ...config, xray } as never);
-  // A round trip through JSON: nodes hold classes, which would not travel between processes.
+  // Converted through JSON, because nodes contain classes, which cannot be sent between processes.
   const { nodes, edges } = JSON.parse(JSON.stringify(drawable.toJSON())) as Drawing;
   return {
     nodes: nodes.map((node) => ({ ...node, id: String(node.id) })),
@@ -50,29 +50,29 @@ const schemas = (graph: Graph) => {
   };
 };
 
-/** Deriving walks the user's own schemas, which may hold what has no JSON Schema: then there is none. */
+/** Null when the user's schema contains types that have no JSON Schema. */
 const derive = (from: () => unknown): Schema => {
   try {
     const schema = from();
     return schema === undefined ? null : (JSON.parse(JSON.stringify(schema)) as Schema);
   } catch {
-    return null; // the absence is the answer
+    return null; // such a type
   }
 };
 
-/** What the library keeps of the definitions that a graph was built from, and publishes no type for. */
+/** The definitions that a graph was built from. The library publishes no type for them. */
 interface Built {
   builder?: { _inputDefinition?: unknown; _schemaDefinitions?: Map<unknown, object> };
 }
 
-/** A compiled graph has one input channel; which keys it takes, only its builder knows. */
+/** The keys of the input. A compiled graph has one input channel; only its builder has the keys. */
 const inputKeys = (graph: Graph): unknown => {
   const { builder } = graph as Built;
   const definition = builder?._schemaDefinitions?.get(builder._inputDefinition);
   return definition ? Object.keys(definition) : graph.streamChannelsAsIs;
 };
 
-/** For states without schemas at run time: at least the names of their channels. */
+/** For states without schemas at run time: a schema with the names of their channels. */
 const channelSchema = (graph: Graph, keys: unknown): Schema => {
   if (!Array.isArray(keys)) return null;
   const channels = graph.channels as Record<string, unknown>;
@@ -84,28 +84,30 @@ const channelSchema = (graph: Graph, keys: unknown): Schema => {
 
 const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };
 
-/** By its reducer; or by its name, if what it reduces is a list: many graphs join their messages themselves. */
+/** Decides by the reducer; or by the name, if the channel reduces a list: many graphs use a reducer of their own for messages. */
 const holdsMessages = (name: string, channel: unknown): boolean => {
   const { operator, value } = (channel ?? {}) as { operator?: unknown; value?: unknown };
   if (operator === messagesStateReducer) return true;
   return name === 'messages' && operator !== undefined && Array.isArray(value);
 };
 
-/** Of a namespace, the graph there; else those one node away; with `recurse`, whatever lies below too. */
-const isAsked = (name: string, namespace: string | undefined, recurse: boolean): boolean => {
+/**
+ * With a namespace, the graph of that namespace; otherwise the direct subgraphs. With `recurse`, the subgraphs below too.
+ */
+const isRequested = (name: string, namespace: string | undefined, recurse: boolean): boolean => {
   if (namespace === undefined) return recurse || !name.includes('|');
   return name === namespace || (recurse && name.startsWith(`${namespace}|`));
 };
 
-/** Both the long and the short names of the schemas: clients read either. */
+/** Contains the schemas under their long and their short names, because clients read either. */
 const subgraphs = async (
   graph: Graph,
   { namespace, recurse = false }: IntrospectCommand,
 ): Promise<unknown> => {
   const found: Record<string, unknown> = {};
-  // All of them, since the library finds what lies deeper only on the way of a recursion.
+  // Always recursive: the library finds deeper subgraphs only by recursion.
   for await (const [name, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
-    if (!isAsked(name, namespace, recurse)) continue;
+    if (!isRequested(name, namespace, recurse)) continue;
     const { input_schema, output_schema, state_schema, config_schema, context_schema } = schemas(
       subgraph as Graph,
     );

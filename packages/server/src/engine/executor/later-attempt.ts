@@ -1,8 +1,8 @@
-// How a run starts. An attempt after one that was lost or given back continues what the run has stored:
+// How an attempt starts. After an attempt that was lost or given back, the next one continues from what the run has stored:
 //
 //   root checkpoint of the run stored ──▶ continues from it, without the run's input or command
-//   none stored                       ──▶ starts as the first attempt did; an answer goes to the questions that the run
-//                                         found, and not to those that it has asked since inside a subgraph
+//   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that
+//                                         the run found, but not those that it has raised since in a subgraph
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import type { RunKwargs, ParsedRunCommand } from '../dispatch/protocol.ts';
@@ -12,8 +12,8 @@ import type { Graph } from './graph-registry.ts';
 export interface RunStart {
   kwargs: RunKwargs;
   /**
-   * Of a run that continues: its recursion limit, and the metadata.step of its newest checkpoint and of the last one that
-   * the limit allows.
+   * For a run that continues: its recursion limit, and the metadata.step of its newest checkpoint and of the last
+   * checkpoint that the limit allows.
    */
   steps?: { limit: number; newest: number; last: number };
 }
@@ -33,7 +33,7 @@ export const startOf = async (
     const given = config['recursionLimit'] as number | undefined;
     const limit = given ?? graph.config?.recursionLimit ?? recursionLimitDefault;
     const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = kwargs;
-    // The engine adds one step for the input and one for the step that it counts from.
+    // The engine counts one more step for the input, and one for the step from which it counts.
     const { step: newest, checkpoints } = progress;
     return { kwargs: rest, steps: { limit, newest, last: newest - checkpoints + limit + 2 } };
   }
@@ -49,7 +49,10 @@ export const startOf = async (
   };
 };
 
-/** One answer for every question, which the engine takes any value for that is no object of answers by interrupt id. */
+/**
+ * True when the resume value answers all interrupts. The engine assumes this for every value except an object whose keys
+ * are interrupt ids.
+ */
 const isPlainAnswer = (resume: unknown): boolean =>
   Boolean(resume) &&
   (typeof resume !== 'object' || !Object.keys(resume as object).every((key) => /^[0-9a-f]{32}$/.test(key)));

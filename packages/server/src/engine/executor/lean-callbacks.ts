@@ -1,5 +1,5 @@
-// The engine's callback manager, with copies that cost little. The engine copies it for every step, hidden ones included, and its
-// own copy adds labels one by one, each time to a new object: of what a handler costs a run, that is most.
+// A callback manager whose copies are cheap. The engine copies the manager for every step, hidden steps included, and the
+// base class adds labels one by one, each time to a new object: most of what a callback handler costs a run.
 import type { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import {
   CallbackManager,
@@ -12,7 +12,7 @@ import { Runnable } from '@langchain/core/runnables';
 type WithChildren = CallbackManagerForChainRun | CallbackManagerForToolRun | CallbackManagerForRetrieverRun;
 type Labels = Record<string, unknown>;
 
-/** It behaves as its base class does. Tags and labels are shared by copies: whatever changes them makes new ones. */
+/** Behaves like its base class. Copies share tags and labels, so the methods that change them create new ones. */
 export class LeanCallbacks extends CallbackManager {
   override copy(additional: BaseCallbackHandler[] = [], inherit = true): CallbackManager {
     const { handlers, inheritableHandlers, metadata, inheritableMetadata } = this;
@@ -40,10 +40,10 @@ export class LeanCallbacks extends CallbackManager {
 
   override addMetadata(metadata: Labels, inherit = true): void {
     const isShared = this.metadata === this.inheritableMetadata;
-    if (!holds(this.metadata, metadata)) this.metadata = { ...this.metadata, ...metadata };
+    if (!includesAll(this.metadata, metadata)) this.metadata = { ...this.metadata, ...metadata };
     if (!inherit) return;
     if (isShared) this.inheritableMetadata = this.metadata;
-    else if (!holds(this.inheritableMetadata, metadata))
+    else if (!includesAll(this.inheritableMetadata, metadata))
       this.inheritableMetadata = { ...this.inheritableMetadata, ...metadata };
   }
 
@@ -67,8 +67,8 @@ export class LeanCallbacks extends CallbackManager {
 }
 
 /**
- * What a graph is given as its callbacks, for a handler of its own. A graph that was made with another copy of LangChain gets
- * the handler alone: what managers ask of each other may differ between versions.
+ * The callbacks of a graph, for one handler. A graph that was built with another copy of LangChain gets only the handler,
+ * because the methods that managers call on each other may differ between versions.
  */
 export const callbacksOf = (
   graph: object,
@@ -78,18 +78,19 @@ export const callbacksOf = (
     ? new LeanCallbacks(undefined, { handlers: [handler], inheritableHandlers: [handler] })
     : [handler];
 
-const holds = (labels: Labels, some: Labels): boolean => {
+/** True when `labels` has every entry of `some`. */
+const includesAll = (labels: Labels, some: Labels): boolean => {
   for (const key in some) if (labels[key] !== some[key] || !(key in labels)) return false;
   return true;
 };
 
-/** What of the labels is inherited. */
+/** The labels that are inherited. */
 const common = (labels: Labels, inherited: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => key in inherited));
 
 const withLeanChildren = <T extends WithChildren>(run: T): T => Object.assign(run, { getChild: leanChild });
 
-/** What is in a child's hands is changed by it; hence copies. */
+/** The lists of handlers are copied, because the child changes its own. */
 function leanChild(this: WithChildren, tag?: string): CallbackManager {
   const child = new LeanCallbacks(this.runId, {
     handlers: [...this['inheritableHandlers']],

@@ -1,5 +1,5 @@
-// Stream mode `messages`: every message as it grows. `messages/metadata` once per message, `messages/partial`
-// with the message so far on every token, `messages/complete` for messages that reached the state.
+// Stream mode `messages`: messages while they grow. Events: `messages/metadata` once per message, `messages/partial` with
+// the message so far at every token, `messages/complete` for messages that are in the state.
 import type { BaseMessage, BaseMessageChunk } from '@langchain/core/messages';
 
 export type Emit = (mode: string, value: unknown) => void;
@@ -25,7 +25,7 @@ export class MessageEvents {
     else this.#finish([message], emit);
   }
 
-  /** A state of stream mode `values`: the messages in it that were not complete before now are. */
+  /** A state of stream mode `values`: all messages in it are complete. */
   values(state: unknown, emit: Emit): void {
     const messages =
       typeof state === 'object' && state !== null ? (state as { messages?: unknown }).messages : undefined;

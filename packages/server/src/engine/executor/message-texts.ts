@@ -1,14 +1,14 @@
-// JSON of messages, made once for all places of a trace in which they appear: a model's inputs, its node's, the graph's outputs.
-// A message that was changed since is written anew.
+// Caches the JSON of messages, because one message is in several places of a trace: the inputs of a model and of its
+// node, the outputs of the graph. A message that has changed is serialised again.
 import { Serializable } from '@langchain/core/load/serializable';
 
 interface Written {
   text: string;
-  /** What was in the message then. */
+  /** Snapshot of the message at that time. */
   held: unknown;
 }
 
-/** How far below the payload messages are looked for. */
+/** Levels below the payload in which messages are searched. */
 const depthMax = 4;
 
 export class MessageTexts {
@@ -33,7 +33,7 @@ export class MessageTexts {
 
   #messageText(message: object): string | undefined {
     const written = this.#written.get(message);
-    // All that it is written from is in its fields, its constructor's arguments among them.
+    // The fields, which include the constructor's arguments, determine the JSON.
     const fields = { ...message };
     if (written && isSame(fields, written.held)) return written.text;
     const text = JSON.stringify(message);
@@ -43,7 +43,7 @@ export class MessageTexts {
   }
 }
 
-/** One that is written as all are. */
+/** True for messages with the standard toJSON(). */
 const isMessage = (value: object): boolean =>
   '_getType' in value && 'toJSON' in value && value.toJSON === Serializable.prototype.toJSON;
 
@@ -55,7 +55,7 @@ const isPlain = (value: object): boolean => {
 const uncertain = Symbol('uncertain');
 const snapshotDepthMax = 20;
 
-/** A copy that later changes do not reach; `uncertain` for what is no plain data. */
+/** A deep copy; `uncertain` for values that are not plain data. */
 const snapshotOf = (value: unknown, depth: number): unknown => {
   if (typeof value !== 'object' || value === null)
     return typeof value === 'function' || typeof value === 'symbol' ? uncertain : value;

@@ -27,7 +27,7 @@ import { callbacksOf } from './lean-callbacks.ts';
 import { stackOf } from '../codec/bounded-text.ts';
 import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
-import { RunEvents } from './run-events.ts';
+import { RunEventWriter } from './run-event-writer.ts';
 import { RunTracer } from './run-tracer.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
 import type { Graph, GraphRegistry } from './graph-registry.ts';
@@ -38,7 +38,7 @@ export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
   queue: CommitQueue;
-  /** Of the events of all runs of this executor. */
+  /** Bounds the events of all runs of this executor. */
   budget: EventBudget;
   codec: ValueCodec;
   store: BaseStore;
@@ -54,7 +54,7 @@ interface CallbackEvent {
   data: { chunk?: unknown };
 }
 
-/** How long the end of a run waits for readers that are behind and go on taking events. */
+/** How long the end of a run waits for slow readers that still consume events. */
 const deliverMs = 60_000;
 
 export class RunExecution {
@@ -62,7 +62,7 @@ export class RunExecution {
   readonly #tools: RunTools;
   readonly #abort = new AbortController();
   readonly #chunks: ChunkEvents;
-  readonly #events: RunEvents;
+  readonly #events: RunEventWriter;
   /** Checkpoints and events are stored together. */
   readonly #writer: JointWriter;
   readonly #tracer: RunTracer | undefined;
@@ -83,7 +83,7 @@ export class RunExecution {
     this.#isStreamed = command.streamed;
     this.#areValuesKept = command.values_kept;
     const owner = { owner: command.run_id, lease_token: command.lease_token };
-    this.#events = new RunEvents({
+    this.#events = new RunEventWriter({
       owner,
       firstId: command.first_event_id,
       budget: tools.budget,
@@ -104,14 +104,14 @@ export class RunExecution {
     );
   }
 
-  /** Tells the graph to stop, by the signal that its nodes get. */
+  /** Stops the graph by the abort signal that its nodes get. */
   stop(why: StopReason): void {
     this.#stopped ??= why;
     const name = why === 'timeout' ? 'TimeoutError' : 'AbortError';
     this.#abort.abort(new DOMException(`The run was stopped: ${why}`, name));
   }
 
-  /** From now on someone reads the events, here or elsewhere. */
+  /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
   listen(logged: boolean): void {
     this.#isStreamed = true;
     if (!logged) return;
@@ -119,19 +119,19 @@ export class RunExecution {
     this.#events.log();
   }
 
-  /** Nobody reads the events any more: unless the log wants them, they need not be made. */
+  /** The events have no reader any more: they are not created, unless the run is logged. */
   unlisten(): void {
     if (this.#events.isLogged) return;
     this.#isStreamed = false;
-    this.#events.mute();
+    this.#events.dropUnlogged();
   }
 
-  /** Readers have taken these bytes of events, or are not waited for. */
+  /** Readers have consumed these bytes of events, or the wait for them timed out. */
   acknowledge(bytes: number): void {
     this.#events.acknowledge(bytes);
   }
 
-  /** Never rejects: whatever happens is reported to the server process. */
+  /** Never rejects: errors are reported to the server process. */
   async run(): Promise<void> {
     const { run_id, attempt } = this.#command;
     let thrown: unknown;
@@ -144,7 +144,7 @@ export class RunExecution {
     try {
       await this.#finish(thrown);
     } catch (error) {
-      if (isGone(error)) this.#lost(error);
+      if (isAttemptLost(error)) this.#lost(error);
       else await this.#unstorable(error);
     } finally {
       this.#events.close();
@@ -152,7 +152,7 @@ export class RunExecution {
   }
 
   async #finish(thrown: unknown): Promise<void> {
-    if (isGone(thrown)) throw thrown;
+    if (isAttemptLost(thrown)) throw thrown;
     if (this.#failure) throw this.#failure;
     if (this.#stopped === 'lost') throw new LeaseLost(this.#command.run_id);
     const { status, error } = outcomeOf(this.#stopped, thrown);
@@ -176,11 +176,11 @@ export class RunExecution {
     const { command, graph, config, input } = await this.#prepare();
     const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
     if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
-    // Taken as they come: an event that waited in the engine could miss the flush of its checkpoint.
+    // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
     return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
   }
 
-  /** Stream mode `events`: the callback events of the whole tree, the engine's own chunks among them. */
+  /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
   async #streamEvents(graph: Graph, input: unknown, options: object): Promise<void> {
     const events = graph.streamEvents(
       input as never,
@@ -249,7 +249,7 @@ export class RunExecution {
     return new SvcCheckpointer(session, this.#tools.checkpoints);
   }
 
-  /** Ends the run at its recursion limit as the engine does, which counts the steps of this attempt only. */
+  /** Ends the run at its recursion limit, as the engine does. The engine counts only the steps of this attempt. */
   #limitSteps({ limit, newest, last }: NonNullable<RunStart['steps']>): void {
     const error = new GraphRecursionError(
       `Recursion limit of ${limit} reached without hitting a stop condition. You can increase the limit by setting the "recursionLimit" config key.`,
@@ -273,8 +273,8 @@ export class RunExecution {
   }
 
   /**
-   * The engine reports again what tasks have written that an earlier attempt has finished. The log of a resumable run
-   * has these events: they were stored with the writes.
+   * The engine repeats the `updates` of tasks that an earlier attempt has finished. The log of a resumable run contains
+   * these events already, because they were stored with the writes.
    */
   #isLoggedAlready(namespace: string[], payload: unknown): boolean {
     const { attempt, kwargs } = this.#command;
@@ -295,7 +295,7 @@ export class RunExecution {
     });
   }
 
-  /** The final values as wire JSON, with `__interrupt__` where the graph waits for someone. */
+  /** The final values as wire JSON, with `__interrupt__` when the graph was interrupted. */
   #result(): string | null {
     if (this.#values === undefined && this.#interrupts === undefined) return null;
     const isState = typeof this.#values === 'object' && this.#values !== null;
@@ -307,10 +307,10 @@ export class RunExecution {
     );
   }
 
-  /** The last checkpoint, the last events and the outcome are one flush. */
+  /** Stores the last checkpoint, the last events and the outcome in one flush. */
   async #end(status: RunStatus, error: RunError | null, values: string | null): Promise<void> {
     const isFailed = status === 'error' || status === 'timeout';
-    const ending = isFailed ? 'error' : (await this.#isWaiting()) ? 'interrupted' : null;
+    const ending = isFailed ? 'error' : (await this.#hasNextTasks()) ? 'interrupted' : null;
     await this.#store(status, ending, error, values, this.#session ?? this.#detached());
   }
 
@@ -326,7 +326,7 @@ export class RunExecution {
     if (text) this.#events.emit('error', text);
     await this.#deliver();
     await session.end({ status, ending, interrupts, error: text, values, told: this.#events.isLogged });
-    this.#events.leaveRest();
+    this.#events.leaveRestToLog();
   }
 
   /** Sends the last events. A run that is stopped does not wait for its readers: its executor would be killed. */
@@ -339,8 +339,8 @@ export class RunExecution {
     stopWaiting();
   }
 
-  /** Whether the newest checkpoint has something left to run. The engine describes it, save after a breakpoint. */
-  async #isWaiting(): Promise<boolean> {
+  /** True when the newest checkpoint has tasks left to run. The engine reports these tasks, except after a breakpoint. */
+  async #hasNextTasks(): Promise<boolean> {
     const session = this.#session;
     if (!session) return false;
     const put = session.undescribed('');
@@ -354,13 +354,13 @@ export class RunExecution {
     return this.#session as ThreadSession;
   }
 
-  /** Something that nobody waited for could not be stored: what the graph still does would be lost too. */
+  /** A write in the background has failed. The run is stopped, because its further writes would fail too. */
   #fail(error: Error): void {
-    if (!isGone(error)) this.#failure ??= error;
-    this.stop(isGone(error) ? 'lost' : 'cancelled');
+    if (!isAttemptLost(error)) this.#failure ??= error;
+    this.stop(isAttemptLost(error) ? 'lost' : 'cancelled');
   }
 
-  /** The outcome itself could not be encoded or stored: try to end as an error; failing that, give the run up. */
+  /** The outcome could not be encoded or stored. Ends the run with an error; if that fails too, reports the attempt as lost. */
   async #unstorable(thrown: unknown): Promise<void> {
     const { run_id, lease_token } = this.#command;
     const error = errorOf(thrown);
@@ -386,8 +386,8 @@ export class RunExecution {
   }
 }
 
-/** The attempt cannot store its outcome, which is no fault of the graph: another attempt may. */
-const isGone = (error: unknown): boolean => error instanceof LeaseLost || isUnavailable(error);
+/** True when the attempt cannot store its outcome for a reason outside of the graph. Another attempt may succeed. */
+const isAttemptLost = (error: unknown): boolean => error instanceof LeaseLost || isUnavailable(error);
 
 const outcomeOf = (
   stopped: StopReason | undefined,
@@ -395,7 +395,7 @@ const outcomeOf = (
 ): { status: RunStatus; error: RunError | null } => {
   if (stopped === 'cancelled') return { status: 'interrupted', error: null };
   if (stopped === 'timeout') {
-    return { status: 'timeout', error: { error: 'RunTimeout', message: 'The run took longer than it may' } };
+    return { status: 'timeout', error: { error: 'RunTimeout', message: 'The run exceeded its time limit' } };
   }
   return thrown === undefined
     ? { status: 'success', error: null }
@@ -410,7 +410,7 @@ const isCached = (payload: unknown): payload is object =>
 const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;
 
-/** The engine's input: the client's command, its input, or null to continue where the thread stands. */
+/** The engine's input: the client's command, its input, or null to continue from the state of the thread. */
 export const toInput = ({ input, command }: RunKwargs): unknown => {
   if (!command) return input ?? null;
   const { update, resume, goto } = command;

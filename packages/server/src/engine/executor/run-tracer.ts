@@ -1,5 +1,5 @@
-// Follows one attempt of a run through the engine's callbacks: its trace, as any tracer of LangChain would see it. The root
-// run has the id of the run, and ends with the outcome that was stored, so that an attempt which gave up says nothing of it.
+// Traces one attempt of a run by the engine's callbacks, as any tracer of LangChain does. The root trace run has the id
+// of the run, and ends with the outcome that was stored, so an attempt that was lost does not end it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
 import type { RunError, ParsedRunCommand } from '../dispatch/protocol.ts';
 import { MessageTexts } from './message-texts.ts';
@@ -18,7 +18,7 @@ interface BubbleUp {
 const isBubbleUp = (error: unknown): error is BubbleUp =>
   typeof error === 'object' && error !== null && 'is_bubble_up' in error && error.is_bubble_up === true;
 
-/** A graph that waits for someone, or hands over to the graph around it, has not failed. */
+/** A graph that was interrupted, or that passes a command to its parent graph, has not failed. */
 const toOutputs = ({ interrupts, command }: BubbleUp): Record<string, unknown> =>
   interrupts === undefined ? { output: command } : { __interrupt__: interrupts };
 
@@ -41,7 +41,7 @@ export class RunTracer extends BaseTracer {
   readonly #keys: Record<string, unknown>;
   readonly #messages = new MessageTexts();
   readonly #open = new Map<string, TracedRun>();
-  /** Steps of the engine itself, which say nothing unless they fail, or have something below them. */
+  /** Internal steps of the engine. They are traced only if they fail or have children. */
   readonly #hidden = new Map<string, Run>();
   #root: TracedRun | undefined;
   #isClosed = false;
@@ -49,7 +49,7 @@ export class RunTracer extends BaseTracer {
   #clockText = '';
 
   constructor(command: ParsedRunCommand, project: string, outbox: TraceOutbox) {
-    // What a callback does here takes no time; a queue would, and see states that have changed meanwhile.
+    // Callbacks do their work at once. A queue would take time, and would see states that have changed meanwhile.
     super({ _awaitHandler: true });
     this.#command = command;
     this.#project = project;
@@ -57,24 +57,24 @@ export class RunTracer extends BaseTracer {
     this.#keys = toKeys(command);
   }
 
-  /** The run has ended so. What the graph still does is not followed. */
+  /** Ends the trace with the outcome of the run. Further callbacks are ignored. */
   close(error: RunError | null): void {
     this.#isClosed = true;
     const root = this.#root ?? this.#unstarted();
     if (error) root.run.error ??= `${error.error}: ${error.message}`;
     for (const traced of this.#open.values()) {
-      traced.run.error ??= 'It had not ended when the run did';
+      traced.run.error ??= 'It had not ended when the run ended';
       this.#end(traced, traced === root);
     }
     if (root.isEnded) this.#outbox.add(root, true);
   }
 
-  /** Another attempt says how the run ended. */
+  /** Ends all trace runs except the root, which another attempt ends. */
   abandon(): void {
     this.#isClosed = true;
     for (const traced of this.#open.values()) {
       if (traced === this.#root) continue;
-      traced.run.error ??= 'The run was given up here';
+      traced.run.error ??= 'The attempt of the run was lost';
       this.#end(traced, false);
     }
   }
@@ -115,7 +115,7 @@ export class RunTracer extends BaseTracer {
       : super.handleToolError(error, run_id);
   }
 
-  /** Of the tokens only the first is kept, for its time; all of them are in the outputs. */
+  /** Keeps only the time of the first token; the outputs contain all tokens. */
   override handleLLMNewToken(_token: string, _at: unknown, run_id: string): Promise<Run> {
     const run = this.getRunById(run_id);
     if (run && run.events.length === 1)
@@ -124,8 +124,8 @@ export class RunTracer extends BaseTracer {
   }
 
   /**
-   * Gives a run its place in the tree, as the stock tracer does, without its copies. It is not kept with its parent, which would hold
-   * everything below it in memory until it ends.
+   * Sets the place of a trace run in the tree, as the base class does, but without its copies. The trace run is not added
+   * to its parent, which would keep everything below it in memory until it ends.
    */
   override _addRunToRunMap(run: Run): Run {
     const { id, start_time, execution_order } = run;
@@ -141,7 +141,10 @@ export class RunTracer extends BaseTracer {
     return run;
   }
 
-  /** The time as dotted orders have it, to the millisecond. Most runs start in the one in which the last did. */
+  /**
+   * The time in milliseconds, in the format of dotted orders. Cached, because most trace runs start in the same
+   * millisecond as the one before.
+   */
   #clock(time: Run['start_time']): string {
     const ms = Number(time);
     if (ms !== this.#clockMs) {
@@ -187,7 +190,7 @@ export class RunTracer extends BaseTracer {
     this.#outbox.add(traced, isLast);
   }
 
-  /** The root of a run whose graph never began. */
+  /** Creates the root trace run of a run whose graph did not begin. */
   #unstarted(): TracedRun {
     const { run_id, graph_id, kwargs, metadata } = this.#command;
     const inputs = (kwargs.command ?? kwargs.input) as Run['inputs'];
@@ -206,7 +209,7 @@ type ErrorPlace = Parameters<BaseTracer['handleChainError']> extends [unknown, .
 
 const nothing: Run['inputs'] = Object.freeze({});
 
-/** Once they are text, the values themselves need not be kept. */
+/** Drops the values, which have been converted to text. */
 const lighten = (run: Run): void => {
   run.inputs = nothing;
   delete run.serialized;

@@ -1,4 +1,4 @@
-// Asks the engine what comes next after a checkpoint, for the cases in which it did not say so by itself.
+// Gets the summary of a checkpoint from the engine, when the engine did not report it while it ran.
 import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import type { ThreadSession } from '../checkpoints/thread-session.ts';

@@ -16,7 +16,7 @@ export interface UpdatedCheckpoint {
   checkpoint_id: string;
 }
 
-/** Applies the supersteps in order, all in one transaction. Throws `conflict` when the thread was not free. */
+/** Applies the supersteps in order, all in one transaction. Throws `conflict` when the thread is busy. */
 export const updateState = async (
   command: UpdateStateCommand,
   tools: RunTools,
@@ -56,7 +56,7 @@ export const updateState = async (
     });
   } catch (error) {
     if (error instanceof LeaseLost)
-      throw new Problem('conflict', 'The thread is busy: a run works on it or waits for it', {
+      throw new Problem('conflict', 'The thread is busy: a run is pending or running on it', {
         cause: error,
       });
     throw error;
@@ -77,10 +77,10 @@ const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSessio
     queue: tools.queue,
     codec: tools.codec,
     cache: new RefCache(),
-    onFailure: () => undefined, // surfaces in the next put, or in end()
+    onFailure: () => undefined, // thrown by the next put, or by end()
   });
 
-/** A copy of the graph with this saver: the engine finds subgraphs by namespace only on a graph's own saver. */
+/** A copy of the graph with this saver: the engine finds subgraphs by namespace only with a graph's own saver. */
 const withCheckpointer = (graph: Graph, checkpointer: SvcCheckpointer): Graph => {
   const Copy = graph.constructor as new (fields: object) => Graph;
   // oxlint-disable-next-line typescript/no-misused-spread -- how the engine itself copies a graph (withConfig)

@@ -1,4 +1,4 @@
-// `config.store` of a graph: the same long-term store that clients reach over HTTP.
+// The `config.store` of a graph: the same long-term store that clients use over HTTP.
 import {
   BaseStore,
   type GetOperation,
@@ -26,7 +26,7 @@ export class SvcStore extends BaseStore {
     this.#items = items;
   }
 
-  /** Reads see what was there before the batch; then the writes happen, the last one for a key counting. */
+  /** Reads get the values from before the batch. Then the puts are stored; for several puts of one key, the last one. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = new Map<string, PutOperation>();
     const results = await Promise.all(

@@ -51,7 +51,7 @@ describe('a trace outbox', () => {
     state.isAway = false;
     await outbox.flush();
     expect(stored).toEqual(['a', 'b']);
-    expect(warnings).toEqual(['traces could not be stored, and wait: Error: away']);
+    expect(warnings).toEqual(['failed to store traces, retrying: Error: away']);
   });
 
   it('skips a run that JSON cannot represent, and stores the others', async () => {
@@ -71,6 +71,6 @@ describe('a trace outbox', () => {
     for (const id of ['a', 'b', 'c', 'd']) outbox.add(traced(id, 'x'.repeat(1_000)), false);
     await outbox.flush();
     expect(stored).toEqual(['c', 'd']);
-    expect(warnings).toEqual(['1 runs are missing from traces so far']);
+    expect(warnings).toEqual(['1 trace runs were dropped so far']);
   });
 });

@@ -1,28 +1,28 @@
-// Traced runs that wait to be stored, of all runs of this process. It never fails: what cannot be stored is tried again
-// until there is too much of it; then the oldest go, and are counted.
+// Buffers the trace runs of all runs of this process until they are stored. Failures to store are retried and never
+// thrown. When too many bytes wait, the oldest trace runs are dropped and counted.
 import type { ExecutedTraceRun, TraceSink } from './trace-sink.ts';
 import { sizeOf, toSentRun, type TracedRun, writeIds } from './traced-run.ts';
 
 export interface OutboxOptions {
   store: TraceSink;
-  /** Told about what got lost. */
+  /** Called when traces could not be stored, or were dropped. */
   warn: (text: string) => void;
-  /** Of what waits; without it enough for minutes. */
+  /** Bytes that may wait; the default is enough for minutes. */
   bytesMax?: number;
 }
 
 const bytesMaxDefault = 64_000_000;
 const batchRuns = 100;
 const batchBytes = 4_000_000;
-/** Runs that are under way are shown so often. */
+/** How often trace runs that have not ended are stored. */
 const everyMs = 1_000;
-/** So that what ends together is stored together. */
+/** Delay after the end of a trace, so that trace runs that end together are stored together. */
 const soonMs = 20;
 const warnEveryMs = 60_000;
 
 export class TraceOutbox {
   readonly #options: Required<OutboxOptions>;
-  /** In the order in which they came. */
+  /** Trace runs to store, oldest first, with their sizes. */
   #due = new Map<TracedRun, number>();
   #bytes = 0;
   #dropped = 0;
@@ -37,20 +37,21 @@ export class TraceOutbox {
     this.#options = { bytesMax: bytesMaxDefault, ...options };
   }
 
-  /** Something about the run is new. `isLast`: nothing more is to come of its trace. */
+  /** The trace run is new or has changed. `isLast`: nothing more follows for its trace. */
   add(run: TracedRun, isLast: boolean): void {
-    this.#forget(run);
+    this.#remove(run);
     run.write = this.#nextWrite();
     const bytes = sizeOf(run);
     this.#due.set(run, bytes);
     this.#bytes += bytes;
     this.#makeRoom();
-    // At once where little happens; where much does, a statement for many runs costs little more than one for each.
+    // With few runs, a trace is stored when it ends. With many, one statement stores many trace runs at little more cost
+    // than one.
     const sinceMs = performance.now() - this.#flushedAtMs;
     this.#schedule(isLast ? Math.max(soonMs, everyMs - sinceMs) : everyMs);
   }
 
-  /** Resolves when everything is stored that was added before, or could not be. */
+  /** Resolves when all trace runs that were added before are stored, or could not be stored. */
   async flush(): Promise<void> {
     await this.#flushing;
     await (this.#flushing ??= this.#storeAll().finally(() => (this.#flushing = undefined)));
@@ -79,13 +80,13 @@ export class TraceOutbox {
         }
       } catch (error) {
         this.#putBack(batch);
-        this.#warn(`traces could not be stored, and wait: ${String(error)}`);
+        this.#warn(`failed to store traces, retrying: ${String(error)}`);
         return this.#schedule(everyMs);
       }
     }
   }
 
-  /** Leaves out what cannot be written as JSON: it would fail again each time, and hold up the rest. */
+  /** Omits trace runs that cannot be serialised: they would fail at every retry and block the others. */
   #toSent(batch: TracedRun[]): Map<TracedRun, ExecutedTraceRun> {
     const sent = new Map<TracedRun, ExecutedTraceRun>();
     for (const run of batch) {
@@ -105,12 +106,12 @@ export class TraceOutbox {
     for (const run of this.#due.keys()) {
       if (batch.length === batchRuns || before - this.#bytes > batchBytes) break;
       batch.push(run);
-      this.#forget(run);
+      this.#remove(run);
     }
     return batch;
   }
 
-  /** In front of what came meanwhile. */
+  /** Puts the trace runs before those that were added meanwhile. */
   #putBack(batch: TracedRun[]): void {
     const later = this.#due;
     this.#due = new Map(batch.map((run) => [run, sizeOf(run)]));
@@ -120,7 +121,7 @@ export class TraceOutbox {
     this.#makeRoom();
   }
 
-  #forget(run: TracedRun): void {
+  #remove(run: TracedRun): void {
     this.#bytes -= this.#due.get(run) ?? 0;
     this.#due.delete(run);
   }
@@ -128,7 +129,7 @@ export class TraceOutbox {
   #makeRoom(): void {
     for (const run of this.#due.keys()) {
       if (this.#bytes <= this.#options.bytesMax) return;
-      this.#forget(run);
+      this.#remove(run);
       this.#dropped += 1;
       this.#warn('');
     }
@@ -138,7 +139,7 @@ export class TraceOutbox {
     const nowMs = performance.now();
     if (nowMs - this.#warnedAtMs < warnEveryMs) return;
     this.#warnedAtMs = nowMs;
-    const lost = this.#dropped === 0 ? [] : [`${this.#dropped} runs are missing from traces so far`];
+    const lost = this.#dropped === 0 ? [] : [`${this.#dropped} trace runs were dropped so far`];
     this.#options.warn([...(text === '' ? [] : [text]), ...lost].join('; '));
   }
 }

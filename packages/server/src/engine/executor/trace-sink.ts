@@ -1,4 +1,4 @@
-// Where the engine sends the trace runs of the runs that it executes.
+// Receives the trace runs of the runs that the engine executes.
 
 /** One POST or PATCH of a trace run. */
 export interface ExecutedTraceRun {

@@ -1,14 +1,14 @@
-// What a graph made, as the JSON text of a trace. It never throws, and holds nothing of whom a run acts for.
+// Converts values of a graph to the JSON text of a trace. Never throws, and omits the user of the run.
 import type { MessageTexts } from './message-texts.ts';
 
-/** Characters of one payload; a longer one is said to be long, and left out. */
+/** Characters of one payload. A longer one is replaced by a note with its length. */
 const charsMax = 10_000_000;
 
-/** Keys of a config that are the engine's own, or say whom the run acts for: a user may carry tokens. */
+/** Keys of a config that belong to the engine, or that describe the user of the run, who may have tokens. */
 const privateKey = /^(?:__(?!interrupt__)|(?:svc|langgraph)_auth_)/;
 const hasPrivate = /"(?:__pregel_|(?:svc|langgraph)_auth_)/;
 
-/** What models are called with beside the prompt, and is nobody's business. */
+/** Names of model parameters that may contain secrets. */
 const secretName =
   /headers?$|authorization|api_?key|secret|password|credential|^configuration$|^client(?:config|options)?$/i;
 
@@ -31,14 +31,14 @@ export const traceText = (value: unknown, messages: MessageTexts): string => {
   return text.length > charsMax ? `{"omitted":"${text.length} characters"}` : text;
 };
 
-/** What is known about a run and is no input: a copy that JSON can hold, without what may be secret. */
+/** Facts about a trace run that are not inputs, such as parameters of a model: a JSON copy without keys that may be secret. */
 export const traceFacts = (value: Record<string, unknown>): Record<string, unknown> =>
   JSON.parse(plainText(value, isHarmless)) as Record<string, unknown>;
 
 const isPlain = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 
-/** The same for metadata, which every run has, and which is nearly always plain. */
+/** Like traceFacts(), but faster for metadata, which every trace run has and which is nearly always plain. */
 export const traceLabels = (metadata: Record<string, unknown>): Record<string, unknown> => {
   const labels: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(metadata)) {
@@ -49,7 +49,7 @@ export const traceLabels = (metadata: Record<string, unknown>): Record<string, u
   return labels;
 };
 
-/** Slower than JSON itself, for what it refuses: circles, large integers, whatever throws while it is read. */
+/** Slower than JSON.stringify, for values that it rejects: cycles, bigints, getters that throw. */
 const plainText = (value: unknown, isKept: Keep): string => {
   const above: unknown[] = [];
   const replace = function (this: unknown, key: string, item: unknown): unknown {

@@ -1,4 +1,4 @@
-// A run of a trace on its way to the store: what was said of it so far, as ingest takes it.
+// A trace run that waits to be stored: its fields so far, in the form in which traces are ingested.
 import { randomBytes } from 'node:crypto';
 import type { Run } from '@langchain/core/tracers/base';
 import type { ExecutedTraceRun } from './trace-sink.ts';
@@ -6,32 +6,32 @@ import { traceFacts, traceLabels } from './trace-text.ts';
 
 export interface TracedRun {
   run: Run;
-  /** Keys that every run of the tree carries. */
+  /** Metadata of every trace run of the tree. */
   keys: Record<string, unknown>;
   project: string;
   /** JSON text. */
   inputs: string;
   outputs: string | undefined;
   isEnded: boolean;
-  /** Whether the store has its inputs. */
+  /** True when its inputs are stored. */
   isKnown: boolean;
-  /** Whether it was stored while it had not ended. */
+  /** True when it was stored before it ended. */
   isStoredPending: boolean;
-  /** Of what was said last, 64 bits in decimal: so that what is stored again changes nothing. */
+  /** Id of its last change, 64 bits in decimal: storing the same change again has no effect. */
   write: string;
 }
 
-/** About how much memory it takes. */
+/** Approximate bytes in memory. */
 export const sizeOf = ({ inputs, outputs }: TracedRun): number =>
   1_000 + inputs.length + (outputs?.length ?? 0);
 
-/** Different for each call, in whatever process. */
+/** Returns a function that returns ids which are unique, also between processes. */
 export const writeIds = (): (() => string) => {
   let last = randomBytes(8).readBigInt64LE();
   return () => String((last = BigInt.asIntN(64, last + 1n)));
 };
 
-/** A run that has ended is told as a patch, whole when it is not known yet: then it has the last word on everything. */
+/** A trace run that has ended is sent as a patch, with all fields if it was not stored before: a patch has priority over posts. */
 export const toSentRun = ({
   run,
   keys,
@@ -70,7 +70,7 @@ export const toSentRun = ({
     main,
     payloads: {
       ...(isEnded && isKnown ? {} : { inputs: { text: inputs, value: undefined } }),
-      // Only of a model are they looked into, for tokens.
+      // Only the outputs of a model are inspected, for tokens.
       ...(outputs === undefined ? {} : { outputs: { text: outputs, value: run.outputs } }),
       ...(error === undefined ? {} : { error: { text: error, value: error } }),
       events: { text: texts.events, value: events },

@@ -1,4 +1,4 @@
-// Rows of a run's log as events and outcomes.
+// Converts rows of a run's log to events and outcomes.
 import type { LoggedOutcome, LogRow } from '../../storage/deployment/run-log.ts';
 import type { RunOutcome } from './run-event-stream.ts';
 

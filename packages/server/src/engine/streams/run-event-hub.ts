@@ -1,6 +1,6 @@
-// The runs that somebody on this node listens to. Where the run executes here, its executor feeds the stream; else
-// its log does (run-log-tail.ts). Nothing is kept of a run that nobody listens to, or that has ended: what can be read
-// again is in the log.
+// The event streams of runs that have readers on this node. A run that executes on this node gets its events from its
+// executor, any other run from its log (run-log-tail.ts). A stream is deleted when it has no reader, or when the run has
+// ended: resumable events are in the log.
 import { RunEventStream, type RunOutcome } from './run-event-stream.ts';
 
 export class RunEventHub {
@@ -10,7 +10,10 @@ export class RunEventHub {
     return this.#streams.size;
   }
 
-  /** The stream of a run that has not ended, made on first use. It goes when its last reader and waiter have gone. */
+  /**
+   * Returns the stream of a run that has not ended, and creates it on first use. It is deleted when its last reader and
+   * waiter have left.
+   */
   open(run_id: string, options: { awaited?: boolean; streamed?: boolean } = {}): RunEventStream {
     let stream = this.#streams.get(run_id);
     if (!stream) {

@@ -1,5 +1,5 @@
-// What happens in a run, told to everyone on this node who listens. Ids count from 0 in each run, over all of its
-// attempts; every reader sees every event after the place where it came in, in order, and then the end.
+// Distributes the events of a run to its readers on this node. Ids count from 0 in each run, over all of its attempts. A
+// reader gets all events after the start of its subscription, in order, and then the end.
 
 export interface RunEvent {
   id: number;
@@ -10,32 +10,32 @@ export interface RunEvent {
 
 export interface RunOutcome {
   status: 'success' | 'error' | 'interrupted' | 'timeout';
-  /** The final values as wire JSON, null when there are none; absent when nobody waited for them from the start. */
+  /** The final values as wire JSON, null when there are none; absent when the run was not awaited when it started. */
   values?: string | null;
   error: { error: string; message: string } | null;
 }
 
-/** Who gets the events. Must not throw. */
+/** Receives the events of a subscription. Must not throw. */
 export interface RunEventListener {
   event(event: RunEvent): void;
-  /** Resolves when the reader has taken what it got; undefined when it has. Must not reject. */
-  taken?(): Promise<void> | undefined;
+  /** Resolves when the reader has consumed its events; undefined when it has. Must not reject. */
+  consumed?(): Promise<void> | undefined;
   end(): void;
 }
 
-/** How long the events of a run wait for a reader that takes nothing. */
-const takeMs = 5_000;
-/** Characters of events that wait for a reader; with more it has missed some. */
+/** How long the events of a run wait for a reader that consumes nothing. */
+const consumeMs = 5_000;
+/** Characters of events that wait for a reader; above this they are dropped. */
 const waitingMax = 4 * 1024 * 1024;
 
-/** A place in a run's stream. What comes before a reader is attached waits here. */
+/** The subscription of one reader. Events that arrive before the reader is attached wait here. */
 export class RunSubscription {
   #waiting: RunEvent[] = [];
   #waitingSize = 0;
   #hasMissed = false;
   #isEnded: boolean;
   #reader: RunEventListener | undefined;
-  /** Waiting for it timed out: it is not waited for again until it has taken something. */
+  /** A wait for the reader timed out: there is no further wait until it has consumed its events. */
   #isStalled = false;
   readonly #leave: (subscription: RunSubscription) => void;
 
@@ -59,7 +59,7 @@ export class RunSubscription {
     this.#reader?.end();
   }
 
-  /** False when events were dropped because nobody took them: they have to be read elsewhere, and this called again. */
+  /** False when waiting events were dropped: the caller reads them from the log, and calls attach() again. */
   attach(reader: RunEventListener): boolean {
     if (this.#hasMissed) {
       this.#hasMissed = false;
@@ -73,19 +73,19 @@ export class RunSubscription {
     return true;
   }
 
-  /** Resolves when the reader has taken what it got, or with `late`; undefined when it is not waited for. */
-  untilTaken(late: Promise<void>): Promise<void> | undefined {
-    const taken = this.#isStalled ? undefined : this.#reader?.taken?.();
-    if (!taken) return undefined;
-    let isTaken = false;
-    const inTime = taken.then(() => {
-      isTaken = true;
+  /** Resolves when the reader has consumed its events, or with `late`; undefined when there is nothing to wait for. */
+  untilConsumed(late: Promise<void>): Promise<void> | undefined {
+    const consumed = this.#isStalled ? undefined : this.#reader?.consumed?.();
+    if (!consumed) return undefined;
+    let isConsumed = false;
+    const inTime = consumed.then(() => {
+      isConsumed = true;
       this.#isStalled = false;
     });
-    return Promise.race([inTime, late.then(() => void (this.#isStalled ||= !isTaken))]);
+    return Promise.race([inTime, late.then(() => void (this.#isStalled ||= !isConsumed))]);
   }
 
-  /** The reader has gone. */
+  /** Ends the subscription: the reader has left. */
   close(): void {
     this.#leave(this);
   }
@@ -100,11 +100,14 @@ export class RunEventStream {
   #settle!: (outcome: RunOutcome) => void;
   nextId = 0;
   isEnded = false;
-  /** Events come from the run's log, since it executes elsewhere. */
+  /**
+   * The events come from the run's log, because the run executes elsewhere. For all three flags see RunDelivery in
+   * dispatch/protocol.ts.
+   */
   isFollowed = false;
-  /** Someone waits for the final values. */
+  /** A caller waits for the final values. */
   awaited = false;
-  /** Someone reads the events. */
+  /** The events have a reader. */
   streamed = false;
 
   constructor(run_id: string, onIdle: () => void) {
@@ -117,12 +120,12 @@ export class RunEventStream {
     return this.#readers.size > 0;
   }
 
-  /** True while somebody waits for the outcome. */
+  /** True while a caller waits for the outcome. */
   get hasWaiters(): boolean {
     return this.#waiters > 0;
   }
 
-  /** Events with ids from `first_id` on. Those that were told before are left out. */
+  /** Sends events with ids from `first_id` on. Events that were sent before are skipped. */
   push(first_id: number, events: readonly [event: string, data: string][]): void {
     if (this.isEnded) return;
     for (const [position, [event, data]] of events.entries()) {
@@ -141,26 +144,28 @@ export class RunEventStream {
     this.#readers.clear();
   }
 
-  /** Events from now on. */
+  /** Subscribes to the events from now on. */
   subscribe(): RunSubscription {
-    const subscription = new RunSubscription(this.isEnded, (gone) => {
-      if (this.#readers.delete(gone)) this.#checkIdle();
+    const subscription = new RunSubscription(this.isEnded, (closed) => {
+      if (this.#readers.delete(closed)) this.#checkIdle();
     });
     if (!this.isEnded) this.#readers.add(subscription);
     return subscription;
   }
 
-  /** Resolves when every reader has taken what it got, or has had `takeMs`; undefined when none is waited for. */
-  untilTaken(): Promise<void> | undefined {
+  /**
+   * Resolves when every reader has consumed its events, or after `consumeMs`; undefined when there is nothing to wait for.
+   */
+  untilConsumed(): Promise<void> | undefined {
     let timeOver!: () => void;
     const late = new Promise<void>((resolve) => (timeOver = resolve));
-    const waits = [...this.#readers].flatMap((reader) => reader.untilTaken(late) ?? []);
+    const waits = [...this.#readers].flatMap((reader) => reader.untilConsumed(late) ?? []);
     if (waits.length === 0) return undefined;
-    const timer = setTimeout(timeOver, takeMs);
+    const timer = setTimeout(timeOver, consumeMs);
     return Promise.all(waits).then(() => clearTimeout(timer));
   }
 
-  /** Keeps the stream here until the function that this returns is called, whether anyone reads or not. */
+  /** Keeps the stream, with or without readers, until the returned function is called. */
   retain(): () => void {
     this.#waiters += 1;
     let isHeld = true;

@@ -1,5 +1,5 @@
-// Feeds the streams of runs that execute on other nodes from their logs, by one reader for all runs. Notifications wake it, and a poll
-// that also finds runs that ended or were deleted without an entry in their log.
+// Feeds the streams of runs that execute on other nodes, from the logs of the runs. One reader serves all runs. It is
+// woken by notifications and by a poll, which also finds runs that ended or were deleted without an entry in their log.
 import type { Logger } from 'pino';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
 import type { RunState, RunStorage } from '../../storage/deployment/runs.ts';
@@ -22,7 +22,7 @@ export interface RunLogTailOptions {
 
 /** Runs that are read by one statement. */
 const batchMax = 500;
-/** Bytes of events that are read of one log at a time: less than what is buffered for a client. And of all logs together. */
+/** Bytes of events that are read at a time: of one log (less than what is buffered for a client), and of all logs together. */
 const pageBytes = { log: 256 * 1024, all: 4 * 1024 * 1024 };
 
 export const deleted = { error: 'RunDeleted', message: 'The run was deleted' };
@@ -31,7 +31,7 @@ export class RunLogTail implements AsyncDisposable {
   readonly #options: RunLogTailOptions;
   /** Runs whose logs are to be read. */
   readonly #due = new Set<string>();
-  /** Runs whose readers are behind: their logs are read again when the readers have taken the events, or had time to. */
+  /** Runs with slow readers: their logs are read again when the readers have consumed the events, or after a timeout. */
   readonly #behind = new Set<string>();
   readonly #reads: WorkerLoop;
   readonly #polls: WorkerLoop;
@@ -59,7 +59,7 @@ export class RunLogTail implements AsyncDisposable {
     this.#readSoon(stream.run_id);
   }
 
-  /** The run executes here now. */
+  /** The run executes on this node now: its executor feeds the stream. */
   unfollow(run_id: string): void {
     const stream = this.#options.streams.find(run_id);
     if (stream) stream.isFollowed = false;
@@ -77,9 +77,9 @@ export class RunLogTail implements AsyncDisposable {
 
   async #readAll(): Promise<void> {
     while (this.#due.size > 0 && !this.#closing) {
-      const asked = [...this.#due].slice(0, batchMax);
-      for (const run_id of asked) this.#due.delete(run_id);
-      const streams = asked.flatMap((run_id) => {
+      const batch = [...this.#due].slice(0, batchMax);
+      for (const run_id of batch) this.#due.delete(run_id);
+      const streams = batch.flatMap((run_id) => {
         const stream = this.#options.streams.find(run_id);
         return stream?.isFollowed && !this.#behind.has(run_id) ? [stream] : [];
       });
@@ -87,7 +87,7 @@ export class RunLogTail implements AsyncDisposable {
     }
   }
 
-  /** Returns the runs whose logs may hold more, which are read next. */
+  /** Returns the runs whose logs may contain more rows, which are read next. */
   async #read(streams: RunEventStream[]): Promise<ReadonlySet<string>> {
     const unread = new Set<string>();
     if (streams.length === 0) return unread;
@@ -99,7 +99,7 @@ export class RunLogTail implements AsyncDisposable {
     const read = new Set(rows.map(({ run_id }) => run_id));
     const missed = isCut ? streams.filter(({ run_id }) => !read.has(run_id)) : [];
     for (const { run_id } of missed) this.#readSoon(run_id);
-    // A log may have more than one statement returns of it.
+    // A log may contain more rows than one statement returns.
     for (const row of rows) {
       if (this.#send(row)) unread.add(row.run_id);
       else unread.delete(row.run_id);
@@ -109,13 +109,13 @@ export class RunLogTail implements AsyncDisposable {
     return unread;
   }
 
-  /** Continues when the readers of the run can take more, or at once when a caller waits for the outcome. */
+  /** Continues when the readers of the run have consumed the events, or at once when a caller waits for the outcome. */
   #continue(run_id: string): void {
     const stream = this.#options.streams.find(run_id);
-    const taken = stream?.hasWaiters ? undefined : stream?.untilTaken();
-    if (!taken) return this.#readSoon(run_id);
+    const consumed = stream?.hasWaiters ? undefined : stream?.untilConsumed();
+    if (!consumed) return this.#readSoon(run_id);
     this.#behind.add(run_id);
-    void taken.then(() => {
+    void consumed.then(() => {
       this.#behind.delete(run_id);
       this.#readSoon(run_id);
     });
@@ -136,18 +136,19 @@ export class RunLogTail implements AsyncDisposable {
     const followed = [...this.#options.streams.followed()].filter(({ run_id }) => !this.#behind.has(run_id));
     for (let at = 0; at < followed.length; at += batchMax) {
       const batch = followed.slice(at, at + batchMax);
-      // States first: a log that is read after a run has ended is whole.
+      // The states are read before the logs: the log of a run that has ended is complete by then.
       const states = await this.#options.runs.states(batch.map(({ run_id }) => run_id));
       const unread = await this.#read(batch);
       const byId = new Map(states.map((state) => [state.run_id, state]));
       for (const stream of batch) {
         // The rest of the log comes first: it may hold the end of the run.
-        if (!unread.has(stream.run_id)) await this.#heal(stream, byId.get(stream.run_id));
+        if (!unread.has(stream.run_id)) await this.#checkState(stream, byId.get(stream.run_id));
       }
     }
   }
 
-  async #heal(stream: RunEventStream, state: RunState | undefined): Promise<void> {
+  /** Ends the stream of a run that has ended or was deleted. Has the events of any other run stored in its log. */
+  async #checkState(stream: RunEventStream, state: RunState | undefined): Promise<void> {
     if (stream.isEnded || !stream.isFollowed) return;
     const { streams, runs } = this.#options;
     if (!state) {

@@ -1,6 +1,6 @@
-// One reader of a run's events: first what the log has after a given id, then live. The log is read no faster than
-// the reader reads; what comes live meanwhile waits in the subscription, or, when it is too much, is read from the
-// log as well. Whoever names an id that is not there yet reads like one who names none.
+// Sends the events of a run to one reader: first those that the log has after a given id, then live events. The log is
+// read no faster than the reader consumes. Live events wait in the subscription meanwhile; when they are too many, they
+// are read from the log as well. A reader that gives an id which does not exist yet gets live events only.
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { eventsOf } from './log-rows.ts';
 import type { RunEvent, RunSubscription } from './run-event-stream.ts';
@@ -8,7 +8,7 @@ import type { RunEvent, RunSubscription } from './run-event-stream.ts';
 export interface ReplaySink {
   /** False when the reader is behind. */
   send(event: RunEvent): boolean;
-  /** Settles when it is not, or has gone. */
+  /** Settles when the reader has caught up, or has left. */
   drained(): Promise<void>;
   end(): void;
   fail(error: unknown): void;
@@ -16,7 +16,7 @@ export interface ReplaySink {
 
 export interface RunReplay {
   run_id: string;
-  /** Undefined for a run that is over and whose stream is not here. */
+  /** Undefined for a run that has ended and has no stream on this node. */
   live: RunSubscription | undefined;
   log: RunLogStorage;
   /** The id after which to begin: -1 for all. Undefined: live only. */
@@ -26,12 +26,12 @@ export interface RunReplay {
 /** Characters of events read from the log at a time. */
 const pageSize = 256 * 1024;
 
-/** Starts reading; returns what stops it. */
+/** Starts reading. Returns a function that stops it. */
 export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySink): (() => void) => {
   let isStopped = false;
   let nextId = 0;
 
-  /** Whether the log has said that nothing comes any more. */
+  /** Returns true when the log contains the end of the run, or reading was stopped. */
   const replay = async (): Promise<boolean> => {
     for (;;) {
       const rows = await log.page(run_id, nextId, pageSize);
@@ -58,7 +58,7 @@ export const readRun = ({ run_id, live, log, after }: RunReplay, sink: ReplaySin
         nextId = event.id + 1;
         if (!sink.send(event)) isBehind = true;
       },
-      taken: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
+      consumed: () => (isBehind ? sink.drained().then(() => void (isBehind = false)) : undefined),
       end: () => sink.end(),
     }) ?? true;
 

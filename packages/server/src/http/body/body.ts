@@ -1,5 +1,5 @@
-// JSON bodies: read within a limit of bytes, counted as memory while their request is handled, and parsed here when they are
-// small, else in a parser thread.
+// Reads JSON bodies within a limit of bytes. Large bodies count as memory while their request is handled, and are parsed in a parser
+// thread; small ones are parsed here.
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { invalid, Problem } from '@svc/contract/problem';
@@ -12,7 +12,7 @@ import { parseStrictJson } from './strict-json.ts';
 
 export interface BodyLimits {
   bytesMax: number;
-  /** Of an upload, when it is no longer compressed. */
+  /** Bytes of an upload after decompression. */
   uploadBytesMax: number;
   json: JsonLimits;
 }
@@ -37,7 +37,7 @@ export const readJsonBody = async (
     if (shape.bodyOptional === true) return {};
     throw invalid(['body'], 'The request needs a JSON body.', 'missing');
   }
-  // Anything but JSON is refused, whatever the bytes are: a browser sends text/plain across sites unasked.
+  // Other content types are rejected, whatever the bytes are: a browser sends text/plain to other sites without a preflight.
   assertJsonType(call.header('content-type'));
   assertIdentity(call.header('content-encoding'));
   return parseBody(chunks, options, shape.textFields ?? []);
@@ -61,7 +61,7 @@ const parseBody = async (
   }
   const blocks = toBlocks(chunks);
   const parsed = await parser.run('json', { chunks: blocks, limits: json, textFields }, buffersOf(blocks));
-  // What was sent back took its time of the loop; what is done with it is the next piece of work.
+  // Receiving the output has blocked the event loop. Further work is done in the next turn.
   await turn();
   const value = parsed.json === undefined ? parsed.value : (JSON.parse(parsed.json) as unknown);
   if (parsed.json !== undefined) await turn();
@@ -84,13 +84,16 @@ const assertJsonType = (header: string | undefined): void => {
 
 const assertIdentity = (encoding: string | undefined): void => {
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw new Problem('unsupported_media_type', 'A compressed body is not accepted; send it as it is.');
+  throw new Problem(
+    'unsupported_media_type',
+    'This route does not accept a compressed body; send it uncompressed.',
+  );
 };
 
 export const tooLarge = (bytesMax: number): Problem =>
   new Problem('too_large', `The request body is over the limit of ${bytesMax} bytes.`);
 
-/** A large body is there several times at once: as it came, as text, as values, and on its way to the database. */
+/** A large body is in memory several times: as received, as text, as values, and on its way to the database. */
 const copies = 4;
 const copiedBytesMin = 1_048_576;
 const memoryOf = (bytes: number): number => (bytes > copiedBytesMin ? bytes * copies : bytes);
@@ -120,7 +123,7 @@ const readChunks = async (
   return blocks.take();
 };
 
-/** Most bodies, with less work for each chunk. No more than was announced comes. */
+/** A faster way for most bodies. Node delivers no more bytes than were announced. */
 const readSmall = (incoming: IncomingMessage): Promise<Uint8Array[]> =>
   new Promise((resolve, reject) => {
     if (incoming.destroyed) return reject(cutOff());
@@ -134,7 +137,7 @@ const readSmall = (incoming: IncomingMessage): Promise<Uint8Array[]> =>
       });
   });
 
-/** The bytes of a body as they arrive. Who stops reading early still wants to answer: the connection stays. */
+/** The bytes of a body as they arrive. The connection stays open when the caller stops reading early, so that it can respond. */
 export async function* bodyOf(context: HttpContext): AsyncIterable<Uint8Array> {
   const { incoming } = context.env ?? {};
   if (incoming === undefined) {

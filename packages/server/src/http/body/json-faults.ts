@@ -1,12 +1,12 @@
-// The slow, exact reader of JSON text: finds the first fault and says where it is. It runs on suspicious
-// bodies only, and recurses no deeper than the limit it enforces.
+// A slow and exact JSON reader that finds the first fault and its position. It reads only suspicious bodies, and recurses no deeper
+// than the limit that it enforces.
 import { Problem } from '@svc/contract/problem';
 import { JsonBudget, type JsonLimits, tooDeep } from '../../parsing/json-limits.ts';
 
-/** Longer literals are no quantity anybody measures, and cost quadratic time to convert. */
+/** Longer numbers are rejected: their conversion takes quadratic time. */
 const numberCharsMax = 400;
 
-/** Whether a JSON number survives as a double: finite, not lost to zero, and the same integer when read back. */
+/** True when a JSON number keeps its value as a double: it is finite, not rounded to zero, and an integer stays the same. */
 export const isFaithful = (text: string, from: number, to: number): boolean => {
   if (to - from > numberCharsMax) return false;
   const literal = text.slice(from, to);
@@ -14,19 +14,19 @@ export const isFaithful = (text: string, from: number, to: number): boolean => {
   if (!Number.isFinite(value)) return false;
   if (value === 0) return !/^[^eE]*[1-9]/.test(literal);
   if (Number.isSafeInteger(value) || !/^-?\d+$/.test(literal)) return true;
-  // JavaScript writes large integers with zeros where a double has no digits: those come back as they were sent.
+  // JavaScript prints large integers with zeros where a double has no digits. Such a literal is kept as it was sent.
   if (String(value) === literal) return true;
   return BigInt(literal) === BigInt(value);
 };
 
-/** Throws a Problem for the first thing in the text that is no JSON (400) or that we refuse (422, 413). */
+/** Throws a Problem for the first part of the text that is not JSON (400), or that is not allowed (422, 413). */
 export const assertJson = (text: string, limits: JsonLimits): void => {
   new Reader(text, limits).document();
 };
 
 const keyCharsMax = 100;
 
-/** Clients choose the keys, and an answer repeats them. */
+/** Cuts a long key: clients choose the keys, and the error response contains them. */
 export const shortKey = (key: string): string =>
   key.length > keyCharsMax ? `${key.slice(0, keyCharsMax)}…` : key;
 
@@ -139,12 +139,12 @@ class Reader {
     if (isFaithful(this.#text, start, this.#at)) return;
     const written = this.#text.slice(start, Math.min(this.#at, start + 40));
     this.#refuse(
-      `is the number ${written}${this.#at - start > 40 ? '…' : ''}, which would not be kept exactly; send it as a string`,
+      `is the number ${written}${this.#at - start > 40 ? '…' : ''}, which cannot be stored exactly; send it as a string`,
       'number_inexact',
     );
   }
 
-  /** Past an opening bracket; the depth is the number of brackets that are open. */
+  /** Moves past an opening bracket. The depth is the number of open brackets. */
   #enter(): void {
     if (this.#path.length >= this.#limits.depthMax) {
       const msg = tooDeep(this.#limits);
@@ -162,7 +162,7 @@ class Reader {
     return true;
   }
 
-  /** True past the closing bracket, false past a comma. */
+  /** Moves past the closing bracket and returns true, or past a comma and returns false. */
   #endsWith(bracket: string): boolean {
     if (this.#closes(bracket)) return true;
     this.#expect(',');
@@ -179,7 +179,7 @@ class Reader {
     for (let code = this.#text.charCodeAt(this.#at); isBlank(code); code = this.#text.charCodeAt(++this.#at));
   }
 
-  /** Past what the sticky pattern matches here; false when that is nothing. */
+  /** Moves past the match of the sticky pattern; false when it matches nothing. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text) || pattern.lastIndex === this.#at) return false;
@@ -193,7 +193,7 @@ class Reader {
       found === undefined ? 'it ends' : `unexpected ${JSON.stringify(String.fromCodePoint(found))}`;
     let line = 1;
     let start = 0;
-    // Not split: a body of line ends would be millions of texts.
+    // The text is not split: a body of line ends would become millions of texts.
     for (
       let end = this.#text.indexOf('\n');
       end !== -1 && end < this.#at;

@@ -1,6 +1,5 @@
-// JSON as we accept it: what JSON.parse takes, minus everything that would be lost or changed on its way
-// into PostgreSQL. A quick scan clears the common body; only a suspicious one is read again, slowly and by
-// the letter, to say what is wrong and where (json-faults.ts).
+// Parses the JSON that svc accepts: what JSON.parse accepts, except for what PostgreSQL would lose or change. A fast scan accepts usual
+// bodies. A suspicious body is read again by a slow and exact reader, which reports what is wrong and where (json-faults.ts).
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '@svc/contract/problem';
 import { JsonBudget, type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
@@ -11,11 +10,11 @@ const suspicious = -1;
 const quote = 34;
 const backslash = 92;
 const letterU = 117;
-/** Beyond this many characters the native search is faster than looking at each. */
+/** After this many characters, the native search is faster than a loop over characters. */
 const shortString = 24;
 
 /**
- * The value of the body. Throws a Problem: 400 when it is no JSON text, 422 when it is JSON that we refuse, 413 when it has more
+ * The value of the body. Throws a Problem: 400 when it is not JSON, 422 when it contains JSON that is not allowed, 413 when it has more
  * values or keys than the limits allow.
  */
 export const parseStrictJson = (bytes: Buffer, limits: JsonLimits = requestLimits): unknown => {
@@ -24,12 +23,12 @@ export const parseStrictJson = (bytes: Buffer, limits: JsonLimits = requestLimit
 };
 
 export const parseStrictText = (text: string, limits: JsonLimits = requestLimits): unknown => {
-  // Before JSON.parse: a million brackets are a gigabyte once parsed.
+  // Counted before JSON.parse: a million brackets take a gigabyte once parsed.
   const keys = countWrittenKeys(text, limits);
   if (keys === suspicious) assertJson(text, limits);
   const value = parse(text, limits);
   if (keys === suspicious) return value;
-  // JSON.parse keeps the last of two equal keys, so fewer keys than were written means a duplicate.
+  // JSON.parse keeps the last of two equal keys, so fewer keys than in the text mean a duplicate.
   if (text.includes('__proto__') || (keys > 0 && countKeys(value) !== keys)) assertJson(text, limits);
   return value;
 };
@@ -43,13 +42,16 @@ const parse = (text: string, limits: JsonLimits): unknown => {
   }
 };
 
-/** How many keys the text writes, or `suspicious`. Throws when they, or the values, are too many. Knows no grammar: JSON.parse does. */
+/**
+ * The number of keys in the text, or `suspicious`. Throws when there are too many keys or values. The grammar is not checked here:
+ * JSON.parse does that.
+ */
 const countWrittenKeys = (text: string, limits: JsonLimits): number => {
   const { depthMax, valuesMax, keysMax } = limits;
   let depth = 0;
   let keys = 0;
   let values = 1;
-  /** After an opening bracket: what comes next is its first value, or closes it. */
+  /** The last character was an opening bracket: the next is the first value, or closes it. */
   let isOpening = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -120,7 +122,7 @@ const endOfString = (text: string, start: number): number => {
   }
 };
 
-/** Index of the next quote or backslash: a native search in growing pieces, so that it never reads far past either. */
+/** Index of the next quote or backslash. A native search in growing pieces, so that it never reads far beyond the match. */
 const nextSpecial = (text: string, start: number): number => {
   let at = start;
   for (let size = 64; at < text.length; size = Math.min(size * 4, 65_536)) {
@@ -134,7 +136,7 @@ const nextSpecial = (text: string, start: number): number => {
   return at;
 };
 
-/** Index after a `\uXXXX` (or a pair of them), or `suspicious`: NUL, half a pair, `_` (as in `__proto__`). */
+/** Index after a `\uXXXX` (or a surrogate pair of them), or `suspicious`: NUL, half of a pair, `_` (as in `__proto__`). */
 const endOfEscape = (text: string, at: number): number => {
   const unit = hex4(text, at + 2);
   if (unit <= 0 || unit === 0x5f) return suspicious;
@@ -146,7 +148,7 @@ const endOfEscape = (text: string, at: number): number => {
   return low >= 0xdc00 && low <= 0xdfff ? at + 12 : suspicious;
 };
 
-/** Four hexadecimal digits as a number; -1 when they are none. */
+/** Four hexadecimal digits as a number; -1 for other characters. */
 const hex4 = (text: string, at: number): number => {
   let value = 0;
   for (let index = at; index < at + 4; index++) {
@@ -159,7 +161,7 @@ const hex4 = (text: string, at: number): number => {
   return value;
 };
 
-/** Index of the last character of the number, or `suspicious` when its value would differ from what is written. */
+/** Index of the last character of the number, or `suspicious` when a double may have another value. */
 const endOfNumber = (text: string, start: number): number => {
   let at = start + 1;
   let exponent = false;
@@ -171,7 +173,7 @@ const endOfNumber = (text: string, start: number): number => {
     else if (code === 101 || code === 69) exponent = true;
     else if (code !== 43 && code !== 45) break;
   }
-  // Fifteen digits always fit a double, and so few decimals cannot vanish to zero.
+  // Fifteen digits always fit a double. A fraction of at most 200 characters without an exponent is never rounded to zero.
   const plain = !exponent && at - start <= (fraction ? 200 : 15);
   return plain || isFaithful(text, start, at) ? at - 1 : suspicious;
 };

@@ -1,4 +1,4 @@
-// Bodies that are read as they come: whatever their size on the wire, no more than the limit comes out of them.
+// Bodies that are read while they arrive. Their size is limited before and after decompression.
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@svc/contract/problem';
@@ -8,7 +8,7 @@ import { unzstd } from './zstd.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** The body without its compression. Throws a Problem, at once or while it is read. */
+/** The decompressed body. Throws a Problem, at once or while it is read. */
 export const openUpload = (
   context: HttpContext,
   call: RequestCall,
@@ -30,10 +30,7 @@ export const openUpload = (
     case 'zstd':
       return bounded(unzstd(sent, bytesMax), bytesMax);
     default:
-      throw new Problem(
-        'unsupported_media_type',
-        'The body must be compressed with gzip or zstd, or not at all.',
-      );
+      throw new Problem('unsupported_media_type', 'The content encoding must be gzip, zstd or identity.');
   }
 };
 

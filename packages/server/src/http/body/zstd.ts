@@ -1,5 +1,5 @@
-// Zstandard for request bodies (Node has none before version 22). The frame format (RFC 8878) is walked here, block by block, so that
-// sizes are checked before anything is allocated, and so that input and output are counted while the body arrives.
+// Zstandard for request bodies, which Node supports only from version 22. This file reads the frame format (RFC 8878) block by block,
+// so that sizes are checked before memory is allocated, and input and output are counted while the body arrives.
 import { setImmediate as turn } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import { Decompress } from 'fzstd';
@@ -12,13 +12,13 @@ const windowMax = 8_388_608;
 /** No block is larger, compressed or not (RFC 8878, 3.1.1.2.4). */
 const blockMax = 131_072;
 /**
- * The library moves its whole window once for every block. A body of many tiny blocks would cost far more than its size, so the
- * bytes moved are limited to this many for each byte that a body may have: blocks of 128 KB with the largest window cost 64.
+ * The library copies its whole window for every block. A body of many tiny blocks would cost far more than its size, so the copied
+ * bytes are limited to this many for each byte that a body may have: blocks of 128 KB with the largest window cost 64.
  */
 const movedPerByteMax = 128;
 const frameMagic = 0xfd2fb528;
 const skippableMagic = 0x184d2a5;
-/** Decoding gives way to other work of the event loop after this time. */
+/** Decoding yields to other work of the event loop after this time. */
 const sliceMs = 5;
 
 const malformed = (cause?: unknown): Problem =>
@@ -35,7 +35,7 @@ export async function* unzstd(source: Bytes, bytesMax: number): Bytes {
     frames++;
     const head = await readHead(input);
     if (head === undefined) continue;
-    const decoder = new FrameDecoder(head.bytes);
+    const decoder = new ZstdFrameDecoder(head.bytes);
     for (let isLast = false; !isLast;) {
       const block = await readBlock(input, head);
       isLast = block.isLast;
@@ -61,7 +61,7 @@ const tooManyBlocks = (): Problem =>
   );
 
 /** The library's decoder for one frame. */
-class FrameDecoder {
+class ZstdFrameDecoder {
   readonly #decoded: Uint8Array[] = [];
   readonly #decoder = new Decompress((chunk) => {
     if (chunk.length > 0) this.#decoded.push(chunk);
@@ -138,7 +138,7 @@ const readBlock = async (
   return { bytes: await input.take(3 + contentBytes + (isLast ? checksumBytes : 0)), isLast };
 };
 
-/** Bytes of the body in pieces of a wanted size. */
+/** Reads the bytes of the body in pieces of a given size. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunks: Uint8Array[] = [];
@@ -148,7 +148,7 @@ class Input {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Whether so many bytes are left. */
+  /** True when at least `size` bytes are left. */
   async has(size: number): Promise<boolean> {
     while (this.#size < size) {
       const { done, value } = await this.#source.next();
@@ -160,7 +160,7 @@ class Input {
     return true;
   }
 
-  /** The next bytes, which stay. */
+  /** The next bytes, without removing them. */
   async peek(size: number): Promise<Buffer> {
     if (!(await this.has(size))) throw malformed();
     const [first] = this.#chunks;

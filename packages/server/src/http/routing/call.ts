@@ -12,16 +12,16 @@ export interface HttpEnv {
 
 export type HttpContext = Context<HttpEnv>;
 
-const sane = /^[\x21-\x7e]{1,128}$/;
+const safeId = /^[\x21-\x7e]{1,128}$/;
 
-/** The id a client sent, when it is one we can put into a header and a log line; else a new one. */
+/** The id that the client sent, if it is safe in a header and a log line; otherwise a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
-  sent !== undefined && sane.test(sent) ? sent : randomUUID();
+  sent !== undefined && safeId.test(sent) ? sent : randomUUID();
 
-/** One request as handlers see it. The abort signal is made only for those who ask. */
+/** One request, as handlers get it. The abort signal is created only when a handler reads it. */
 export class RequestCall implements Call, Credentials {
   readonly requestId: string;
-  /** Whom limits count. */
+  /** The caller to whom rate limits apply. */
   caller: Caller = anybody;
   authorizer: Authorizer = unrestrictedAuthorizer;
   readonly #context: HttpContext;
@@ -40,7 +40,7 @@ export class RequestCall implements Call, Credentials {
     return this.#context.env?.incoming?.socket.remoteAddress;
   }
 
-  /** Proxies that end TLS say so in `x-forwarded-proto`. */
+  /** Proxies that terminate TLS set `x-forwarded-proto`. */
   get origin(): string {
     const url = new URL(this.#context.req.url);
     if (this.header('x-forwarded-proto') === 'https') url.protocol = 'https:';
@@ -54,7 +54,7 @@ export class RequestCall implements Call, Credentials {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Called when the request has been answered. */
+  /** Registers work for the time when the request has been answered. */
   onFinish(work: () => void): void {
     this.#onFinish.push(work);
   }
@@ -66,7 +66,7 @@ export class RequestCall implements Call, Credentials {
   request(): Request {
     const { method, url, headers } = this.#context.req.raw;
     const incoming = this.#context.env?.incoming;
-    // From Node's own object: twice as fast as through the Headers that Hono would make.
+    // Built from Node's own object: twice as fast as through the Headers that Hono would create.
     const sent = incoming === undefined ? headers : new Headers(Object.entries(incoming.headers).map(joined));
     return new Request(url, { method, headers: sent });
   }

@@ -5,11 +5,11 @@ import { shortKey } from '../body/json-faults.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** The response names no more faults, however many the request has. */
+/** Maximum number of faults in a response. */
 const faultsMax = 20;
 const namedInMessage = 3;
 
-/** The Problem for a part of the request that a schema refused. */
+/** The Problem for a part of the request that is invalid under its schema. */
 export const invalidInput = (where: 'body' | 'query' | 'path', issues: readonly Issue[]): Problem => {
   // Unknown keys first: a misspelled key explains the missing one.
   const sorted = issues.toSorted((a, b) => Number(isUnknownKey(b)) - Number(isUnknownKey(a)));
@@ -37,13 +37,13 @@ const toFault = (prefix: (string | number)[], issue: Issue): Fault => {
   return { loc, msg: shortText(issue.message), type: issue.code };
 };
 
-/** The issue of the branch of a union that was most likely meant: the one in which the value is refused deepest. */
+/** The issue of the branch of a union that was most likely meant: the branch whose issue is deepest. */
 const nearestBranch = (branches: readonly (readonly Issue[])[]): Issue | undefined => {
   let deepest: Issue | undefined;
   let depthMax = 0;
   for (const issues of branches) {
     const issue = issues.find(isUnknownKey) ?? issues[0];
-    // An object that is refused for its keys is an object, as the branch wants it.
+    // A value with unknown keys is an object, as the branch requires.
     const depth = (issue?.path.length ?? 0) + (issue !== undefined && isUnknownKey(issue) ? 1 : 0);
     if (depth > depthMax) [deepest, depthMax] = [issue, depth];
   }
@@ -53,7 +53,7 @@ const nearestBranch = (branches: readonly (readonly Issue[])[]): Issue | undefin
 /** Longer keys are not compared with known ones. */
 const comparedCharsMax = 64;
 
-/** The message for keys that an object does not have, with the key that was probably meant. */
+/** The message for unknown keys, with a suggestion for a misspelled key. */
 export const unknownKeys: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const { inst, keys } = issue;
@@ -68,6 +68,6 @@ export const unknownKeys: z.core.$ZodErrorMap = (issue) => {
 
 const messageCharsMax = 500;
 
-/** Some messages repeat parts of the request. */
+/** Cuts long messages, because some contain parts of the request. */
 const shortText = (text: string): string =>
   text.length > messageCharsMax ? `${text.slice(0, messageCharsMax)}…` : text;

@@ -13,7 +13,7 @@ export interface Input {
   body: unknown;
 }
 
-/** Reads and validates what a route takes. */
+/** Reads and validates the input of a route. */
 export const readInput = async (
   route: RouteShape,
   context: HttpContext,
@@ -38,7 +38,7 @@ const check = (where: 'body' | 'query' | 'path', schema: z.ZodType, value: unkno
   throw invalidInput(where, result.error.issues);
 };
 
-/** Before anything decodes it leniently: `%ff` would become a replacement character. */
+/** Checked before the lenient decoding, which would convert `%ff` to a replacement character. */
 const assertDecodable = (url: string): void => {
   if (!url.includes('%')) return;
   try {
@@ -54,7 +54,7 @@ const readParams = (context: HttpContext): Record<string, string> => {
   return params;
 };
 
-/** Every value of a key that is repeated, else the one. Without prototype: clients choose the keys. */
+/** A list of values for a repeated key, otherwise the single value. The object has no prototype, because clients choose the keys. */
 const readQuery = (url: string): Record<string, string | string[]> => {
   const query = Object.create(null) as Record<string, string | string[]>;
   const start = url.indexOf('?');

@@ -1,5 +1,4 @@
-// The contract's routes on Hono: each request is read, validated, handled and answered in one function, with
-// no middleware in between.
+// Registers the contract's routes with Hono. One function reads, validates, handles and answers a request, without middleware.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Routes, RouteShape } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
@@ -16,18 +15,18 @@ import { logRequest, type RequestEntry } from '../server/request-log.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
 import { respond, type ResponseOptions } from './respond.ts';
 
-/** Told of every response when it is complete. */
+/** Called for every response when it is complete. */
 export type Observe = (method: string, route: string, status: number, ms: number) => void;
 
 export interface MountOptions extends ResponseOptions {
   body: BodyLimits & Parsing;
-  /** Asked before anything of a request is read, for routes that are not public. */
+  /** Called before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
   authorizerFor: (caller: Caller) => Authorizer;
-  /** Asked before a stream begins; what it returns is called when the stream is over. */
+  /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
-  /** Which pages may send what; every page when it is absent. */
+  /** The web pages that may send requests; all pages when absent. */
   sites?: SiteRules | undefined;
 }
 
@@ -42,9 +41,8 @@ export const mount = <T extends Routes>(
 ): void => {
   for (const [name, route] of literalFirst(routes)) {
     const handler = handlers[name] as unknown as AnyHandler;
-    // The compiler asks for it too; a route that came another way must not be open by mistake.
-    if ((route.access as unknown) === undefined)
-      throw new Error(`Route ${name} does not say who may call it`);
+    // The compiler requires it too; this check covers routes from untyped code.
+    if ((route.access as unknown) === undefined) throw new Error(`Route ${name} has no access rule`);
     app.on(route.method.toUpperCase(), route.path, (context) =>
       answer(name, route, handler, context, options),
     );
@@ -118,30 +116,31 @@ const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Auth
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
 
-/** Hono answers HEAD by GET; a stream must not start for it. */
+/** Hono answers HEAD with the GET handler, which must not start a stream. */
 const assertMethod = (route: RouteShape, context: HttpContext): void => {
   if (context.req.method === 'HEAD' && isStream(route)) {
-    throw new Problem('method_not_allowed', 'A stream has no HEAD.');
+    throw new Problem('method_not_allowed', 'Streams do not support HEAD.');
   }
 };
 
 /**
- * Pages of other origins may not send a GET that changes something, nor open a stream: it counts among those of the user whose
- * cookie the browser sends. What changes when the client goes away needs a proof of where it comes from.
+ * Pages of other origins may not send a GET that changes data. Nor may they open a stream: it would count as one of the user whose
+ * cookie the browser sends. A route that changes data when the client disconnects needs a header that shows the origin of the request.
  */
 const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, rules: SiteRules): void => {
   const { method, changes } = route;
   if (method !== 'get') return;
-  const isAsked = typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
-  if (!isAsked && changes !== 'always' && !isStream(route)) return;
+  const isRequested =
+    typeof changes === 'object' && (query as Record<string, unknown>)[changes.when] === true;
+  if (!isRequested && changes !== 'always' && !isStream(route)) return;
   const headers = context.env?.incoming?.headers ?? Object.fromEntries(context.req.raw.headers);
   const site = siteOf(headers, rules);
   if (site === 'foreign') throw foreignPage();
-  if (site === 'unknown' && isAsked)
+  if (site === 'unknown' && isRequested)
     throw new Problem(
       'forbidden',
-      `With a cookie, ${changes.when} needs a header that says where the request comes from: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
+      `With a cookie, ${changes.when} needs a header that shows the origin of the request: Origin, Sec-Fetch-Site, or X-Requested-With with any value.`,
     );
 };
 
-const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'late';
+const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'deferred';

@@ -19,12 +19,12 @@ import { countUnsent, type UnsentOptions } from '../streams/unsent.ts';
 
 export interface ResponseOptions {
   sse: SseOptions;
-  late: DeferredOptions;
+  deferred: DeferredOptions;
   unsent: UnsentOptions;
   logger: HttpLogger;
 }
 
-/** Makes a response of what a handler returned. When this returns, a stream has begun. */
+/** Converts the result of a handler to a response. A stream has begun when this returns. */
 export const respond = async (
   route: RouteShape,
   answer: unknown,
@@ -49,14 +49,15 @@ export const respond = async (
       streamEvents(out, body, options.sse, request);
       return RESPONSE_ALREADY_SENT;
     }
-    case 'late': {
-      const late = value as DeferredResponse;
-      const text = out === undefined ? await late.text : await textIfSoon(late, options.late.patienceMs);
+    case 'deferred': {
+      const deferred = value as DeferredResponse;
+      const text =
+        out === undefined ? await deferred.text : await textIfSoon(deferred, options.deferred.waitMs);
       countUnsent(out, text?.length ?? 0, options.unsent);
       if (text !== undefined || out === undefined)
         return new Response(text ?? '', { status, headers: withHeaders(jsonHeaders, call, reply) });
       out.writeHead(status, withHeaders(jsonHeaders, call, reply));
-      sendDeferred(out, late, options.late.newlineMs, {
+      sendDeferred(out, deferred, options.deferred.newlineMs, {
         ...request,
         onText: (sent) => countUnsent(out, sent.length, options.unsent),
       });
@@ -86,10 +87,10 @@ export const respond = async (
   }
 };
 
-/** Shorter texts are sent as one. */
+/** Shorter texts are sent as one string. */
 const partedCharsMin = 1_048_576;
 
-/** Sends long texts as they are: as one text, and as the bytes of that, they would be in memory twice more. */
+/** Sends the parts of a long text one after the other. Joined, they would be in memory twice more: as one string, and as its bytes. */
 const sendParts = (
   out: ServerResponse,
   parts: readonly JsonPart[],

@@ -304,7 +304,7 @@ describe('an error', () => {
     expect(body).not.toContain('hunter2');
     expect(app.lines).toContainEqual({
       level: 'error',
-      msg: 'The server made a mistake; its log has the details.',
+      msg: 'Internal server error; see the log of the server.',
       err: cause,
       code: 'internal',
       request_id: response.headers.get('x-request-id'),

@@ -18,24 +18,24 @@ export interface AppOptions<T extends Routes> {
   logger: HttpLogger;
   limits?: { bodyBytes?: number; json?: JsonLimits; uploadBytes?: number } | undefined;
   parsing: Parsing;
-  /** Between heartbeats of a stream. */
+  /** Interval between heartbeats of a stream. */
   heartbeatMs?: number | undefined;
-  /** How long `runs/wait` may take before its head is sent, and between the newlines that follow. */
-  lateMs?: number | undefined;
-  /** What may wait for a client that does not read a stream. */
+  /** How long a deferred response may take before its head is sent; also the interval between the newlines that follow. */
+  deferredMs?: number | undefined;
+  /** Bytes that may wait for a client that does not read its stream. */
   streamBufferBytes?: number | undefined;
-  /** How long a client may take nothing of a large answer. */
+  /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
-  /** Nobody is asked who they are when it is absent. */
+  /** All callers are anonymous when absent. */
   authenticate?: Authenticate | undefined;
-  /** Everybody may do everything when it is absent. */
+  /** All callers may do everything when absent. */
   authorizerFor?: ((caller: Caller) => Authorizer) | undefined;
-  /** Refuses a stream, or counts it until what it returns is called. */
+  /** Rejects a stream, or counts it until the returned function is called. */
   openStream?: MountOptions['openStream'];
-  /** Which pages may send what; every page when it is absent. */
+  /** The web pages that may send requests; all pages when absent. */
   sites?: MountOptions['sites'];
-  /** A second API beside the first, with callers of its own. */
+  /** A second API, with callers of its own. */
   platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
 }
 
@@ -55,9 +55,9 @@ const rootPage = `<!doctype html>
 </html>
 `;
 
-/** The HTTP side of the server: every route of the contract, and a sane answer to anything else. */
+/** The HTTP side of the server: every route of the contract, and a well-formed response to any other request. */
 export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
-  const { routes, handlers, logger, limits, lateMs = 1000 } = options;
+  const { routes, handlers, logger, limits, deferredMs = 1000 } = options;
   const app = new Hono<HttpEnv>({ getPath: rawPath });
   const mounting = {
     logger,
@@ -71,7 +71,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
       ...options.parsing,
     },
     sse: { heartbeatMs: options.heartbeatMs ?? 5000, bufferBytesMax: options.streamBufferBytes ?? 1_048_576 },
-    late: { patienceMs: lateMs, newlineMs: lateMs },
+    deferred: { waitMs: deferredMs, newlineMs: deferredMs },
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
   mount(app, routes, handlers, {
@@ -84,7 +84,7 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     mount(app, platform.routes, platform.handlers, {
       ...mounting,
       authenticate: platform.authenticate,
-      authorizerFor: () => unrestrictedAuthorizer, // its keys say what they may do
+      authorizerFor: () => unrestrictedAuthorizer, // its API keys have permissions of their own
     });
   const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
@@ -107,8 +107,8 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
 };
 
 /**
- * The path as it was sent: Hono's own decodes before it matches, and an encoded slash would split a segment.
- * A URL over the limit matches nothing.
+ * The path as it was sent. Hono would decode it before matching, and an encoded slash would then split a segment. A URL over the limit
+ * matches no route.
  */
 const rawPath = ({ url }: Request): string => {
   const start = url.indexOf('/', url.indexOf('//') + 2);
@@ -156,13 +156,16 @@ const unmatched = (
     if (pattern.path.test(path)) for (const method of pattern.methods) methods.add(method);
   }
   if (methods.size === 0) {
-    return problemResponse(new Problem('not_found', 'There is nothing at this path.'), requestId, logger);
+    return problemResponse(new Problem('not_found', 'No route has this path.'), requestId, logger);
   }
   if (methods.has('GET')) methods.add('HEAD');
   const allow = [...methods.add('OPTIONS')].join(', ');
   if (context.req.method === 'OPTIONS') {
     return new Response(null, { status: 204, headers: { ...withId(emptyHeaders, context), allow } });
   }
-  const refused = new Problem('method_not_allowed', `This path takes ${allow}, not ${context.req.method}.`);
+  const refused = new Problem(
+    'method_not_allowed',
+    `This path supports ${allow}, not ${context.req.method}.`,
+  );
   return problemResponse(refused, requestId, logger, { headers: { allow } });
 };

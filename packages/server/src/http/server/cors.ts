@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CorsRules } from '../../config/settings/cors.ts';
 
-/** Longer than any origin that is meant; bounds what the pattern is tried on. */
+/** Longer than any real origin; bounds the input of the pattern. */
 const originCharsMax = 512;
 /** Names of headers, with commas between. */
 const headerNames = /^[!#$%&'*+.^_`|~0-9A-Za-z, -]{1,4096}$/;
 
-/** Tells browsers which pages may read what the server answers. */
+/** Tells browsers which pages may read the responses of the server. */
 export class Cors {
   readonly #rules: CorsRules;
   readonly #isForAll: boolean;
@@ -21,12 +21,12 @@ export class Cors {
   }
 
   /**
-   * Puts onto the response what goes with the request's origin, whoever writes its head later; says whether the origin
-   * may use the server.
+   * Sets the CORS headers for the request's origin on the response, before its head is written. Returns true when the origin may use
+   * the server.
    */
   mark(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const { origin } = incoming.headers;
-    // Also on responses to others: a cache must not give them to a page.
+    // Also on responses to other origins: a cache must not serve them to a page.
     if (!this.#isForAll) outgoing.setHeader('vary', 'Origin');
     if (origin === undefined || !this.allows(origin)) return false;
     outgoing.setHeader('access-control-allow-origin', this.#isForAll ? '*' : origin);
@@ -35,12 +35,12 @@ export class Cors {
     return true;
   }
 
-  /** What a browser wants to know before it sends the request of an origin that is allowed. */
+  /** The headers of the response to a preflight of an allowed origin. */
   preflight({ headers }: IncomingMessage): Record<string, string> {
-    const asked = headers['access-control-request-headers'];
+    const requested = headers['access-control-request-headers'];
     const allowed =
       this.#rules.headers?.join(', ') ??
-      (typeof asked === 'string' && headerNames.test(asked) ? asked : undefined);
+      (typeof requested === 'string' && headerNames.test(requested) ? requested : undefined);
     const varying = [...(this.#isForAll ? [] : ['Origin']), 'Access-Control-Request-Headers'];
     return {
       'access-control-allow-methods': this.#methods,
@@ -53,7 +53,7 @@ export class Cors {
   /** Whether pages of the origin may use the server. */
   allows(origin: string): boolean {
     if (this.#isForAll || this.#rules.origins.has(origin)) return true;
-    // A pattern is not meant for `null`, which any page can make itself be.
+    // The pattern never allows `null`, an origin that any page can get.
     if (origin === 'null' || origin.length > originCharsMax) return false;
     return this.#rules.originPattern?.test(origin) === true;
   }

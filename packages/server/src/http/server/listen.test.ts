@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Hono } from 'hono';
 import { listen } from './listen.ts';
-import { deferred, startTestApp, testFeed } from '../test-app.ts';
+import { deferred, startTestApp, testEventSource } from '../test-app.ts';
 
 const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
@@ -12,7 +12,7 @@ describe('listening', () => {
     await using app = await startTestApp();
     const second = listen(new Hono(), { host: '127.0.0.1', port: app.port, logger });
     await expect(second).rejects.toThrow(
-      `Port ${app.port} on 127.0.0.1 is in use; stop what uses it or choose another with --port.`,
+      `Port ${app.port} on 127.0.0.1 is in use; stop the program that uses it, or choose another port with --port.`,
     );
   });
 
@@ -46,8 +46,8 @@ describe('closing', () => {
   });
 
   it('disconnects a stream that exceeds the grace period', async () => {
-    const { feed, sink, stopped } = testFeed();
-    const app = await startTestApp({ watch: () => feed }, { graceMs: 10 });
+    const { stream, sink, stopped } = testEventSource();
+    const app = await startTestApp({ watch: () => stream }, { graceMs: 10 });
     const socket = connect(app.port, app.host).on('error', () => undefined);
     const closedByServer = once(socket, 'close');
     socket.resume();

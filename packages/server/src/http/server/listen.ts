@@ -14,26 +14,26 @@ export interface ListenOptions {
   /** 0 for any free port. */
   port: number;
   logger: HttpLogger;
-  /** What is asked of every request, whatever its route. */
+  /** Checks of every request, whatever its route. */
   guard?: RequestGuardOptions | undefined;
-  /** How long `close` lets open responses finish. */
+  /** How long `close` waits for open responses. */
   graceMs?: number | undefined;
 }
 
 export interface Listening {
   url: string;
-  /** Stops accepting; resolves when the open responses have ended. */
+  /** Stops accepting connections; resolves when the open responses have ended. */
   stop(): Promise<void>;
-  /** Stops accepting, waits for open responses as long as the grace allows, then cuts them. */
+  /** Stops accepting connections, waits `graceMs` for open responses, then closes their connections. */
   close(): Promise<void>;
 }
 
-/** Binds the app to an address. Throws a Problem that says what is wrong with it. */
+/** Binds the app to an address. Throws a Problem that explains why the address cannot be used. */
 export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promise<Listening> => {
   const { host, port, logger, graceMs = 5000 } = options;
   const listener = getRequestListener(app.fetch, {
     errorHandler: (cause) => {
-      // Reached only by requests that never became one: a host or URL that cannot be parsed.
+      // Called only for requests whose host or URL cannot be parsed.
       const problem = new Problem('bad_request', 'The URL or the Host header of the request is malformed.', {
         cause,
       });
@@ -44,18 +44,18 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   const server = createServer(
     {
       maxHeaderSize: 16_384,
-      // Both bound the receiving of a request, never the response: streams last as long as they last.
+      // Both limit the time to receive a request, not the response: streams have no time limit.
       headersTimeout: 10_000,
       requestTimeout: 60_000,
       connectionsCheckingInterval: 5000,
-      // Longer than the idle time of common load balancers, so that they, not we, close an idle connection.
+      // Longer than the idle time of common load balancers, so that they close idle connections, not the server.
       keepAliveTimeout: 65_000,
-      // The request guard answers that with a body.
+      // The request guard responds to a missing Host header, with a body.
       requireHostHeader: false,
     },
     (incoming, outgoing) => handle(incoming, outgoing),
   );
-  // All that fit into the largest head: Node drops what is beyond this number without a word.
+  // No limit: Node would silently drop headers beyond it. The size of the head is limited.
   server.maxHeadersCount = 0;
   /** The newest response of each connection. */
   const responses = new WeakMap<object, ServerResponse>();
@@ -66,7 +66,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const last = responses.get(socket);
-    refuse(error, socket, last !== undefined && !last.writableFinished && last.headersSent);
+    respondToFault(error, socket, last !== undefined && !last.writableFinished && last.headersSent);
   });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
@@ -83,7 +83,7 @@ export const listen = async (app: Hono<HttpEnv>, options: ListenOptions): Promis
   };
 };
 
-/** Throws a Problem when the address cannot be bound: before the database is opened and keys are made. */
+/** Throws a Problem when the address cannot be bound. Called before the database is opened and keys are created. */
 export const assertBindable = async (host: string, port: number): Promise<void> => {
   const server = createServer();
   await bind(server, host, port);
@@ -98,8 +98,8 @@ const bind = (server: Server, host: string, port: number): Promise<void> =>
 
 const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): Problem => {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use; stop what uses it or choose another with --port.`,
-    EACCES: `Port ${port} on ${host} needs more rights than this process has; choose one above 1023 with --port.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use; stop the program that uses it, or choose another port with --port.`,
+    EACCES: `Port ${port} on ${host} requires privileges that this process lacks; choose one above 1023 with --port.`,
     EADDRNOTAVAIL: `This machine has no address ${host}; choose another with --host.`,
     ENOTFOUND: `The host ${host} has no address; choose another with --host.`,
   };
@@ -109,7 +109,7 @@ const bindProblem = (cause: NodeJS.ErrnoException, host: string, port: number): 
 
 const stopGracefully = (server: Server): Promise<void> =>
   new Promise((resolve) => {
-    // A connection whose last response ends now would otherwise wait for its next request.
+    // A connection whose response ends now would otherwise stay open for its next request.
     const sweep = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
       clearInterval(sweep);
@@ -119,15 +119,15 @@ const stopGracefully = (server: Server): Promise<void> =>
   });
 
 /**
- * What Node's parser refused never becomes a request; it still gets an answer of the usual shape. `isAnswering`: a part of another
- * answer is on its way, and would be mistaken for this one.
+ * Responds to input that Node's parser rejected, with a body of the usual form. `isAnswering`: a part of another response has been sent
+ * on the connection, and this one would be taken for its continuation.
  */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket, isAnswering: boolean): void => {
+const respondToFault = (error: NodeJS.ErrnoException, socket: Socket, isAnswering: boolean): void => {
   if (!socket.writable || isAnswering) {
     socket.destroy();
     return;
   }
-  const { status, code, message } = refusals[error.code ?? ''] ?? malformed;
+  const { status, code, message } = parserFaults[error.code ?? ''] ?? malformed;
   const requestId = randomUUID();
   const body = JSON.stringify(problemBody(new Problem(code, message), requestId));
   const headers = Object.entries({
@@ -141,19 +141,19 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, isAnswering: boole
   socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n${body}`);
 };
 
-interface Refusal {
+interface ParserFault {
   status: string;
   code: ProblemCode;
   message: string;
 }
 
-const malformed: Refusal = {
+const malformed: ParserFault = {
   status: '400 Bad Request',
   code: 'bad_request',
-  message: 'This is not valid HTTP.',
+  message: 'The request is not valid HTTP.',
 };
 
-const refusals: Record<string, Refusal> = {
+const parserFaults: Record<string, ParserFault> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     code: 'too_large',

@@ -1,20 +1,20 @@
-// The only place that turns errors into responses.
+// Converts errors to responses; no other file does.
 import { HTTPException } from 'hono/http-exception';
 import { codeOfStatus, Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
 import { Refusal } from '../../auth/authorization/refusal.ts';
 import { jsonHeaders } from './headers.ts';
 
-/** What this layer writes to: pino fits. */
+/** The logger of the HTTP layer; pino implements it. */
 export interface HttpLogger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Seconds after which a client may try again when the database is away, or there is too much to do. */
+/** Seconds after which a client may try again when the database is unavailable, or the server is overloaded. */
 const retrySeconds = 2;
 
-/** A Problem with a status that says more than its code does. */
+/** A Problem whose status is more specific than that of its code. */
 export class HttpProblem extends Problem {
   readonly status: number;
 
@@ -24,14 +24,14 @@ export class HttpProblem extends Problem {
   }
 }
 
-/** Any thrown value as a Problem; what we do not know is `internal` and says nothing about itself. */
+/** Converts a thrown value to a Problem. Unknown errors become `internal`, without details. */
 export const toProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof HTTPException) {
     const code = codeOfStatus(error.status) ?? (error.status < 500 ? 'bad_request' : 'internal');
     return new Problem(code, error.message || problems[code].title, { cause: error });
   }
-  return new Problem('internal', 'The server made a mistake; its log has the details.', { cause: error });
+  return new Problem('internal', 'Internal server error; see the log of the server.', { cause: error });
 };
 
 export const problemBody = (problem: Problem, requestId: string): ProblemBody => ({
@@ -41,9 +41,9 @@ export const problemBody = (problem: Problem, requestId: string): ProblemBody =>
   request_id: requestId,
 });
 
-/** Faults of the server go to the log with their cause, and to the client without. */
+/** Errors of the server are logged with their cause, which the client does not get. */
 export const logProblem = (problem: Problem, requestId: string, logger: HttpLogger): void => {
-  // Without a cause it is a state that we know of (no worker, stopping), and nothing went wrong.
+  // Without a cause it is an expected state (no worker, stopping), not an error.
   if (problem.code === 'unavailable' && problem.cause === undefined) {
     logger.info({ code: problem.code, request_id: requestId }, problem.message);
   } else if (problems[problem.code].status >= 500 && problem.code !== 'not_supported') {
@@ -60,7 +60,7 @@ interface ProblemParts {
   text: string;
 }
 
-/** What answers an error. `headers` may add (`Allow`), `status` refine what the code says (414 for 413). */
+/** The parts of the response to an error. `headers`: further headers (`Allow`). `status`: replaces that of the code (414 for 413). */
 export const problemParts = (
   error: unknown,
   requestId: string,
@@ -70,10 +70,10 @@ export const problemParts = (
   const problem = toProblem(error);
   logProblem(problem, requestId, logger);
   const headers: Record<string, string> = { ...jsonHeaders, 'x-request-id': requestId, ...extra.headers };
-  const isPassing = problem.code === 'unavailable' || problem.code === 'rate_limited';
-  const retryAfter = problem.retryAfterSeconds ?? (isPassing ? retrySeconds : undefined);
+  const isTemporary = problem.code === 'unavailable' || problem.code === 'rate_limited';
+  const retryAfter = problem.retryAfterSeconds ?? (isTemporary ? retrySeconds : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  // An auth handler's own answer goes out as it gave it.
+  // A response that an auth handler defined is sent unchanged.
   const refusal = problem instanceof Refusal ? problem : undefined;
   Object.assign(headers, refusal?.headers);
   const refined = problem instanceof HttpProblem ? problem.status : refusal?.status;

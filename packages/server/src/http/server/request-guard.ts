@@ -1,5 +1,5 @@
-// What every request must pass before it is routed, asked of Node's own request: what a router or a parser of URLs has
-// tidied up cannot be judged any more.
+// Checks that every request must pass before it is routed. They read Node's own request, because a router or a URL parser normalizes
+// what has to be checked.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '@svc/contract/problem';
 import type { CorsRules } from '../../config/settings/cors.ts';
@@ -14,15 +14,15 @@ export interface RequestGuardOptions {
   /** Off when absent. */
   cors?: CorsRules | undefined;
   /**
-   * Names that requests may call this server by (`localhost`, `[::1]`); any when absent. To a browser, a page whose name
-   * was made to lead here is one of our own.
+   * Host names that requests may use for this server (`localhost`, `[::1]`); any when absent. Without this check, a page whose host
+   * name was made to resolve to this server (DNS rebinding) would have the server's own origin.
    */
   hosts?: ReadonlySet<string> | undefined;
-  /** Whether pages of other sites are kept from changing anything: where no credential does that. */
+  /** True when pages of other sites may change nothing, because no credential prevents it. */
   sameSite?: boolean | undefined;
 }
 
-/** True for what may go on; everything else it has answered. */
+/** Returns true when the request may be routed. It has answered every other request. */
 type RequestGuard = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 export const createRequestGuard = (
@@ -32,12 +32,12 @@ export const createRequestGuard = (
   const cors = corsRules && new Cors(corsRules);
   const rules = siteRules({ cors: corsRules, sameSite });
 
-  /** Headers of the answer, when the request needs nobody else for one. */
+  /** Returns the headers of the response when the guard answers the request itself (a preflight). */
   const check = (incoming: IncomingMessage, outgoing: ServerResponse): Record<string, string> | undefined => {
     const isAllowedOrigin = cors?.mark(incoming, outgoing) ?? false;
     assertTarget(incoming.url ?? '');
     assertSingle(incoming.rawHeaders);
-    assertUnderstood(incoming);
+    assertSupported(incoming);
     if (hosts !== undefined) assertHost(incoming.headers.host, hosts);
     if (isAllowedOrigin && isPreflight(incoming)) return cors?.preflight(incoming);
     assertSite(incoming, rules);
@@ -66,7 +66,7 @@ export const createRequestGuard = (
   };
 };
 
-/** What a server that only this machine reaches is called there. */
+/** The host names of a server that only this machine can reach. */
 export const localHosts = (listensOn: string): ReadonlySet<string> =>
   new Set([
     'localhost',
@@ -83,18 +83,17 @@ const idOf = ({ headers }: IncomingMessage): string => {
 /** An encoded slash, an empty or a dot segment, parameters of a segment, a fragment. */
 const ambiguous = /%2f|%5c|[\\;#]|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** What a proxy in front may take for another path than we do is no path at all. */
+/** Rejects paths that a proxy in front of the server may interpret as another path. */
 const assertTarget = (url: string): void => {
-  if (!url.startsWith('/'))
-    throw new Problem('bad_request', 'The request must name a path, not a whole URL.');
+  if (!url.startsWith('/')) throw new Problem('bad_request', 'The request target must be a path, not a URL.');
   const query = url.indexOf('?');
   const found = ambiguous.exec(query === -1 ? url : url.slice(0, query))?.[0];
   if (found === undefined) return;
-  const sentence = `The path holds ${JSON.stringify(found)}, which can be read in more than one way.`;
+  const sentence = `The path contains ${JSON.stringify(found)}, which proxies and servers interpret differently.`;
   throw new Problem('bad_request', sentence);
 };
 
-/** What says who asks whom, and what the body is. A bit each. */
+/** Headers that identify the caller, the server, or the type of the body; each has one bit. */
 const singleHeaders = new Map(
   [
     'host',
@@ -108,7 +107,7 @@ const singleHeaders = new Map(
   ].map((name, index) => [name, 1 << index] as const),
 );
 
-/** Node keeps the first of two, a proxy before us perhaps the second. */
+/** Rejects repeated headers: Node keeps the first value, and a proxy before the server may use the second. */
 const assertSingle = (rawHeaders: readonly string[]): void => {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -119,11 +118,11 @@ const assertSingle = (rawHeaders: readonly string[]): void => {
   }
 };
 
-/** More than any proxy adds; Node itself would drop what comes after so many, an Authorization among it. */
+/** More than any proxy adds. Node itself would drop later headers, such as Authorization. */
 const headersMax = 256;
 
-/** What HTTP/1.1 asks of a request, and what of it this server does not do. */
-const assertUnderstood = ({ rawHeaders, headers, httpVersion }: IncomingMessage): void => {
+/** Rejects requests that violate HTTP/1.1, or that need features which this server lacks. */
+const assertSupported = ({ rawHeaders, headers, httpVersion }: IncomingMessage): void => {
   const count = rawHeaders.length / 2;
   if (count > headersMax)
     throw new HttpProblem(431, 'too_large', `The request has more than ${headersMax} headers.`);
@@ -131,9 +130,9 @@ const assertUnderstood = ({ rawHeaders, headers, httpVersion }: IncomingMessage)
   if (host === undefined && httpVersion !== '1.0')
     throw new Problem('bad_request', 'The request needs a Host header.');
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
-    throw new Problem('not_supported', 'The only transfer coding that this server decodes is chunked.');
+    throw new Problem('not_supported', 'The only supported transfer coding is chunked.');
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-    throw new HttpProblem(417, 'bad_request', 'The only expectation that this server meets is 100-continue.');
+    throw new HttpProblem(417, 'bad_request', 'The only supported expectation is 100-continue.');
 };
 
 const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void => {
@@ -142,7 +141,7 @@ const assertHost = (host: string | undefined, hosts: ReadonlySet<string>): void 
   const given = JSON.stringify(name?.slice(0, 100) ?? '');
   throw new Problem(
     'misdirected',
-    `Without authentication this server answers only as ${[...hosts].join(', ')}, not as ${given}. Set SVC_API_KEY, or start with --allow-anonymous.`,
+    `Without authentication this server accepts only the host names ${[...hosts].join(', ')}, not ${given}. Set SVC_API_KEY, or start with --allow-anonymous.`,
   );
 };
 
@@ -152,8 +151,8 @@ const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * A page of another site can send some requests without asking: a POST without a body is one. GET requests that change something
- * are refused when they are routed.
+ * A page of another site can send some requests without a preflight, such as a POST without a body. GET requests that change data are
+ * rejected when they are routed.
  */
 const assertSite = ({ method = '', headers }: IncomingMessage, rules: SiteRules): void => {
   if (readingMethods.has(method) || siteOf(headers, rules) !== 'foreign') return;

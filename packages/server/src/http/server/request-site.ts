@@ -1,24 +1,25 @@
-// Which web page, if any, sent a request. A browser adds cookies and remembered logins to requests of every page, so what they prove says
-// nothing about the page. https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
+// Finds out which web page, if any, sent a request. A browser adds cookies and stored logins to the requests of every page, so these
+// credentials do not identify the page. https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '@svc/contract/problem';
 import type { CorsRules } from '../../config/settings/cors.ts';
 import { Cors } from './cors.ts';
 
 export interface SiteRules {
-  /** Whether CORS lets pages of an origin use the server. */
+  /** True when CORS allows pages of an origin to use the server. */
   allows: (origin: string) => boolean;
-  /** True where callers show no credential at all, so that every request could be a page's. */
+  /** True when callers need no credential, so that any request could come from a page. */
   sameSite: boolean;
 }
 
 /**
- * `own`: sent by a page of this server or of an allowed origin, by no browser, or with a credential that browsers do not add by
- * themselves. `foreign`: sent by a page of another origin. `unknown`: with a cookie, and nothing says from where.
+ * `own`: sent by a page of this server or of an allowed origin, not sent by a browser, or sent with a credential that browsers do not
+ * add by themselves. `foreign`: sent by a page of another origin. `unknown`: sent with a cookie, and without a header that shows the
+ * origin.
  */
 export type RequestSite = 'own' | 'foreign' | 'unknown';
 
-/** Schemes of logins that browsers remember. */
+/** Authorization schemes of logins that browsers store. */
 const rememberedLogin = /^(?:basic|digest|negotiate|ntlm)\b/i;
 /** Headers that a page of another origin may send only after a preflight. */
 const provingHeaders = ['authorization', 'x-api-key', 'x-requested-with'];
@@ -32,13 +33,13 @@ export const siteOf = (headers: IncomingHttpHeaders, { allows, sameSite }: SiteR
   if (site === 'same-origin' || site === 'none') return 'own';
   if (origin !== undefined) return isOwn(origin, host) ? 'own' : 'foreign';
   if (site !== undefined) return 'foreign';
-  // No browser, or one that sends neither header: over plain http, and old ones.
+  // Not a browser, or an old one, or one on plain http: these send neither header.
   if (!isRemembered || (referer !== undefined && isOwn(originOf(referer), host))) return 'own';
-  const isProven = provingHeaders.some((name) => {
+  const hasProof = provingHeaders.some((name) => {
     const value = headers[name];
     return typeof value === 'string' && !(name === 'authorization' && rememberedLogin.test(value));
   });
-  return isProven ? 'own' : 'unknown';
+  return hasProof ? 'own' : 'unknown';
 };
 
 const isOwn = (origin: string, host: string | undefined): boolean =>
@@ -49,10 +50,10 @@ const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).orig
 export const foreignPage = (): Problem =>
   new Problem(
     'forbidden',
-    'Web pages of other origins may not use this server. SVC_CORS_ORIGINS, or http.cors in svc.json, lets them.',
+    'Web pages of other origins may not use this server. To allow an origin, set SVC_CORS_ORIGINS, or http.cors in svc.json.',
   );
 
-/** What `siteOf` needs to know of a server with these options. */
+/** The rules for `siteOf` of a server with these options. */
 export const siteRules = ({
   cors: rules,
   sameSite,

@@ -26,7 +26,7 @@ describe('a deferred response', () => {
     const text = deferred<string>();
     await using app = await startTestApp(
       { wait: () => new Reply(new DeferredResponse(text.promise), { continuation: '/x' }) },
-      { lateMs: 5 },
+      { deferredMs: 5 },
     );
     const response = await wait(app);
     expect([response.status, response.headers.get('location')]).toStrictEqual([200, '/x']);
@@ -52,11 +52,14 @@ describe('a deferred response', () => {
     ],
     [
       new Error('secret'),
-      { error: 'internal', message: 'The server made a mistake; its log has the details.' },
+      { error: 'internal', message: 'Internal server error; see the log of the server.' },
     ],
   ])('that fails after its head has the error in its body: %s', async (error, expected) => {
     const text = deferred<string>();
-    await using app = await startTestApp({ wait: () => new DeferredResponse(text.promise) }, { lateMs: 5 });
+    await using app = await startTestApp(
+      { wait: () => new DeferredResponse(text.promise) },
+      { deferredMs: 5 },
+    );
     const response = await wait(app);
     text.reject(error);
     expect(await response.json()).toStrictEqual({ __error__: expected });
@@ -74,7 +77,7 @@ describe('a deferred response', () => {
           return new DeferredResponse(text.promise);
         },
       },
-      { lateMs: 5 },
+      { deferredMs: 5 },
     );
     const socket = connect(app.port, app.host);
     socket.write('POST /runs/wait HTTP/1.1\r\nhost: x\r\n\r\n');

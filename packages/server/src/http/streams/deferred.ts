@@ -1,32 +1,35 @@
-// JSON that comes when a run ends. What comes soon is an ordinary response; what does not gets its head early and
-// newlines, blanks in front of JSON, so that no proxy takes the connection for dead.
+// Sends JSON that is available when a run ends. If that is soon, the response is an ordinary one. Otherwise the head is sent early,
+// followed by newlines (whitespace before JSON), so that no proxy closes the connection as idle.
 import type { ServerResponse } from 'node:http';
 import type { DeferredResponse } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
 export interface DeferredOptions {
-  /** How long a response may take before its head is sent. */
-  patienceMs: number;
+  /** How long to wait for the text before the head is sent. */
+  waitMs: number;
   newlineMs: number;
 }
 
-/** The text if it comes soon, else undefined. Rejects when the text fails soon: that still has a status. */
-export const textIfSoon = async (late: DeferredResponse, patienceMs: number): Promise<string | undefined> => {
+/**
+ * The text if it is available within `waitMs`, otherwise undefined. Rejects when the text fails within that time, so that the error
+ * gets its status.
+ */
+export const textIfSoon = async (response: DeferredResponse, waitMs: number): Promise<string | undefined> => {
   let timer: NodeJS.Timeout | undefined;
-  const impatience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, undefined);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, waitMs, undefined);
   });
   try {
-    return await Promise.race([late.text, impatience]);
+    return await Promise.race([response.text, timeout]);
   } finally {
     clearTimeout(timer);
   }
 };
 
-/** Sends newlines until the text comes. The head is written already. */
+/** Sends newlines until the text is available, then the text. The head is sent already. */
 export const sendDeferred = (
   out: ServerResponse,
-  late: DeferredResponse,
+  response: DeferredResponse,
   newlineMs: number,
   request: { requestId: string; logger: HttpLogger; onText: (text: string) => void },
 ): void => {
@@ -37,7 +40,7 @@ export const sendDeferred = (
   out.on('close', () => clearInterval(beat));
   if (out.destroyed) clearInterval(beat);
   else out.write('\n');
-  late.text
+  response.text
     .catch((error: unknown) => {
       const problem = toProblem(error);
       logProblem(problem, request.requestId, request.logger);

@@ -6,7 +6,7 @@ import { EventStreamResponse, Reply, type StreamEvent } from '../../api/handlers
 import { createParsing } from '../../parsing/parsing.ts';
 import { createApp } from '../server/app.ts';
 import { toFrame } from './sse.ts';
-import { deferred, startTestApp, type TestApp, testFeed, testRoutes } from '../test-app.ts';
+import { deferred, startTestApp, type TestApp, testEventSource, testRoutes } from '../test-app.ts';
 
 const event = (id: number, data: unknown = id): StreamEvent => ({
   id: String(id),
@@ -59,9 +59,9 @@ describe('a stream of events', () => {
   });
 
   it('sends its head before its first event, with the headers of the reply', async () => {
-    const { feed, sink } = testFeed();
+    const { stream, sink } = testEventSource();
     await using app = await startTestApp({
-      watch: () => new Reply(feed, { continuation: '/runs/1/stream' }),
+      watch: () => new Reply(stream, { continuation: '/runs/1/stream' }),
     });
     const response = await fetch(`${app.url}/watch`);
     expect(response.headers.get('location')).toBe('/runs/1/stream');
@@ -70,8 +70,8 @@ describe('a stream of events', () => {
   });
 
   it('sends heartbeats of one line, with no blank line after them', async () => {
-    const { feed, sink } = testFeed();
-    await using app = await startTestApp({ watch: () => feed }, { heartbeatMs: 10 });
+    const { stream, sink } = testEventSource();
+    await using app = await startTestApp({ watch: () => stream }, { heartbeatMs: 10 });
     const client = await watch(app);
     await client.until(': heartbeat\n');
     const source = await sink;
@@ -87,7 +87,7 @@ describe('a stream of events', () => {
     [new Problem('not_found', 'The run is gone.'), { error: 'not_found', message: 'The run is gone.' }],
     [
       new Error('secret'),
-      { error: 'internal', message: 'The server made a mistake; its log has the details.' },
+      { error: 'internal', message: 'Internal server error; see the log of the server.' },
     ],
   ])('ends with an error event when its source fails: %s', async (error, expected) => {
     await using app = await startTestApp({
@@ -107,12 +107,12 @@ describe('a stream of events', () => {
   });
 
   it('stops its source and aborts the signal when the client disconnects', async () => {
-    const { feed, sink, stopped } = testFeed();
+    const { stream, sink, stopped } = testEventSource();
     const left = deferred<void>();
     await using app = await startTestApp({
       watch: (_, call) => {
         call.signal.addEventListener('abort', () => left.resolve());
-        return feed;
+        return stream;
       },
     });
     const { socket } = await watch(app);
@@ -143,14 +143,14 @@ describe('a stream of events', () => {
   it('stops a source that starts after the client has disconnected', async () => {
     const aborted = deferred<void>();
     const arrived = deferred<void>();
-    const { feed, stopped } = testFeed();
+    const { stream, stopped } = testEventSource();
     await using app = await startTestApp({
       watch: async (_, call) => {
         const abort = once(call.signal, 'abort');
         arrived.resolve();
         await abort;
         aborted.resolve();
-        return feed;
+        return stream;
       },
     });
     const { socket } = await watch(app);
@@ -161,8 +161,8 @@ describe('a stream of events', () => {
   });
 
   it('disconnects a client that does not read when its buffer is full', async () => {
-    const { feed, sink, stopped } = testFeed();
-    await using app = await startTestApp({ watch: () => feed }, { streamBufferBytes: 100_000 });
+    const { stream, sink, stopped } = testEventSource();
+    await using app = await startTestApp({ watch: () => stream }, { streamBufferBytes: 100_000 });
     const { socket, until } = await watch(app);
     await until('\r\n\r\n');
     socket.pause();
@@ -185,8 +185,8 @@ describe('a stream of events', () => {
 
   it('keeps a client whose single event or replay is larger than the buffer', async () => {
     const large = 'x'.repeat(5_000_000);
-    const { feed, sink } = testFeed();
-    await using app = await startTestApp({ watch: () => feed }, { streamBufferBytes: 1000 });
+    const { stream, sink } = testEventSource();
+    await using app = await startTestApp({ watch: () => stream }, { streamBufferBytes: 1000 });
     const response = await fetch(`${app.url}/watch`);
     const source = await sink;
     for (let id = 0; id < 3; id++) source.send(event(id, large));
@@ -214,8 +214,8 @@ describe('a stream of events', () => {
   });
 
   it('sends the events of one turn in one write', async () => {
-    const { feed, sink } = testFeed();
-    await using app = await startTestApp({ watch: () => feed });
+    const { stream, sink } = testEventSource();
+    await using app = await startTestApp({ watch: () => stream });
     const { socket, until } = await watch(app);
     await until('\r\n\r\n');
     const source = await sink;
@@ -227,12 +227,12 @@ describe('a stream of events', () => {
   });
 
   it('works without a socket', async () => {
-    const feed = new EventStreamResponse((sink) => {
+    const source = new EventStreamResponse((sink) => {
       sink.send(event(1));
       sink.end();
       return () => undefined;
     });
-    const handlers = Object.fromEntries(Object.keys(testRoutes).map((name) => [name, () => feed])) as never;
+    const handlers = Object.fromEntries(Object.keys(testRoutes).map((name) => [name, () => source])) as never;
     const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
     const parsing = createParsing(1_000_000, { warn: () => undefined });
     const app = createApp({ routes: testRoutes, handlers, logger, parsing });

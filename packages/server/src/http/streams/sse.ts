@@ -1,13 +1,12 @@
-// Server-sent events, written straight to Node's response: frames that come within one turn of the event loop
-// leave in one write. A client that does not read costs at most what came in one turn and `bufferBytesMax`, then
-// its connection.
+// Server-sent events, written directly to Node's response. Frames of one turn of the event loop are sent in one write. For a client
+// that does not read, at most the frames of one turn and `bufferBytesMax` are buffered; then its connection is closed.
 import { PassThrough, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { EventStreamResponse, type EventWriter, type SseBody, type StreamEvent } from '../../api/handlers.ts';
 import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 
 export interface SseOptions {
-  /** Clients measure the interval and take three times of it without a byte for a dead connection. */
+  /** Clients measure the interval, and consider a connection dead after three intervals without a byte. */
   heartbeatMs: number;
   bufferBytesMax: number;
 }
@@ -17,22 +16,22 @@ export interface SseRequest {
   logger: HttpLogger;
 }
 
-/** Above this, whoever can wait should. */
+/** Above this many bytes, sources that can wait should wait. */
 const highWaterBytes = 65_536;
-/** Heartbeats in a row that found the client behind: it has stopped reading. */
+/** After this many consecutive heartbeats at which the client is behind, its connection is closed. */
 const stalledBeatsMax = 6;
-// One line with a single line end: a blank line after it would make clients dispatch an empty event.
+// A single line end: after a blank line, clients would dispatch an empty event.
 const heartbeat = ': heartbeat\n';
 
 const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, ' ') : text);
 
-/** A frame. Line ends inside JSON text are blanks between tokens, so a space says the same. */
+/** The frame of an event. Line ends are replaced by spaces, which is equivalent between the tokens of JSON. */
 export const toFrame = ({ id, event, data }: StreamEvent): string => {
   const head = id === undefined ? '' : `id: ${oneLine(id)}\n`;
   return `${head}event: ${oneLine(event)}\ndata: ${oneLine(data)}\n\n`;
 };
 
-/** Node's response, or a plain stream in its place. */
+/** Node's response, or a plain stream instead. */
 type SseTarget = Writable & { flushHeaders?: () => void };
 
 class SseStream implements EventWriter {
@@ -57,7 +56,7 @@ class SseStream implements EventWriter {
       this.#scheduled = false;
       this.#flush();
     };
-    // The head leaves with the first events if there are any already, else alone.
+    // The head is sent with the first events if there are any already, otherwise alone.
     setImmediate(() => (this.#pending === '' ? out.flushHeaders?.() : this.#flush()));
     this.#beat = setInterval(() => this.#heartbeat(), options.heartbeatMs);
     out.on('close', () => this.#close());
@@ -66,7 +65,7 @@ class SseStream implements EventWriter {
     if (out.destroyed) this.#close();
   }
 
-  /** Takes over the source: it is stopped when the stream closes, for whatever reason. */
+  /** Starts the source. It is stopped when the stream closes, for whatever reason. */
   run(body: SseBody): void {
     try {
       this.#stop = body instanceof EventStreamResponse ? body.start(this) : pump(body, this);
@@ -112,7 +111,7 @@ class SseStream implements EventWriter {
     this.#pending = '';
     const waiting = this.#out.writableLength;
     const { bufferBytesMax } = this.#options;
-    // A replay or one large event may be over the bound by itself: it counts only once the client had its chance.
+    // A replay or one large event may exceed the bound alone: it is counted only after the client could read it.
     if (waiting <= bufferBytesMax) this.#allowance = bufferBytesMax + text.length;
     else if (waiting > this.#allowance) return this.#drop();
     if (this.#out.write(text)) this.#release();
@@ -130,7 +129,7 @@ class SseStream implements EventWriter {
     if (!this.#closed) this.#out.write(heartbeat);
   }
 
-  /** The connection goes, the log of events stays: the client resumes by the last id it saw. */
+  /** Closes the connection of a slow client. The log keeps the events: the client resumes from the last id that it got. */
   #drop(): void {
     const { requestId, logger } = this.#request;
     logger.info(
@@ -168,7 +167,7 @@ class SseStream implements EventWriter {
   }
 }
 
-/** Reads an iterable into the sink no faster than the client reads; returns what stops it. */
+/** Reads an iterable into the sink, no faster than the client reads. Returns a function that stops it. */
 const pump = (events: AsyncIterable<StreamEvent>, sink: EventWriter): (() => void) => {
   const iterator = events[Symbol.asyncIterator]();
   let stopped = false;
@@ -183,12 +182,12 @@ const pump = (events: AsyncIterable<StreamEvent>, sink: EventWriter): (() => voi
   read().catch((error: unknown) => sink.fail(error));
   return () => {
     stopped = true;
-    // An iterator that waits in next() settles this later; what it throws has no reader any more.
+    // An iterator that waits in next() settles this later. Its errors are ignored, because the stream has ended.
     iterator.return?.().catch(() => undefined);
   };
 };
 
-/** Streams `body` into a response whose head is written already. */
+/** Streams `body` into a response whose head was sent. */
 export const streamEvents = (
   out: SseTarget,
   body: SseBody,

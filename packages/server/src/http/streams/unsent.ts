@@ -1,17 +1,17 @@
-// Large answers on their way to a client. They are in memory until the client has read them, and a client may read nothing.
+// Counts the memory of large responses until the client has read them, and disconnects a client that reads nothing.
 import type { ServerResponse } from 'node:http';
 import type { RequestMemory } from '../../parsing/request-memory.ts';
 
 export interface UnsentOptions {
   memory: RequestMemory;
-  /** How long a client may take nothing of a large answer before its connection is ended. */
+  /** How long a client may read nothing of a large response before its connection is closed. */
   stalledMs: number;
 }
 
-/** Smaller answers are not counted: the buffers of a socket take most of them. */
+/** Smaller responses are not counted: the buffers of a socket contain most of them. */
 const countedBytesMin = 262_144;
 
-/** `bytes` are about to be sent. They count as memory until they are sent, or the connection is closed. */
+/** Counts `bytes` that are about to be sent as memory, until they are sent or the connection is closed. */
 export const countUnsent = (
   out: ServerResponse | undefined,
   bytes: number,
@@ -19,6 +19,6 @@ export const countUnsent = (
 ): void => {
   if (out === undefined || out.destroyed || bytes < countedBytesMin) return;
   out.once('close', memory.count(bytes));
-  // A socket that has sent a part of what it holds is not idle for Node.
+  // To Node, a socket that has sent a part of its data is not idle.
   out.setTimeout(stalledMs, () => out.destroy());
 };

@@ -1,14 +1,14 @@
-// The events of one attempt on their way out. Ids are given here. Events of a run that is followed elsewhere, or that
-// can be resumed, go to its log first, in the same flush as its checkpoints, and are sent to the server process once they
-// are durable: no client has seen what a crash could take back.
+// Sends and stores the events of one attempt, and assigns their ids. Events of a run that is resumable, or that another
+// node follows, are first stored in the run log, in the same flush as the checkpoints, and then sent to the server
+// process. So no client gets an event that a crash could undo.
 //
 //   emit ─▶ waiting ─┬─ live ─────────────────────────────────────▶ sent ─▶ acknowledged
 //                    └─ logged ─▶ committing ─▶ stored ───────────▶ sent ─▶ acknowledged
 //
-// The server process acknowledges events when its readers have taken them, or have had time to; until then the next ones
-// wait here. A graph does not wait when it emits, so `EventBudget` bounds the waiting and the stored events of all runs of the
-// executor. Beyond the bound, stored events are not sent (the server process reads them in the log), and of waiting events
-// the oldest are dropped, which leaves a gap in the ids.
+// The server process acknowledges events when its readers have consumed them, or after a timeout. Until then further
+// events wait here. A graph does not wait when it emits, so `EventBudget` bounds the waiting and the stored events of all
+// runs of the executor. Above the bound, stored events are not sent (the server process reads them from the log), and the
+// oldest waiting events are dropped, which leaves a gap in the ids.
 import { onAbort } from '../../abort.ts';
 import type { Owner } from '../../storage/deployment/checkpoints.ts';
 import { noItems, type BatchItems, type Writer } from '../checkpoints/commit-queue.ts';
@@ -16,7 +16,7 @@ import type { FromExecutor } from '../dispatch/protocol.ts';
 import type { EventBudget, WaitingEvents } from './event-budget.ts';
 import { EventBuffer, type EventBatch, type NamedEvent } from './event-buffer.ts';
 
-export interface RunEventsOptions {
+export interface RunEventWriterOptions {
   owner: Owner & { lease_token: number };
   firstId: number;
   budget: EventBudget;
@@ -30,11 +30,13 @@ export interface RunEventsOptions {
 const kb = 1024;
 /** Bytes of one message, and of one row of the log. */
 const messageBytesMax = 128 * kb;
-/** Bytes that are sent and not acknowledged; more wait here. Less than what the server buffers for a client. */
+/**
+ * Bytes that may be sent and not acknowledged; further events wait here. Less than what the server buffers for a client.
+ */
 const sentBytesMax = 256 * kb;
-/** Bytes after which an acknowledgement is asked for. */
+/** Bytes after which an acknowledgement is requested. */
 const ackBytes = 128 * kb;
-/** Bytes that a run's log keeps; older events go first. */
+/** Bytes that a run's log keeps; the oldest events are deleted first. */
 const keptBytesMax = 10 * 1024 * kb;
 /** When more bytes wait, the oldest events are stored in flushes without checkpoints, of about this size. */
 const aheadBytesMax = 4 * 1024 * kb;
@@ -44,21 +46,21 @@ const aheadMax = 16;
 /** An event that a node emits while it executes. All others report a checkpoint or writes, and are stored with them. */
 const isMidStep = ([event]: NamedEvent): boolean => /^(custom|messages|events)(?![^|/])/.test(event);
 
-/** Names are the graph's in part (`values|node:task`); a line break in one would end it. */
+/** Parts of a name come from the graph (`values|node:task`). A line break would end the name. */
 const oneLine = (name: string): string => name.replaceAll(/[\r\n\0]|\p{Surrogate}/gu, ' ');
 
-export class RunEvents implements Writer, WaitingEvents {
+export class RunEventWriter implements Writer, WaitingEvents {
   readonly owner: Owner;
-  readonly #options: RunEventsOptions;
+  readonly #options: RunEventWriterOptions;
   readonly #waiting: EventBuffer;
-  /** Drained by flushes that have not been answered, in their order. */
+  /** Batches of the flushes that have not been answered, in order. */
   readonly #committing: EventBatch[][] = [];
   /** In the log, and not sent yet. */
   #stored: EventBatch[] = [];
   #storedBytes = 0;
   /** Flushes without checkpoints since the last one with them. */
   #ahead = 0;
-  /** Whether the next flush will drain. */
+  /** True when the next flush will drain this writer. */
   #isQueued = false;
   #isScheduled = false;
   #isClosed = false;
@@ -71,7 +73,7 @@ export class RunEvents implements Writer, WaitingEvents {
   readonly #kept: { last_id: number; bytes: number }[] = [];
   #keptBytes = 0;
 
-  constructor(options: RunEventsOptions) {
+  constructor(options: RunEventWriterOptions) {
     this.#options = options;
     this.owner = options.owner;
     this.#waiting = new EventBuffer(options.firstId);
@@ -101,7 +103,7 @@ export class RunEvents implements Writer, WaitingEvents {
     return isMuch && oldest !== undefined && isMidStep(oldest);
   }
 
-  /** From now on events go to the log. Those before are with the server process already, or nobody wanted them. */
+  /** Stores events in the log from now on. Events that wait are sent before. */
   log(): void {
     if (this.#isLogged) return;
     const batch = this.#take(Infinity);
@@ -110,8 +112,8 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#reportEmpty();
   }
 
-  /** Nobody reads any more: what waits is dropped, unless it is for the log. */
-  mute(): void {
+  /** The events have no reader any more: waiting events are dropped, unless the run is logged. */
+  dropUnlogged(): void {
     if (this.#isLogged) return;
     this.#take(Infinity);
     this.#reportEmpty();
@@ -123,7 +125,7 @@ export class RunEvents implements Writer, WaitingEvents {
     else this.#schedule();
   }
 
-  /** Readers have taken these bytes, or are not waited for. */
+  /** Readers have consumed these bytes, or the wait for them timed out. */
   acknowledge(bytes: number): void {
     this.#sentBytes -= bytes;
     this.#sendSome();
@@ -142,8 +144,8 @@ export class RunEvents implements Writer, WaitingEvents {
       this.#send(batch);
   }
 
-  /** The end of a logged run is stored. The server process reads events that are not sent yet in the log. */
-  leaveRest(): void {
+  /** Called when the end of a logged run is stored. The server process reads unsent events from the log. */
+  leaveRestToLog(): void {
     if (this.#stored.length === 0) return;
     this.#options.budget.remove(this.#storedBytes);
     this.#leaveToLog();
@@ -161,13 +163,13 @@ export class RunEvents implements Writer, WaitingEvents {
     return this.#drain(aheadBytesMax, isMidStep);
   }
 
-  #drain(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): BatchItems {
+  #drain(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): BatchItems {
     const items = noItems();
     const batches: EventBatch[] = [];
     for (let size = 0; this.#isLogged && size < bytesMax;) {
       const { oldest } = this.#waiting;
-      if (!oldest || isTaken?.(oldest) === false) break;
-      const batch = this.#take(messageBytesMax, isTaken);
+      if (!oldest || mayTake?.(oldest) === false) break;
+      const batch = this.#take(messageBytesMax, mayTake);
       if (!batch) break;
       batches.push(batch);
       size += batch.bytes;
@@ -191,7 +193,7 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#sendSome();
   }
 
-  /** The attempt is over: what waits is dropped, and what a flush still stores is not sent. */
+  /** The attempt has ended: waiting events are dropped, and events of flushes under way are stored but not sent. */
   close(): void {
     this.#isClosed = true;
     this.#take(Infinity);
@@ -258,8 +260,8 @@ export class RunEvents implements Writer, WaitingEvents {
     this.#reportEmpty();
   }
 
-  #take(bytesMax: number, isTaken?: (event: NamedEvent) => boolean): EventBatch | undefined {
-    const batch = this.#waiting.take(bytesMax, isTaken);
+  #take(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): EventBatch | undefined {
+    const batch = this.#waiting.take(bytesMax, mayTake);
     if (batch) this.#options.budget.remove(batch.bytes);
     return batch;
   }
@@ -275,7 +277,7 @@ export class RunEvents implements Writer, WaitingEvents {
     send({ kind: 'events', ...ids, events, ...(wantsAck ? { ack } : {}) });
   }
 
-  /** The id from which the log is kept once it has become too long. */
+  /** The id of the oldest event to keep when the log has become too long; otherwise null. */
   #keep(last_id: number, bytes: number): number | null {
     this.#kept.push({ last_id, bytes });
     this.#keptBytes += bytes;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FromExecutor } from '../dispatch/protocol.ts';
 import { EventBudget } from './event-budget.ts';
-import { RunEvents } from './run-events.ts';
+import { RunEventWriter } from './run-event-writer.ts';
 
 const kb = 1024;
 const mb = 1024 * kb;
@@ -13,7 +13,7 @@ const openRun = (budget: EventBudget, run_id = 'run') => {
   const messages: FromExecutor[] = [];
   let acknowledged = 0;
   let commits = 0;
-  const events = new RunEvents({
+  const events = new RunEventWriter({
     owner: { owner: run_id, lease_token: 1 },
     firstId: 0,
     budget,
@@ -120,9 +120,9 @@ describe('a run whose events the server process does not consume', () => {
 
   it('releases its budget when there are no readers, and when it ends', () => {
     const budget = new EventBudget(4 * mb);
-    const muted = openRun(budget);
-    muted.emit(1_000);
-    muted.events.mute();
+    const unread = openRun(budget);
+    unread.emit(1_000);
+    unread.events.dropUnlogged();
     expect(budget.bytes).toBe(0);
     const over = openRun(budget);
     over.emit(1_000);
@@ -195,7 +195,7 @@ describe('a logged run', () => {
     await run.events.deliver(new AbortController().signal);
     run.events.drain();
     run.events.settled(true);
-    run.events.leaveRest();
+    run.events.leaveRestToLog();
     expect(run.bytes()).toBeLessThanOrEqual(384 * kb);
     expect(run.messages.at(-1)?.kind).toBe('log_only');
     expect(budget.bytes).toBe(0);
@@ -206,7 +206,7 @@ describe('a logged run', () => {
     run.emit(10);
     run.events.drain();
     run.events.settled(true);
-    run.events.leaveRest();
+    run.events.leaveRestToLog();
     expect(run.ids()).toHaveLength(10);
     expect(run.messages.map(({ kind }) => kind)).not.toContain('log_only');
   });
