@@ -1,4 +1,4 @@
-// The S3 client, told everything that it would otherwise take from the environment of the server.
+// Creates the S3 client. All options are set explicitly; otherwise the client reads them from the environment of the server.
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { EgressGuard } from '../../net/guard.ts';
 import { guardedAgents } from '../../net/guarded-agent.ts';
@@ -12,32 +12,36 @@ import type { S3Target } from './store-target.ts';
 
 const socketsMax = 8;
 
-export interface S3Surroundings {
+export interface S3ClientOptions {
   guard: EgressGuard;
-  /** Whether the server's own credentials may be used, for the bucket or to assume a role. */
+  /** True when the server's own credentials may be used, for the bucket or to assume a role. */
   lendsCredentials: boolean;
   limits: S3Limits;
 }
 
 export const egressRules = { httpsUnlessAllowed: true } as const;
 
-export const createS3Client = (target: S3Target, place: S3Place, surroundings: S3Surroundings): S3Client => {
+export const createS3Client = (
+  target: S3Target,
+  place: S3Place,
+  clientOptions: S3ClientOptions,
+): S3Client => {
   const { config_kwargs_s3: options = {} } = target.config;
-  const { guard, limits } = surroundings;
+  const { guard, limits } = clientOptions;
   const requestHandler = {
     ...guardedAgents(guard, egressRules, { keepAlive: true, maxSockets: socketsMax }),
     connectionTimeout: limits.connectMs,
     socketTimeout: limits.idleMs,
   };
   const client = new S3Client({
-    ...credentialsOf(target, place, surroundings),
+    ...credentialsOf(target, place, clientOptions),
     region: place.region,
     ...(place.endpoint ? { endpoint: place.endpoint.href } : {}),
     bucketEndpoint: place.isBucketEndpoint,
     forcePathStyle: place.isPathStyle,
     useAccelerateEndpoint: options.use_accelerate_endpoint ?? false,
     useGlobalEndpoint: options.us_east_1_regional_endpoint === 'legacy',
-    // Several services know nothing of the checksums that AWS has come to expect.
+    // Several S3 services do not support the checksums that the client sends to AWS by default.
     requestChecksumCalculation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     responseChecksumValidation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     followRegionRedirects: false,
@@ -54,7 +58,7 @@ export const createS3Client = (target: S3Target, place: S3Place, surroundings: S
 const credentialsOf = (
   target: S3Target,
   place: S3Place,
-  { guard, limits, lendsCredentials }: S3Surroundings,
+  { guard, limits, lendsCredentials }: S3ClientOptions,
 ): Pick<S3ClientConfig, 'credentials'> => {
   if (target.credentials !== null) {
     const { access_key_id, secret_access_key, session_token } = target.credentials;
@@ -68,7 +72,7 @@ const credentialsOf = (
     throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
   }
   if (target.aws_role_arn === null) {
-    // A session token is sent as it is, and clients name the endpoint.
+    // The endpoint is chosen by a user, and would receive the session token of the server in clear.
     if (place.endpoint && !place.isAws && !guard.isAllowed(place.endpoint)) {
       const code = 'CredentialsNotLent';
       throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
@@ -80,7 +84,7 @@ const credentialsOf = (
   };
 };
 
-/** Over TLS only: there, what is sent is protected anyway. */
+/** Only over TLS, which protects the integrity of the payload. */
 const leavePayloadUnsigned = (client: S3Client): void =>
   client.middlewareStack.add(
     (next) => (args) => {
