@@ -37,7 +37,12 @@ const cut = (body: Readable): Readable => {
   });
   body.once('error', (error) => limited.destroy(error));
   const onClose = (): void => {
-    if (!body.readableEnded) limited.destroy(Object.assign(new Error('the connection was closed before the end of the response'), { code: 'ECONNRESET' }));
+    if (!body.readableEnded)
+      limited.destroy(
+        Object.assign(new Error('the connection was closed before the end of the response'), {
+          code: 'ECONNRESET',
+        }),
+      );
   };
   // A body that is already closed emits no further events.
   if (body.closed) onClose();

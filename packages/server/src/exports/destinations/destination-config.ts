@@ -30,7 +30,10 @@ export const checkDestination = (given: DestinationCreate, rules: ConfigRules): 
 };
 
 /** Throws `invalid` unless destinations may use the server's own credentials. */
-export const checkAmbientCredentials = (role_arn: string | undefined, { lendsCredentials }: ConfigRules): void => {
+export const checkAmbientCredentials = (
+  role_arn: string | undefined,
+  { lendsCredentials }: ConfigRules,
+): void => {
   if (lendsCredentials) return;
   const rule = "destinations may not use the server's own credentials (SVC_EXPORT_AMBIENT_CREDENTIALS)";
   if (role_arn === undefined) throw invalid(['body', 'credentials'], `must be given: ${rule}`, 'missing');

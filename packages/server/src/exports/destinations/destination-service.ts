@@ -74,7 +74,8 @@ export class DestinationService {
       config: JSON.stringify(target.config),
       ...(await this.#seal(target, abilities)),
     });
-    if (row === undefined) throw new Problem('conflict', 'The workspace has reached its maximum number of destinations');
+    if (row === undefined)
+      throw new Problem('conflict', 'The workspace has reached its maximum number of destinations');
     return toDestination(row);
   }
 

@@ -3,8 +3,14 @@ import { DestinationError } from './destination-error.ts';
 
 /** Errors for which a retry does not help, with a remedy. */
 const finalReasons = new Map([
-  ['EACCES', 'The server has no permission to write to the folder. Grant it to the user that runs the server.'],
-  ['EPERM', 'The server has no permission to write to the folder. Grant it to the user that runs the server.'],
+  [
+    'EACCES',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
+  [
+    'EPERM',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
   ['EROFS', 'The file system is read-only. Mount it for writing.'],
   ['ENOTDIR', 'A part of the path is not a folder, or is a symbolic link; those are not followed.'],
   ['ELOOP', 'A part of the path is a symbolic link; those are not followed.'],
@@ -30,8 +36,6 @@ export const folderError = (error: unknown): unknown => {
     return error;
   if (!/^E[A-Z]+$/.test(code)) return error;
   const reason =
-    finalReasons.get(code) ??
-    temporaryReasons.get(code) ??
-    'The file system reported an unexpected error.';
+    finalReasons.get(code) ?? temporaryReasons.get(code) ?? 'The file system reported an unexpected error.';
   return new DestinationError(reason, { code, isFinal: finalReasons.has(code), cause: error });
 };

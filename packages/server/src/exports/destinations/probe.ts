@@ -10,7 +10,8 @@ import type { Abilities } from './store-target.ts';
 /** Time limit for all steps together. */
 export const probeMs = 30_000;
 
-const content = 'Written by svc to test whether it can export to this destination. You can delete this file.\n';
+const content =
+  'Written by svc to test whether it can export to this destination. You can delete this file.\n';
 const contentType = 'text/plain';
 
 export interface Probed extends Probe {
@@ -87,7 +88,8 @@ export const probe = async (
       false,
       timed((within) => store.remove(key, within)),
     );
-    if (!abilities.can_delete) notes.push(`The test file may not have been deleted: ${key} below the prefix.`);
+    if (!abilities.can_delete)
+      notes.push(`The test file may not have been deleted: ${key} below the prefix.`);
   }
   return { ok: steps.ok, steps: steps.steps, notes, abilities };
 };

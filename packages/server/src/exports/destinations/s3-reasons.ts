@@ -14,7 +14,9 @@ const certificate = final(
 const kms = final(
   'The KMS key cannot be used. Check SSEKMSKeyId, that the key is enabled, and that kms:GenerateDataKey and kms:Decrypt are allowed.',
 );
-const region = final('The bucket is in another region or at another endpoint. Set region to the region of the bucket.');
+const region = final(
+  'The bucket is in another region or at another endpoint. Set region to the region of the bucket.',
+);
 const token = final('The session token is invalid or has expired. Set new credentials.');
 const unreachable = temporary(
   'The endpoint cannot be reached. Check its address and whether the service is running.',
@@ -52,7 +54,9 @@ const reasons = new Map<string, Reason>(
     CredentialsNotLent: final(
       "The server's own credentials are sent only to AWS and to hosts in SVC_EGRESS_ALLOW. Set credentials for the destination.",
     ),
-    CredentialsProviderError: final('The server has no credentials of its own that the destination could use.'),
+    CredentialsProviderError: final(
+      'The server has no credentials of its own that the destination could use.',
+    ),
     RoleAccessDenied: final(
       'The role cannot be assumed. Its trust policy must allow the identity of the server to call sts:AssumeRole with the id of the workspace as external id.',
     ),
@@ -77,7 +81,9 @@ const reasons = new Map<string, Reason>(
     InvalidStorageClass: final('The service does not know the storage class.'),
     InvalidTag: final('The service rejects the tags.'),
     MissingContentMD5: final('The bucket requires checksums. Set ChecksumAlgorithm in s3_additional_kwargs.'),
-    AccessControlListNotSupported: final('The bucket does not support ACLs. Remove ACL from s3_additional_kwargs.'),
+    AccessControlListNotSupported: final(
+      'The bucket does not support ACLs. Remove ACL from s3_additional_kwargs.',
+    ),
     KeyTooLongError: final('The prefix is too long.'),
     EntityTooLarge: final('The service does not support files of this size.'),
     EntityTooSmall: temporary('The service requires larger parts.'),
@@ -85,7 +91,9 @@ const reasons = new Map<string, Reason>(
     RequestTimeTooSkewed: temporary(
       'The clocks of the server and the service differ too much. Correct them.',
     ),
-    EndpointError: final('The configuration does not determine an endpoint. Check region and config_kwargs_s3.'),
+    EndpointError: final(
+      'The configuration does not determine an endpoint. Check region and config_kwargs_s3.',
+    ),
     ENOTFOUND: final('The host of the endpoint does not exist in DNS. Check endpoint_url and region.'),
     EAI_AGAIN: temporary('The DNS lookup of the endpoint failed temporarily.'),
     ECONNREFUSED: unreachable,

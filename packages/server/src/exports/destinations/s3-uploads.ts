@@ -212,10 +212,13 @@ export class S3Uploads {
       );
       // S3 sends the status 200 before it has completed the upload; the body tells the result.
       if (ETag !== undefined) return true;
-      throw new DestinationError('The response of the service does not tell whether the upload was completed.', {
-        code: 'InvalidAnswer',
-        isFinal: false,
-      });
+      throw new DestinationError(
+        'The response of the service does not tell whether the upload was completed.',
+        {
+          code: 'InvalidAnswer',
+          isFinal: false,
+        },
+      );
     } catch (error) {
       if (isGone(error)) return false;
       throw isConflict(error) ? new StoreConflict('There is an object under the key') : error;

@@ -62,10 +62,13 @@ const upload = async (store: FileStore, key: string, text: string, signal: Abort
   const found = await store.head(key, signal);
   const bytes = Buffer.byteLength(text);
   if (found === 'unknown' || found?.bytes === bytes) return;
-  throw new DestinationError(`The manifest has ${bytes} bytes, but the stored object has ${found?.bytes ?? 0}`, {
-    code: 'NotAsSent',
-    isFinal: false,
-  });
+  throw new DestinationError(
+    `The manifest has ${bytes} bytes, but the stored object has ${found?.bytes ?? 0}`,
+    {
+      code: 'NotAsSent',
+      isFinal: false,
+    },
+  );
 };
 
 const compose = async (

@@ -2,7 +2,7 @@
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { ExportStepStorage } from '../../storage/exports/export-steps.ts';
 
-/** `forMs` is longer than a lease, so the end of the lease decides: the server process then stops the exporter. */
+/** `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because the lease has ended. */
 const retry = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
 
 export const retried =

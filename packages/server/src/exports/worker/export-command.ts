@@ -8,8 +8,8 @@ import { fileLimits } from '../parquet/export-file.ts';
 
 const fieldsOf = ({ export_fields }: ClaimedPartitionRun['export']): readonly ExportField[] => {
   if (export_fields === null) return usualExportFields;
-  const wanted = new Set(export_fields);
-  return exportFields.filter((field) => wanted.has(field));
+  const requested = new Set(export_fields);
+  return exportFields.filter((field) => requested.has(field));
 };
 
 export const toPartitionRunCommand = (

@@ -244,7 +244,9 @@ export class ExportWorker implements AsyncDisposable {
     const { temp, logger } = this.#options;
     temp
       .remove(folderOf(attempt))
-      .catch((error: unknown) => logger.warn({ err: error }, 'failed to remove temporary files of an export'));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'failed to remove temporary files of an export'),
+      );
   }
 
   #write({ id }: ExportAttempt, write: () => Promise<unknown>): void {

@@ -65,7 +65,8 @@ const removeLeftovers = async (root: string, ownHost: string): Promise<void> => 
     const { host, pid } = nameShape.exec(name)?.groups ?? {};
     if (host === undefined) continue;
     const path = join(root, name);
-    const isLeft = host === ownHost ? Number(pid) !== process.pid && !isRunning(Number(pid)) : await isOld(path);
+    const isLeft =
+      host === ownHost ? Number(pid) !== process.pid && !isRunning(Number(pid)) : await isOld(path);
     if (isLeft) await rm(path, { recursive: true, force: true });
   }
 };
