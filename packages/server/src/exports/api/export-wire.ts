@@ -81,11 +81,11 @@ const nextExportAt = (row: FoundExport, { scheduleLagMs }: WireRules): string | 
 
 export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules): ExportRun => {
   const { id, export_id, tenant_id, session_id, format_version, layout_version, window_start } = row;
-  const place = {
+  const destination = {
     destination_type: row.destination_type,
     config: JSON.parse(row.destination_config) as Record<string, unknown>,
   };
-  const inPlace = (key: string): string => `${rootOf(place, fileRoot)}/${key}`;
+  const pathOf = (key: string): string => `${rootOf(destination, fileRoot)}/${key}`;
   const { pending_upload: pending } = row;
   const folder = partitionFolder({
     export_id,
@@ -108,7 +108,7 @@ export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules)
     end_time: row.finished_at,
     finished_at: row.finished_at,
     metadata: {
-      prefix: prefixOf(place),
+      prefix: prefixOf(destination),
       start_time: window_start,
       end_time: row.window_end,
       execution_backend: null,
@@ -118,12 +118,12 @@ export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules)
           ? null
           : {
               rows_written: row.rows_written,
-              exported_files: row.keys.map(inPlace),
-              export_path: inPlace(folder),
+              exported_files: row.keys.map(pathOf),
+              export_path: pathOf(folder),
               latest_cursor: row.cursor,
               pending_upload: pending && {
                 target_cursor: pending.target_cursor,
-                file_path: inPlace(pending.key),
+                file_path: pathOf(pending.key),
                 rows_count: pending.rows,
               },
             },

@@ -20,7 +20,7 @@ import { checkAmbientCredentials, checkDestination } from './destination-config.
 import { DestinationError } from './destination-error.ts';
 import { openStore, type StoreParts } from './open-store.ts';
 import { probe, probeFailure, type Probed } from './probe.ts';
-import { s3Place } from './s3-place.ts';
+import { bucketAddress } from './bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
 
 export interface DestinationParts {
@@ -162,7 +162,7 @@ export class DestinationService {
     this.#probes.push(tenant_id);
     try {
       await using store = openStore(target, this.#stores);
-      const notes = target.destination_type === 's3' ? s3Place(target.config).notes : [];
+      const notes = target.destination_type === 's3' ? bucketAddress(target.config).notes : [];
       return await probe(store, { signal: new AbortController().signal, notes });
     } catch (error) {
       if (!(error instanceof DestinationError)) throw error;

@@ -28,7 +28,8 @@ export const checkFree = async (
   const free = bavail * bsize;
   if (free - bytes >= freeBytes) return;
   throw new DestinationError(
-    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} are kept free (SVC_EXPORT_FREE_SPACE). Make room, or lower it.`,
+    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} must stay free (SVC_EXPORT_FREE_SPACE). ` +
+      'Free some space, or lower the setting.',
     { code: 'DiskAlmostFull', isFinal: false },
   );
 };
@@ -39,8 +40,8 @@ export const checkQuota = async (root: string, bytes: number, quotaBytes: number
   const used = await sizeOf(root);
   if (used + bytes <= quotaBytes) return;
   throw new DestinationError(
-    `Exports in the folder take ${inMb(used)} of ${inMb(quotaBytes)} (SVC_EXPORT_QUOTA), and ${inMb(bytes)} would come on top. ` +
-      'Delete old ones, or raise it.',
+    `Exports in the folder use ${inMb(used)} of ${inMb(quotaBytes)} (SVC_EXPORT_QUOTA), and ${inMb(bytes)} more are needed. ` +
+      'Delete old exports, or raise the setting.',
     { code: 'QuotaExceeded', isFinal: false },
   );
 };

@@ -52,6 +52,9 @@ export interface ProbedStore extends FileStore {
   findAddress(signal: AbortSignal): Promise<void>;
   /** Requests credentials for the role; undefined when the destination has no role. */
   readonly assumeRole: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Writes with `If-None-Match: *`, also when it is unknown whether the service supports it. Throws StoreConflict when it does and the key has an object. */
+  /**
+   * Writes only when the key has no object, and throws StoreConflict when it has one. S3 services that ignore `If-None-Match` overwrite the
+   * object; the probe tests that.
+   */
   createText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { DestinationError } from './destination-error.ts';
 import { limitAnswers } from './answer-limit.ts';
 import type { S3Limits } from './s3-limits.ts';
 import { findReason } from './s3-reasons.ts';
-import type { S3Place } from './s3-place.ts';
+import type { BucketAddress } from './bucket-address.ts';
 import type { S3Target } from './store-target.ts';
 
 const socketsMax = 8;
@@ -23,7 +23,7 @@ export const egressRules = { httpsUnlessAllowed: true } as const;
 
 export const createS3Client = (
   target: S3Target,
-  place: S3Place,
+  address: BucketAddress,
   clientOptions: S3ClientOptions,
 ): S3Client => {
   const { config_kwargs_s3: options = {} } = target.config;
@@ -34,16 +34,16 @@ export const createS3Client = (
     socketTimeout: limits.idleMs,
   };
   const client = new S3Client({
-    ...credentialsOf(target, place, clientOptions),
-    region: place.region,
-    ...(place.endpoint ? { endpoint: place.endpoint.href } : {}),
-    bucketEndpoint: place.isBucketEndpoint,
-    forcePathStyle: place.isPathStyle,
+    ...credentialsOf(target, address, clientOptions),
+    region: address.region,
+    ...(address.endpoint ? { endpoint: address.endpoint.href } : {}),
+    bucketEndpoint: address.isBucketEndpoint,
+    forcePathStyle: address.isPathStyle,
     useAccelerateEndpoint: options.use_accelerate_endpoint ?? false,
     useGlobalEndpoint: options.us_east_1_regional_endpoint === 'legacy',
     // Several S3 services do not support the checksums that the client sends to AWS by default.
-    requestChecksumCalculation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
-    responseChecksumValidation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    requestChecksumCalculation: address.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    responseChecksumValidation: address.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     followRegionRedirects: false,
     expectContinueHeader: false,
     maxAttempts: limits.tries,
@@ -57,7 +57,7 @@ export const createS3Client = (
 
 const credentialsOf = (
   target: S3Target,
-  place: S3Place,
+  address: BucketAddress,
   { guard, limits, lendsCredentials }: S3ClientOptions,
 ): Pick<S3ClientConfig, 'credentials'> => {
   if (target.credentials !== null) {
@@ -73,14 +73,14 @@ const credentialsOf = (
   }
   if (target.aws_role_arn === null) {
     // The endpoint is chosen by a user, and would receive the session token of the server in clear.
-    if (place.endpoint && !place.isAws && !guard.isAllowed(place.endpoint)) {
+    if (address.endpoint && !address.isAws && !guard.isAllowed(address.endpoint)) {
       const code = 'CredentialsNotLent';
       throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
     }
     return {};
   }
   return {
-    credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: place.region }),
+    credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: address.region }),
   };
 };
 

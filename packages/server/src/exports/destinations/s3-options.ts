@@ -1,7 +1,7 @@
 // Options of uploads: headers, metadata and checksums.
 import type { StorageClass } from '@aws-sdk/client-s3';
 import type { S3Config } from '@svc/contract';
-import type { S3Place } from './s3-place.ts';
+import type { BucketAddress } from './bucket-address.ts';
 
 type Given = NonNullable<S3Config['s3_additional_kwargs']>;
 
@@ -22,7 +22,7 @@ export interface UploadOptions {
 
 export const uploadOptions = (
   { s3_additional_kwargs: given = {} }: S3Config,
-  { isAws }: S3Place,
+  { isAws }: BucketAddress,
 ): UploadOptions => {
   const { ChecksumAlgorithm, ExpectedBucketOwner, Metadata, StorageClass: storageClass, ...start } = given;
   return {

@@ -10,7 +10,7 @@ import { createS3Client, egressRules, type S3ClientOptions } from './s3-client.t
 import { md5 } from './md5.ts';
 import { isConflict, toDestinationError } from './s3-error.ts';
 import { uploadOptions, type UploadOptions } from './s3-options.ts';
-import { s3Place, type S3Place } from './s3-place.ts';
+import { bucketAddress, type BucketAddress } from './bucket-address.ts';
 import { readSlice, S3Uploads } from './s3-uploads.ts';
 import { partsOfKey } from './store-key.ts';
 import type { S3Target } from './store-target.ts';
@@ -31,7 +31,7 @@ export class S3Store implements ProbedStore {
   readonly root: string;
   readonly assumeRole: ProbedStore['assumeRole'];
   readonly #client: S3Client;
-  readonly #place: S3Place;
+  readonly #address: BucketAddress;
   readonly #options: UploadOptions;
   readonly #bucket: string;
   readonly #uploads: S3Uploads;
@@ -46,15 +46,15 @@ export class S3Store implements ProbedStore {
     this.#secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
       (one) => one !== undefined,
     );
-    this.#place = s3Place(target.config);
-    this.#options = uploadOptions(target.config, this.#place);
+    this.#address = bucketAddress(target.config);
+    this.#options = uploadOptions(target.config, this.#address);
     this.#clientOptions = clientOptions;
-    this.#client = createS3Client(target, this.#place, clientOptions);
+    this.#client = createS3Client(target, this.#address, clientOptions);
     // With `bucketEndpoint` the client expects the URL of the endpoint as the name of the bucket.
-    const { endpoint, bucket, isBucketEndpoint } = this.#place;
+    const { endpoint, bucket, isBucketEndpoint } = this.#address;
     this.#bucket = isBucketEndpoint && endpoint ? endpoint.href.replace(/\/$/, '') : bucket;
     this.#supportsIfNoneMatch = target.abilities.can_put_if_none_match ?? false;
-    this.root = this.#place.root;
+    this.root = this.#address.root;
     const assume = (signal: AbortSignal): Promise<void> =>
       this.#call(signal, async () => void (await this.#client.config.credentials()));
     this.assumeRole = target.aws_role_arn === null ? undefined : assume;
@@ -68,7 +68,7 @@ export class S3Store implements ProbedStore {
   }
 
   async findAddress(signal: AbortSignal): Promise<void> {
-    const { endpoint, region } = this.#place;
+    const { endpoint, region } = this.#address;
     const text = endpoint?.href ?? `https://s3.${region}.amazonaws.com/`;
     const { guard, limits } = this.#clientOptions;
     await this.#call(signal, async () => {
@@ -183,7 +183,7 @@ export class S3Store implements ProbedStore {
   }
 
   #nameOf(key: string): string {
-    return this.#place.prefix + partsOfKey(key).join('/');
+    return this.#address.prefix + partsOfKey(key).join('/');
   }
 
   async #call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -221,7 +221,7 @@ export class S3Uploads {
       );
     } catch (error) {
       if (isGone(error)) return false;
-      throw isConflict(error) ? new StoreConflict('There is an object under the key') : error;
+      throw isConflict(error) ? new StoreConflict('The key already has an object') : error;
     }
   }
 

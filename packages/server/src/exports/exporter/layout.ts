@@ -6,9 +6,9 @@
 // replaces the column by the value of the folder. In layout 2 no folder key is the name of a column.
 import { resolve } from 'node:path';
 import type { FormatVersion, LayoutVersion } from '@svc/contract';
-import { trimPrefix } from '../destinations/s3-place.ts';
+import { trimPrefix } from '../destinations/bucket-address.ts';
 
-interface PartitionPlace {
+interface PartitionScope {
   export_id: string;
   tenant_id: string;
   session_id: string;
@@ -21,19 +21,19 @@ interface PartitionPlace {
 const exportFolder = (export_id: string): string => `export_id=${export_id}`;
 
 /** Folders for workspace, project and resource in layout 1. In format `v1` the folder of the resource is not `key=value`. */
-const layout1Folders = ({ tenant_id, session_id, format_version }: PartitionPlace): string[] => [
+const layout1Folders = ({ tenant_id, session_id, format_version }: PartitionScope): string[] => [
   `tenant_id=${tenant_id}`,
   `session_id=${session_id}`,
   format_version === 'v1' ? 'runs' : 'resource=runs',
 ];
 
-export const partitionFolder = (place: PartitionPlace): string => {
-  const { export_id, tenant_id, session_id, layout_version, start } = place;
+export const partitionFolder = (partition: PartitionScope): string => {
+  const { export_id, tenant_id, session_id, layout_version, start } = partition;
   const [year, month, day] = start.slice(0, 10).split('-').map(Number);
   return [
     exportFolder(export_id),
     ...(layout_version === 1
-      ? layout1Folders(place)
+      ? layout1Folders(partition)
       : [`workspace=${tenant_id}`, `project=${session_id}`, 'resource=runs']),
     `year=${year}`,
     `month=${month}`,
@@ -47,7 +47,7 @@ export const fileName = (number: number): string => `part-${String(number).padSt
 /** In the folder of the export. Parquet readers ignore files whose names begin with an underscore. */
 export const manifestKey = (export_id: string): string => `${exportFolder(export_id)}/_manifest.json`;
 
-interface DestinationPlace {
+interface DestinationConfig {
   destination_type: string;
   config: Readonly<Record<string, unknown>>;
 }
@@ -57,10 +57,10 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join('/');
 
 /** The prefix of all keys in the bucket; empty for a folder. */
-export const prefixOf = ({ config }: DestinationPlace): string => trimPrefix(textOf(config['prefix']));
+export const prefixOf = ({ config }: DestinationConfig): string => trimPrefix(textOf(config['prefix']));
 
 /** Bucket and prefix, or the folder: the beginning of each entry of `exported_files`. Relative paths are resolved against `fileRoot`. */
-export const rootOf = (place: DestinationPlace, fileRoot: string): string =>
-  place.destination_type === 's3'
-    ? joined(textOf(place.config['bucket_name']), prefixOf(place))
-    : resolve(fileRoot, textOf(place.config['path']));
+export const rootOf = (destination: DestinationConfig, fileRoot: string): string =>
+  destination.destination_type === 's3'
+    ? joined(textOf(destination.config['bucket_name']), prefixOf(destination))
+    : resolve(fileRoot, textOf(destination.config['path']));

@@ -143,7 +143,7 @@ const passesValue = (value: unknown, test: ValueTest): boolean => {
   }
 };
 
-/** True when the JSON value equals the text, a boolean or a number that the text denotes. */
+/** True when the JSON value is the string `text`, or the boolean or number that `text` denotes. */
 const equalsText = (value: unknown, text: string): boolean => {
   if (typeof value === 'string') return value === text;
   if (typeof value === 'boolean') return String(value) === text;

@@ -106,7 +106,8 @@ const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: Jso
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new RunRejected('the run is not an object');
   const sent = fields as Record<string, unknown>;
-  if (!isSameId(sent['id'], id)) throw new RunRejected('its id is not the one that its part names');
+  if (!isSameId(sent['id'], id))
+    throw new RunRejected('its id does not equal the id in the name of its part');
   if (main) hash.update(main);
   const inMain = payloadsIn(sent, mainText, afterSpace(mainText, 0));
   const run: SentRun = { operation, id, main: sent, payloads: inMain, hash: '' };

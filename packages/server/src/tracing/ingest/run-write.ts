@@ -35,13 +35,13 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
   const { operation, main, payloads } = sent;
   const id = asId(sent.id, 'id') ?? '';
   const start = asTime(main, 'start_time');
-  const place = placeOf(main, id, start, operation);
+  const position = positionOf(main, id, start, operation);
   const end_time = asTime(main, 'end_time');
   const extra = splitExtra(payloads.extra);
   const isPatch = operation === 'patch';
   const fields: TraceWrite['fields'] = {
     session_id: asId(main['session_id'], 'session_id'),
-    ...place.fields,
+    ...position.fields,
     name: asText(main, 'name'),
     run_type: asText(main, 'run_type'),
     end_time,
@@ -57,7 +57,7 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
     first_token_time: firstTokenTime(payloads.events?.value),
     ...usageFields(main, payloads, extra.metadata),
   };
-  const start_time = start ?? place.start_time;
+  const start_time = start ?? position.start_time;
   const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : undefined;
   const isNamed = fields.session_id === null && session_name !== undefined && session_name !== '';
   const sentStart = start === null ? 0 : sentStartBit;
@@ -106,24 +106,29 @@ const asTime = (main: Fields, name: string): string | null => {
 const asText = (main: Fields, name: string): string | null => {
   const value = main[name];
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'string') throw new RunRejected(`${name} is not a text`);
+  if (typeof value !== 'string') throw new RunRejected(`${name} is not a string`);
   return toExactText(value);
 };
 
 const tagsOf = ({ tags }: Fields): string | null => {
   if (tags === undefined || tags === null) return null;
   if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string'))
-    throw new RunRejected('tags is not a list of texts');
+    throw new RunRejected('tags is not a list of strings');
   return toExactJson(tags);
 };
 
-interface Place {
+interface TracePosition {
   fields: Pick<TraceWrite['fields'], 'trace_id' | 'parent_run_id' | 'dotted_order'>;
   start_time: string | null;
 }
 
 /** Reads trace_id, parent_run_id and dotted_order. Those that are given must agree. */
-const placeOf = (main: Fields, id: string, start: string | null, operation: SentRun['operation']): Place => {
+const positionOf = (
+  main: Fields,
+  id: string,
+  start: string | null,
+  operation: SentRun['operation'],
+): TracePosition => {
   const sent = main['dotted_order'];
   const trace_id = asId(main['trace_id'], 'trace_id');
   const parent_run_id = asId(main['parent_run_id'], 'parent_run_id');
@@ -149,7 +154,7 @@ const placeOf = (main: Fields, id: string, start: string | null, operation: Sent
   if (trace_id !== null && trace_id !== root)
     throw new RunRejected('dotted_order does not begin with its trace_id');
   if (parent_run_id !== null && parent_run_id !== parent)
-    throw new RunRejected('dotted_order disagrees with its parent_run_id');
+    throw new RunRejected('dotted_order contradicts its parent_run_id');
   return {
     fields: { trace_id: root ?? id, parent_run_id: parent, dotted_order: order },
     start_time: path.start_time,

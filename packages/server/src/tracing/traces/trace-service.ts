@@ -163,24 +163,25 @@ const columnsOf = (select: ReadonlySet<string>): Set<PayloadColumn> => {
   return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const toPage = (runs: readonly string[], place: SearchPosition | null, partial: PartialAnswer): string => {
-  const cursors = { next: place && toCursor(place), prev: null };
+const toPage = (runs: readonly string[], position: SearchPosition | null, partial: PartialAnswer): string => {
+  const cursors = { next: position && toCursor(position), prev: null };
   const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
 };
 
-export const toCursor = ({ stretch, ...place }: SearchPosition): string => encodeCursor(place, { stretch });
+export const toCursor = ({ stretch, ...position }: SearchPosition): string =>
+  encodeCursor(position, { stretch });
 
 /** Parses a cursor that `toCursor` returned. Throws invalid for any other text. */
 export const parseCursor = (cursor: string): SearchPosition => {
   const found = readCursor(cursor);
   const start_time = found && toTime(found.start_time);
   const stretch = found?.more['stretch'];
-  const isPlace =
+  const isPosition =
     start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(found?.id ?? '');
   const isStretch =
     typeof stretch === 'number' && Number.isInteger(stretch) && stretch >= 1 && stretch <= 99_999;
-  if (!found || !isPlace || (stretch !== undefined && !isStretch))
+  if (!found || !isPosition || (stretch !== undefined && !isStretch))
     throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
   return { start_time, id: found.id, ...(isStretch ? { stretch } : {}) };
 };

@@ -31,7 +31,7 @@ const listOf = (value: unknown, what: string): unknown[] => {
 
 const textOf = (value: unknown, what: string): string => {
   if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') throw new RunRejected(`${what} is not a text`);
+  if (typeof value !== 'string') throw new RunRejected(`${what} is not a string`);
   return value;
 };
 

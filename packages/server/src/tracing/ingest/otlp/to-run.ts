@@ -38,7 +38,7 @@ export const toRun = (
   const metadata = metadataOf(attributes, origin.resource, used, budget).set(otelTraceKey, span.trace_id);
   const main: SentRun['main'] = {
     id,
-    ...placeOf(span),
+    ...positionOf(span),
     ...projectOf(attributes, origin.resource, project),
     name:
       textAt(attributes, 'langsmith.trace.name', 'traceloop.entity.name', 'tool.name') ??
@@ -100,7 +100,7 @@ const assertIds = ({ trace_id, span_id, parent_span_id }: Span): void => {
 };
 
 /** Position in the trace: from the parent span, or from attributes that LangSmith's tracers set. */
-const placeOf = ({ attributes, parent_span_id }: Span): SentRun['main'] => {
+const positionOf = ({ attributes, parent_span_id }: Span): SentRun['main'] => {
   const traced = textAt(attributes, 'langsmith.traceable_parent_otel_span_id')?.toLowerCase() ?? '';
   const parent = spanIdForm.test(traced) ? traced : parent_span_id;
   const isRoot = !spanIdForm.test(parent) || attributes.get('langsmith.is_root') === true;

@@ -1,7 +1,7 @@
 // Derives endpoint, region and addressing of a bucket from the configuration of the destination.
 import type { S3Config } from '@svc/contract';
 
-export interface S3Place {
+export interface BucketAddress {
   bucket: string;
   /** Empty, or ends with `/`. */
   prefix: string;
@@ -25,7 +25,7 @@ const regionOfHost = /(?:^|\.)s3[.-]((?:[a-z]{2,4}-)+[a-z]+-\d)\.amazonaws\.com/
 /** Removes slashes at both ends. All code that builds or shows keys uses this form. */
 export const trimPrefix = (prefix: string): string => prefix.replaceAll(/^\/+|\/+$/g, '');
 
-export const s3Place = (config: S3Config): S3Place => {
+export const bucketAddress = (config: S3Config): BucketAddress => {
   const { bucket_name: bucket, endpoint_url, config_kwargs_s3: options = {} } = config;
   const endpoint = endpoint_url === undefined ? undefined : new URL(endpoint_url);
   const host = endpoint?.hostname ?? '';
