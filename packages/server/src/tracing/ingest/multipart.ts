@@ -94,7 +94,7 @@ export class MultipartReader {
     if (lineEnd === -1 || this.#pending.subarray(0, lineEnd).toString('latin1').trim() !== '') {
       throw new Problem(
         'bad_request',
-        'The multipart body is malformed: a boundary must be followed by a line break.',
+        'The multipart body has a boundary that is not followed by a line break.',
       );
     }
     // The line break is kept, because a head without headers ends with this line break and the next.
