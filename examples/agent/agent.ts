@@ -1,5 +1,5 @@
-// A tool-calling agent. With OPENAI_API_KEY (or ANTHROPIC_API_KEY) set and the provider's package installed
-// it asks a real model; without, a scripted one that works offline.
+// An agent that calls tools. It uses a model of OpenAI or Anthropic when OPENAI_API_KEY or ANTHROPIC_API_KEY is set and the
+// provider's package is installed; otherwise a scripted model that works offline.
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';

@@ -1,5 +1,5 @@
-// A model that needs no network: it looks for a city or for numbers in the question, calls the tool for it,
-// and makes a sentence of the tool's answer. It streams like a real one.
+// A model that works offline. It looks for a city or numbers in the question, calls the matching tool, and answers with a sentence
+// that contains the tool's result. It streams its answer word by word.
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, AIMessageChunk, type BaseMessage, type ToolMessage } from '@langchain/core/messages';

@@ -1,4 +1,4 @@
-// Teams share what they make. People may do everything there, services only what their permissions say.
+// Members of a team share its assistants, threads, crons and store items. Persons have all permissions; services may read and create runs.
 import { Auth, HTTPException } from '@svc/sdk/auth';
 import { teamKeys, type TeamKey } from './team-keys.ts';
 
@@ -9,8 +9,8 @@ const permissionsOf: Record<TeamKey['kind'], string[]> = {
   service: ['read', 'run'],
 };
 
-/** What an action needs; anything else is a change. */
-const needed: Record<string, string> = {
+/** The permission that each action requires; all other actions require `write`. */
+const requiredPermissions: Record<string, string> = {
   read: 'read',
   search: 'read',
   get: 'read',
@@ -28,19 +28,21 @@ export const auth = new Auth()
   })
 
   .on('*', ({ resource, action, value, user, permissions }) => {
-    // A service needs a thread for its runs.
-    const isThreadOfRun = resource === 'threads' && action === 'create';
-    if (!permissions.includes(isThreadOfRun ? 'run' : (needed[action] ?? 'write'))) return false;
+    // Services must be able to create threads for their runs.
+    const createsThread = resource === 'threads' && action === 'create';
+    const required = createsThread ? 'run' : (requiredPermissions[action] ?? 'write');
+    if (!permissions.includes(required)) return false;
     if (resource === 'store') return inTeam(value as { namespace?: string[] | undefined }, user.team);
     return ofTeam(value as { metadata?: Record<string, unknown> | undefined }, user.team);
   });
 
-/** What is created says whose it is, and no update says otherwise; payloads without metadata do not mind. */
+/** Writes the team to the metadata of new and updated resources, and returns a filter on it. Actions without metadata ignore the value. */
 const ofTeam = (value: { metadata?: Record<string, unknown> | undefined }, team: string) => {
   value.metadata = { ...value.metadata, team };
   return { team };
 };
 
+/** Puts items of the store below a namespace of the team, and returns a filter on it. */
 const inTeam = (value: { namespace?: string[] | undefined }, team: string) => {
   const { namespace = [] } = value;
   value.namespace = namespace[0] === team ? namespace : [team, ...namespace];

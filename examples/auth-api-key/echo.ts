@@ -1,4 +1,4 @@
-// Says what it hears, and for whom.
+// Repeats the text of its input, with the name of the user.
 import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({ text: Annotation<string>, answer: Annotation<string> });

@@ -1,4 +1,4 @@
-// npm run new-key -- <team> <name> [service]: makes a key, puts its hash into team-keys.json, and prints it, once.
+// npm run new-key -- <team> <name> [service]: creates a key, adds its hash to team-keys.json, and prints the key once.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { newKey, type TeamKey } from './team-keys.ts';
 

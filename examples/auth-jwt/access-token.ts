@@ -1,9 +1,9 @@
-// Access tokens, as JWTs of one identity provider.
+// Verifies access tokens: JWTs of one identity provider.
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 
 const issuer = process.env['ISSUER'] ?? 'http://localhost:3000';
 const audience = process.env['AUDIENCE'] ?? 'svc-example';
-/** Fetched when the first token comes, and again when one names a key that is not among them. */
+/** Public keys of the identity provider, fetched for the first token and again for a token with an unknown key id. */
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
 
 export interface Claims {
@@ -12,14 +12,14 @@ export interface Claims {
   permissions: string[];
 }
 
-/** The token is at fault, and not who should have vouched for it. */
+/** The token is invalid; the identity provider works. */
 export class TokenError extends Error {}
 
-/** Throws a TokenError for a token that proves nothing, and any other error when the provider cannot be asked. */
+/** Throws a TokenError for an invalid token, and other errors when the identity provider cannot be reached. */
 export const verifyToken = async (token: string): Promise<Claims> => {
   try {
     const { payload } = await jwtVerify<{ org: string; permissions?: string[] }>(token, keys, {
-      // One algorithm: a token must not choose how it is verified.
+      // Only one algorithm, so a token cannot choose a weaker one.
       algorithms: ['ES256'],
       issuer,
       audience,
@@ -36,5 +36,5 @@ export const verifyToken = async (token: string): Promise<Claims> => {
 const isProviderDown = (error: unknown): boolean =>
   !(error instanceof errors.JOSEError) ||
   error instanceof errors.JWKSTimeout ||
-  // What jose throws when the keys are answered with anything but 200.
+  // jose throws this when the response with the keys has another status than 200.
   error.code === 'ERR_JOSE_GENERIC';

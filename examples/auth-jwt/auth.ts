@@ -1,19 +1,19 @@
-// Who may do what. Threads and crons are their maker's, assistants their organisation's, and items of the store lie
-// below their user's name.
+// Authorization rules. Threads and crons belong to the user who created them, assistants to the user's organization. Items of the store
+// are in a namespace that begins with the user's name.
 import { Auth, HTTPException } from '@svc/sdk/auth';
 import { TokenError, verifyToken } from './access-token.ts';
 import { demoSecretFile } from './secret-store.ts';
 
 const secrets = demoSecretFile(process.env['SECRETS_FILE'] ?? new URL('demo/secrets.json', import.meta.url));
 
-const refuse = (message: string, cause?: unknown): HTTPException =>
+const unauthorized = (message: string, cause?: unknown): HTTPException =>
   new HTTPException(401, { message, headers: { 'www-authenticate': 'Bearer' }, cause });
 
 const verified = async (token: string) => {
   try {
     return await verifyToken(token);
   } catch (cause) {
-    if (cause instanceof TokenError) throw refuse(cause.message, cause);
+    if (cause instanceof TokenError) throw unauthorized(cause.message, cause);
     throw new HTTPException(503, { message: 'The identity provider does not answer', cause });
   }
 };
@@ -21,14 +21,14 @@ const verified = async (token: string) => {
 export const auth = new Auth()
   .authenticate(async (request) => {
     const [, token] = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
-    if (!token) throw refuse('Log in, and send the access token as "Authorization: Bearer …"');
+    if (!token) throw unauthorized('Log in, and send the access token as "Authorization: Bearer …"');
     const { sub, org, permissions } = await verified(token);
-    // The graph calls the calendar as this user. It gets the token of the user, not that of the request.
+    // The graph calls the calendar as this user, with the calendar's own token instead of the access token of the request.
     const calendar_token = await secrets.get(`calendar/${sub}`);
     return { identity: sub, org, permissions, calendar_token };
   })
 
-  // Updates too: nobody may give a thread away, or slip one to somebody else.
+  // Updates also set the owner, so no user can transfer a thread to another user.
   .on(
     ['threads:create', 'threads:update', 'threads:create_run', 'crons:create', 'crons:update'],
     ({ value, user }) => {
@@ -50,7 +50,7 @@ export const auth = new Auth()
 
   .on('store', ({ value, user }) => {
     const namespace = value.namespace ?? [];
-    // What a client has read it may send back.
+    // A client may send a namespace that it has read, which already begins with its name.
     value.namespace = namespace[0] === user.identity ? namespace : [user.identity, ...namespace];
     return { namespace: { $contains: user.identity } };
   });

@@ -1,5 +1,5 @@
-// npm run idp: what the example needs around it, at http://localhost:3000 and for this machine only: an identity provider,
-// the calendar that the graph calls, and the page.
+// npm run idp: serves the other parts of the example at http://localhost:3000, on this machine only: an identity provider, the
+// calendar service that the graph calls, and the page.
 import { readFile } from 'node:fs/promises';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -24,6 +24,6 @@ const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port }, () =>
   console.log(`The page is at ${issuer}: log in as alice (wonderland) or bob (builder).`),
 );
 server.on('error', ({ message }) => {
-  console.error(`Port ${port} is needed here, and svc.json names it: ${message}`);
+  console.error(`The example must listen on port ${port}, which its svc.json refers to: ${message}`);
   process.exit(1);
 });

@@ -1,4 +1,4 @@
-// Tells users what is in their calendars, which another service keeps and shows to nobody else.
+// Lists the appointments of the user's calendar, which it reads from another service with a token of the user.
 import { AIMessage } from '@langchain/core/messages';
 import {
   Annotation,
@@ -16,7 +16,7 @@ interface Appointment {
   what: string;
 }
 
-/** What `authenticate` returned for whoever made the run. */
+/** The user that `authenticate` returned for the creator of the run. */
 interface User {
   identity: string;
   calendar_token?: string;
@@ -26,10 +26,10 @@ const State = Annotation.Root({ ...MessagesAnnotation.spec, appointments: Annota
 
 const userOf = ({ configurable }: LangGraphRunnableConfig): User => configurable?.['svc_auth_user'] as User;
 
-/** The token goes from the config into the request, and never into the state: that is stored, and shown to clients. */
+/** The token is taken from the config and must not be written to the state, which is stored and visible to clients. */
 const look = async (_: typeof State.State, config: LangGraphRunnableConfig) => {
   const { identity, calendar_token } = userOf(config);
-  if (calendar_token === undefined) throw new Error(`${identity} has connected no calendar`);
+  if (calendar_token === undefined) throw new Error(`${identity} has not connected a calendar`);
   config.writer?.(`Looking into the calendar of ${identity} …`);
   const response = await fetch(calendarUrl, {
     headers: { authorization: `Bearer ${calendar_token}` },

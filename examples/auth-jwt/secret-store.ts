@@ -1,4 +1,4 @@
-// Stands in for a secret manager: a file of names and secrets. Yours would be a client of Vault or of a cloud's.
+// A file of names and secrets, as a placeholder for a secret manager. In production use a client of Vault or of your cloud provider.
 import { readFile } from 'node:fs/promises';
 
 export interface SecretStore {
@@ -7,7 +7,7 @@ export interface SecretStore {
 }
 
 export const demoSecretFile = (file: string | URL): SecretStore => ({
-  // Read each time: secrets change.
+  // Reads the file every time, because secrets change.
   async get(name) {
     const secrets = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
     return Object.hasOwn(secrets, name) ? secrets[name] : undefined;

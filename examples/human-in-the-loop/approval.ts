@@ -1,5 +1,5 @@
-// A graph that stops to ask. The run that meets `interrupt` ends; the thread waits, for as long as it takes,
-// across restarts. A later run with `command.resume` carries the answer.
+// A graph that asks a human for approval. `interrupt` ends the run and leaves the thread interrupted, for any time and across
+// restarts of the server. A later run with `command.resume` passes the answer to the graph.
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({

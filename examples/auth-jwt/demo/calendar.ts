@@ -1,4 +1,4 @@
-// Stands in for a service of somebody else's: it knows its own tokens, and shows each of its users their day.
+// A placeholder for an external calendar service: it has its own tokens, and returns the appointments of the token's user.
 import { Hono } from 'hono';
 
 const days: Record<string, { at: string; what: string }[]> = {
@@ -12,5 +12,5 @@ const days: Record<string, { at: string; what: string }[]> = {
 export const calendar = new Hono().get('/', (context) => {
   const [, token = ''] = /^Bearer (\S+)$/.exec(context.req.header('authorization') ?? '') ?? [];
   const day = Object.hasOwn(days, token) ? days[token] : undefined;
-  return day ? context.json(day) : context.json({ message: 'Who are you?' }, 401);
+  return day ? context.json(day) : context.json({ message: 'The token is unknown' }, 401);
 });

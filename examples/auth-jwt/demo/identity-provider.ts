@@ -1,5 +1,5 @@
-// Stands in for an identity provider: two users who log in with a password, and tokens signed with a key that is made
-// when it starts.
+// A placeholder for an identity provider: two users who log in with a password. Tokens are signed with a key that is generated at the
+// start.
 import { Hono } from 'hono';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
@@ -13,9 +13,9 @@ const lifetimeSeconds = 900;
 
 export interface IdentityProvider {
   app: Hono;
-  /** A token with these claims, beside those that every token has. */
+  /** Returns a token with the standard claims and these. */
   sign(claims: Record<string, unknown>): Promise<string>;
-  /** The public half of its key. */
+  /** The key that verifies the tokens. */
   publicKey: CryptoKey;
 }
 

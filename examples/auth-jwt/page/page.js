@@ -1,9 +1,9 @@
-// Logs in, makes a thread, streams a run, lists the user's threads: with nothing but fetch.
+// Logs in, creates a thread, streams a run, and lists the user's threads, with fetch only.
 const server = 'http://localhost:2024';
 const element = (id) => document.getElementById(id);
 const main = document.querySelector('main');
 
-// In memory: a token in localStorage is there for every script of the page, and after the visit.
+// Kept in memory only: localStorage is readable by every script of the page, and persists after the visit.
 let token;
 
 const request = async (url, options) => {
@@ -17,7 +17,7 @@ const request = async (url, options) => {
 };
 const post = (url, body) => request(url, { method: 'POST', body: JSON.stringify(body) });
 
-/** The events of a stream as they come: `{event, data}`. */
+/** Yields the server-sent events of a response as `{event, data}`. */
 async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -79,8 +79,8 @@ const logout = () => {
   for (const list of ['events', 'threads']) element(list).replaceChildren();
 };
 
-/** Whatever goes wrong is said on the page. */
-const orSay = (action) => (event) => {
+/** An event listener that shows errors of the action on the page. */
+const showingErrors = (action) => (event) => {
   event.preventDefault();
   element('error').textContent = '';
   action().catch((error) => {
@@ -88,6 +88,6 @@ const orSay = (action) => (event) => {
   });
 };
 
-element('login').addEventListener('submit', orSay(login));
-element('ask').addEventListener('click', orSay(ask));
+element('login').addEventListener('submit', showingErrors(login));
+element('ask').addEventListener('click', showingErrors(ask));
 element('logout').addEventListener('click', logout);

@@ -1,6 +1,6 @@
-// The columns that an export may have, in their order in the files.
+// The columns of exported files, in the order of the files.
 
-/** Those of an export that names none. */
+/** The columns of an export whose request names none. */
 export const usualExportFields = [
   'id',
   'tenant_id',
@@ -33,7 +33,7 @@ export const usualExportFields = [
   'first_token_time',
 ] as const;
 
-/** Those that must be named. */
+/** Columns that an export contains only when its request names them. */
 export const furtherExportFields = [
   'thread_id',
   'latency_ms',

@@ -1,4 +1,4 @@
-// The last file of an export: what all the others are.
+// The manifest, which is the last file of an export and lists all others.
 import { z } from 'zod';
 import { Time } from '../json.ts';
 import { Compression, FormatVersion, LayoutVersion } from './bulk-export.ts';
@@ -34,6 +34,6 @@ export const ExportManifest = z
   })
   .meta({
     id: 'ExportManifest',
-    description: 'Every file of an export; written when all the others are there',
+    description: 'Lists all files of an export; written after all of them',
   });
 export type ExportManifest = z.output<typeof ExportManifest>;

@@ -1,4 +1,4 @@
-// An export run: the part of an export that is of one UTC day, its partition.
+// A run of an export (export partition run): the part of an export that covers one UTC day, its partition.
 import { z } from 'zod';
 import { Time } from '../json.ts';
 import { ExportStatus } from './bulk-export.ts';
@@ -12,10 +12,10 @@ export const ExportRunProgress = z
     files: z.int(),
     bytes_written: z.int(),
     raw_bytes: z.int(),
-    percent: z.number().describe('Of the partition, by time'),
-    rows_per_second: z.number().nullable().describe('Of the present attempt'),
+    percent: z.number().describe('Progress within the time span of the partition'),
+    rows_per_second: z.number().nullable().describe('In the current attempt'),
     heartbeat_at: Time.nullable(),
-    attempt: z.int().describe('1 for the first'),
+    attempt: z.int().describe('Number of the attempt, from 1'),
     next_retry_at: Time.nullable(),
   })
   .meta({ id: 'ExportRunProgress' });
@@ -28,16 +28,19 @@ export const ExportRun = z
     session_id: z.uuid(),
     status: ExportRunStatus,
     retry_number: z.int().describe('0 for the first attempt'),
-    errors: z.record(z.string(), z.string()).nullable().describe('`retry_0` is that of the first attempt'),
+    errors: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe('Error of each failed attempt; `retry_0` is the first attempt'),
     created_at: Time,
     updated_at: Time,
-    start_time: Time.nullable().describe('When it began to be executed'),
+    start_time: Time.nullable().describe('Start of the first attempt'),
     end_time: Time.nullable(),
     finished_at: Time.nullable(),
     metadata: z.object({
       prefix: z.string(),
-      start_time: Time.describe('Where the partition begins'),
-      end_time: Time.describe('… and ends'),
+      start_time: Time.describe('Start of the partition'),
+      end_time: Time.describe('End of the partition, exclusive'),
       execution_backend: z.null(),
       result: z
         .object({
@@ -50,7 +53,7 @@ export const ExportRun = z
             .nullable(),
         })
         .nullable()
-        .describe('Null until it is claimed'),
+        .describe('Null until the first attempt starts'),
     }),
     progress: ExportRunProgress,
   })

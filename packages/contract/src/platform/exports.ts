@@ -1,4 +1,4 @@
-// Bulk exports: the runs of a project in a span of time, as Parquet files, one export run for each UTC day.
+// Bulk exports: the trace runs of a project in a time span, written as Parquet files by one export run for each UTC day.
 import { z } from 'zod';
 import { Id, queryInteger, queryList } from '../json.ts';
 import { paginationHeaders } from '../page.ts';
@@ -21,7 +21,7 @@ const page = {
   limit: queryInteger(1, 1_000).optional(),
   offset: queryInteger(0, 100_000).default(0),
 };
-/** The first characters of a UUID, as tables show them. */
+/** The first characters of a UUID, because tables show only those. */
 const IdPrefix = z
   .string()
   .regex(
@@ -30,7 +30,7 @@ const IdPrefix = z
   )
   .transform((text) => text.toLowerCase())
   .describe('Only exports whose id begins with these characters');
-/** In upper or lower case: stock clients write statuses differently. */
+/** Accepts upper and lower case, because stock clients spell statuses differently. */
 const inAnyCase = <T extends z.ZodType<string, string>>(status: T) =>
   queryList(
     z
@@ -54,7 +54,7 @@ export const exportRoutes = {
   listExports: route({
     method: 'get',
     path,
-    summary: 'The exports of the workspace, newest first; all of them without a limit',
+    summary: 'List the exports of the workspace, newest first; all of them without a limit',
     tag,
     access: { permission: 'read' },
     query: z.object({
@@ -73,7 +73,7 @@ export const exportRoutes = {
   validateExport: route({
     method: 'post',
     path: `${path}/validate`,
-    summary: 'What an export would do: its partitions and an estimate of rows; creates nothing',
+    summary: 'Check a request for an export: returns its partitions and an estimate of rows; creates nothing',
     tag,
     access: { permission: 'read' },
     body: ExportCreate,
@@ -83,7 +83,7 @@ export const exportRoutes = {
   listScheduleRuns: route({
     method: 'get',
     path: `${path}/runs`,
-    summary: 'The export runs of all exports of a schedule, in the order of time',
+    summary: 'List the export runs of all exports of a schedule, ordered by time',
     tag,
     access: { permission: 'read' },
     query: z.object({ ...page, source_bulk_export_id: Id, status: inAnyCase(ExportRunStatus) }),
@@ -119,7 +119,7 @@ export const exportRoutes = {
   listExportRuns: route({
     method: 'get',
     path: `${path}/:export_id/runs`,
-    summary: 'The export runs of an export, in the order of time; all of them without a limit',
+    summary: 'List the export runs of an export, ordered by time; all of them without a limit',
     tag,
     access: { permission: 'read' },
     params,
@@ -141,7 +141,7 @@ export const exportRoutes = {
   listExportEvents: route({
     method: 'get',
     path: `${path}/:export_id/events`,
-    summary: 'Events of an export, oldest first',
+    summary: 'List the events of an export, oldest first',
     tag,
     access: { permission: 'read' },
     params,
@@ -152,7 +152,7 @@ export const exportRoutes = {
   getExportManifest: route({
     method: 'get',
     path: `${path}/:export_id/manifest`,
-    summary: 'The manifest of a completed export, as it is in the destination',
+    summary: 'Get the manifest of a completed export, with the text of the file in the destination',
     tag,
     access: { permission: 'read' },
     params,

@@ -1,6 +1,6 @@
-// Decimals of any length, exactly: costs are sums of very small prices, which binary fractions would falsify.
+// Exact decimal arithmetic of any precision. Costs are sums of very small prices, for which floating point would add up rounding errors.
 
-/** Its value is units / 10^scale. */
+/** The value is units / 10^scale. */
 export interface Decimal {
   units: bigint;
   scale: number;
@@ -8,7 +8,7 @@ export interface Decimal {
 
 const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Undefined for what is no decimal. */
+/** Returns undefined when the text is not a decimal. */
 export const parseDecimal = (text: string): Decimal | undefined => {
   const match = form.exec(text);
   if (!match) return undefined;
@@ -39,7 +39,7 @@ export const compareDecimals = (a: Decimal, b: Decimal): number => {
   return left < right ? -1 : left > right ? 1 : 0;
 };
 
-/** Without zeros that say nothing. */
+/** Writes the decimal without trailing zeros. */
 export const decimalText = ({ units, scale }: Decimal): string => {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);

@@ -39,7 +39,7 @@ it('fails at a store that accepts every request', async () => {
     ok: true,
     abilities: { can_head: false, can_put_if_none_match: false, can_delete: true },
   });
-  expect(steps.find(({ name }) => name === 'put_if_none_match')?.message).toMatch(/replaces a file/);
+  expect(steps.find(({ name }) => name === 'put_if_none_match')?.message).toMatch(/ignores If-None-Match/);
 });
 
 it('reports that nothing listens', async () => {

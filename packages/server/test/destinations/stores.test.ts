@@ -171,8 +171,8 @@ const behaves = (open: () => Promise<Place>): void => {
   it.each(['../out', 'a/../../out', '/abs', 'a//b', '', 'a/', './a', 'a\nb', 'a\0b', 'a\ud800'])(
     'rejects a key like %j',
     async (key) => {
-      await expect(store.putText(key, 'x', text, never)).rejects.toThrow(/^A key of a store/);
-      await expect(store.head(key, never)).rejects.toThrow(/^A key of a store/);
+      await expect(store.putText(key, 'x', text, never)).rejects.toThrow(/^A store key/);
+      await expect(store.head(key, never)).rejects.toThrow(/^A store key/);
     },
   );
 };

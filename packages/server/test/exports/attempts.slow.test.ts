@@ -256,9 +256,9 @@ describe('an exporter that continues after its lease has ended', () => {
         exportsPerWorkspace: 15,
       });
       const tempDir = await mkdtemp(join(tmpdir(), 'svc-zombie-'));
-      const surroundings = { allow: [], fileRoots: [tmpdir()], lendsCredentials: false };
+      const stores = { allow: [], fileRoots: [tmpdir()], lendsCredentials: false };
       await using pool = new ExporterPool({
-        setup: { database: db.options, surroundings },
+        setup: { database: db.options, stores },
         slots: 1,
         program: plannedExporter,
         logger: pino({ level: 'silent' }),

@@ -121,7 +121,7 @@ describeS3('an export to a bucket', () => {
     await completed(id);
     expect(await firstRun(id)).toMatchObject({
       retry_number: 1,
-      errors: { retry_0: expect.stringMatching(/was uploaded, and 500 bytes are there/) },
+      errors: { retry_0: expect.stringMatching(/was uploaded, but the stored object has 500 bytes/) },
     });
   });
 

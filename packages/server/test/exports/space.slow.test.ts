@@ -56,7 +56,7 @@ describe('free space', () => {
     await addRuns(db, place, { start: firstDay, count: 10 });
     const id = await newExport(db, place);
     expect(await firstError(id)).toMatch(
-      /^The disk for temporary files of the server has \d+ MB free, and \d+ MB are kept free \(SVC_EXPORT_FREE_SPACE\)\. Make room, or lower it\. \(DiskAlmostFull\)$/,
+      /^The disk for temporary files of the server has \d+ MB free, and \d+ MB must stay free \(SVC_EXPORT_FREE_SPACE\)\. Free some space, or lower the setting\. \(DiskAlmostFull\)$/,
     );
     expect(await filesIn(folder)).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('a quota', () => {
     await addRuns(db, place, { start: firstDay, count: 100, bytes: 10_000 });
     const id = await newExport(db, place);
     expect(await firstError(id)).toMatch(
-      /^Exports in the folder take 1 MB of 2 MB \(SVC_EXPORT_QUOTA\), and \d+ MB would come on top\. Delete old ones, or raise it\. \(QuotaExceeded\)$/,
+      /^Exports in the folder use 1 MB of 2 MB \(SVC_EXPORT_QUOTA\), and \d+ MB more are needed\. Delete old exports, or raise the setting\. \(QuotaExceeded\)$/,
     );
     const bytes = (await filesIn(folder)).reduce((sum, file) => sum + file.bytes, 0);
     expect(bytes).toBeLessThanOrEqual(2 * mb);
@@ -135,7 +135,7 @@ describe.runIf(isRoot)('an export to a small disk', () => {
         expect(Object.keys(errors).length).toBeGreaterThan(2);
         return errors['retry_0'];
       }, 60_000);
-      expect(error).toMatch(/^The disk of the folder has 1\d MB free, and 10 MB are kept free/);
+      expect(error).toMatch(/^The disk of the folder has 1\d MB free, and 10 MB must stay free/);
       expect(least).toBeGreaterThanOrEqual(10 * mb);
       execFileSync('mount', ['-o', 'remount,size=100m', disk]);
       await untilCompleted(id);

@@ -59,14 +59,18 @@ describe('a batch with an invalid run', () => {
     [
       'a parent that dotted_order does not name',
       (id) => [[`post.${id}`, run(id, { parent_run_id: other })]],
-      /disagrees with its parent_run_id/,
+      /contradicts its parent_run_id/,
     ],
     [
       'an invalid dotted_order',
       (id) => [[`post.${id}`, run(id, { dotted_order: 'abc' })]],
       /is not a list of start times/,
     ],
-    ['another id than its part', (id) => [[`post.${id}`, run(other)]], /not the one that its part names/],
+    [
+      'another id than its part',
+      (id) => [[`post.${id}`, run(other)]],
+      /does not equal the id in the name of its part/,
+    ],
     ['no UUID', (id) => [[`post.x${id.slice(1)}`, run(`x${id.slice(1)}`)]], /id is not a UUID/],
     ['an invalid time', (id) => [[`post.${id}`, run(id, { end_time: 'soon' })]], /end_time is not a time/],
     ['invalid JSON', (id) => [[`post.${id}`, '{"id":']], /not valid JSON/],

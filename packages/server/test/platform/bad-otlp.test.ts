@@ -85,7 +85,7 @@ describe('a span', () => {
     ['itself as its parent', { spanId: 'a'.repeat(16), parentSpanId: 'a'.repeat(16) }, /its own parent/],
     ['an invalid time', { startTimeUnixNano: 'soon' }, /startTimeUnixNano is not a number/],
     ['a negative time', { endTimeUnixNano: -5 }, /endTimeUnixNano is not a number/],
-    ['an invalid name', { name: 7 }, /name is not a text/],
+    ['an invalid name', { name: 7 }, /name is not a string/],
     ['attributes that are not a list', { attributes: { a: 1 } }, /attributes is not a list/],
     [
       'an invalid run id of its own',

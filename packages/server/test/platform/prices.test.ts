@@ -124,7 +124,7 @@ describe('the price table', () => {
   });
 
   it.each([
-    ['an invalid pattern', { match_pattern: '(' }, 'no regular expression'],
+    ['an invalid pattern', { match_pattern: '(' }, 'not a valid regular expression'],
     ['a pattern that refers back', { match_pattern: '(a*)\\1' }, 'must not have back references'],
     ['an invalid price', { prompt_cost: 'much' }, 'must be a decimal'],
     ['a negative price', { prompt_cost: -1 }, 'prompt_cost'],

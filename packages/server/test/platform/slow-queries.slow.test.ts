@@ -104,7 +104,7 @@ describe('a search that exceeds its time budget', () => {
       if (body.is_partial) {
         partials++;
         expect(body.notice).toMatch(
-          /used up its 1 s at runs that started at 20.*cursors\.next goes on.*shorter span/,
+          /used up its time budget of 1 s at runs that started at 20.*cursors\.next continues.*shorter span/,
         );
         expect(body.cursors.next).not.toBeNull();
       } else expect(body.notice).toBeNull();
@@ -136,7 +136,7 @@ describe('a search that exceeds its time budget', () => {
         partials++;
         expect(body).toMatchObject({
           has_more: true,
-          notice: expect.stringContaining('next_cursor goes on'),
+          notice: expect.stringContaining('next_cursor continues'),
         });
       }
       cursor = body.next_cursor;

@@ -10,8 +10,8 @@ const toReply = <T>({ rows, total }: Listed<T>, { offset }: Page): Reply<T[]> =>
 export const exportHandlers = (exports: ExportService): Handlers<typeof exportRoutes> => ({
   createExport: ({ body }, call) => exports.create(grantOf(call).tenant_id, body),
 
-  listExports: async ({ query: { limit, offset, ...asked } }, call) =>
-    toReply(await exports.list(grantOf(call).tenant_id, asked, { limit, offset }), { limit, offset }),
+  listExports: async ({ query: { limit, offset, ...filter } }, call) =>
+    toReply(await exports.list(grantOf(call).tenant_id, filter, { limit, offset }), { limit, offset }),
 
   validateExport: ({ body }, call) => exports.plan(grantOf(call).tenant_id, body),
 
@@ -20,7 +20,7 @@ export const exportHandlers = (exports: ExportService): Handlers<typeof exportRo
 
   getExport: ({ params }, call) => exports.get(grantOf(call).tenant_id, params.export_id),
 
-  // The only status that can be asked for.
+  // The contract accepts no other status than Cancelled.
   changeExport: ({ params }, call) => exports.cancel(grantOf(call).tenant_id, params.export_id),
 
   listExportRuns: async ({ params, query: { status, ...page } }, call) =>

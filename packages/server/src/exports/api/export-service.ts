@@ -1,4 +1,4 @@
-// Exports as clients ask for them. They are executed by export-worker.ts.
+// Creates, lists and cancels exports. worker/export-worker.ts executes them.
 import { randomUUID } from 'node:crypto';
 import type {
   BulkExport,
@@ -19,11 +19,11 @@ import { readExportRequest } from './export-request.ts';
 import { toWireExport, toWireRun, type WireRules } from './export-wire.ts';
 
 export interface ExportRules extends WireRules {
-  /** Of exports that do not say it. */
+  /** Compression of exports whose request names none. */
   compression: Compression;
 }
 
-export interface ExportsAsked {
+export interface ExportListFilter {
   id_prefix?: string | undefined;
   status?: ExportStatus[] | undefined;
   session_id?: string | undefined;
@@ -33,7 +33,7 @@ export interface ExportsAsked {
   created_before?: string | undefined;
 }
 
-/** Without a limit it is everything. */
+/** Without a limit, the page contains all rows. */
 export interface Page {
   limit?: number | undefined;
   offset: number;
@@ -46,10 +46,11 @@ export interface Listed<T> {
 
 type ExportStores = Pick<Storage, 'exports' | 'partitionRuns' | 'exportEstimates'>;
 
-/** Of one workspace, that are not finished. */
+/** Maximum number of unfinished exports of a workspace. */
 const activeMax = 10_000;
-/** Of a list that nobody wants in pages. */
+/** Maximum number of rows of a list that is requested without a limit. */
 const unpagedMax = 10_000;
+/** Rows that an estimate counts exactly. */
 const countedRowsMax = 100_000;
 const retryAfterSeconds = 60;
 
@@ -62,7 +63,7 @@ export class ExportService {
     this.#rules = rules;
   }
 
-  /** Makes an export with its runs. */
+  /** Creates an export with its partition runs. */
   async create(tenant_id: string, body: ExportCreate): Promise<BulkExport> {
     const { window, isSchedule, partitions } = readExportRequest(body);
     const id = randomUUID();
@@ -89,7 +90,7 @@ export class ExportService {
     return this.get(tenant_id, id);
   }
 
-  /** What `create` would do; of a schedule, with its first window. */
+  /** Returns what `create` would do, and creates nothing. For a schedule: its first window. */
   async plan(tenant_id: string, body: ExportCreate): Promise<ExportPlan> {
     const { window, partitions, condition } = readExportRequest(body);
     const { bulk_export_destination_id: destination_id, session_id } = body;
@@ -113,17 +114,17 @@ export class ExportService {
   }
 
   /** Newest first. */
-  async list(tenant_id: string, asked: ExportsAsked, page: Page): Promise<Listed<BulkExport>> {
+  async list(tenant_id: string, filter: ExportListFilter, page: Page): Promise<Listed<BulkExport>> {
     const { rows, total } = await this.#stores.exports.list(
       {
         tenant_id,
-        id_prefix: asked.id_prefix ?? null,
-        statuses: asked.status ?? null,
-        session_id: asked.session_id ?? null,
-        destination_id: asked.bulk_export_destination_id ?? null,
-        source_export_id: asked.source_bulk_export_id ?? null,
-        created_after: timeIn(asked.created_after, 'created_after'),
-        created_before: timeIn(asked.created_before, 'created_before'),
+        id_prefix: filter.id_prefix ?? null,
+        statuses: filter.status ?? null,
+        session_id: filter.session_id ?? null,
+        destination_id: filter.bulk_export_destination_id ?? null,
+        source_export_id: filter.source_bulk_export_id ?? null,
+        created_after: timeIn(filter.created_after, 'created_after'),
+        created_before: timeIn(filter.created_before, 'created_before'),
       },
       { limit: page.limit ?? null, offset: page.offset },
       unpagedMax,
@@ -132,26 +133,32 @@ export class ExportService {
     return { rows: rows.map((row) => toWireExport(row, this.#rules)), total };
   }
 
-  /** For good: the export does not go on, and what is under way of it stops. */
+  /** Cancels the export permanently. Its running attempts are stopped. */
   async cancel(tenant_id: string, id: string): Promise<BulkExport> {
     const before = await this.#stores.exports.cancel(tenant_id, id);
     if (before === undefined) throw notFound('Bulk export', id);
     if (before === 'COMPLETED' || before === 'FAILED' || before === 'TIMEDOUT')
-      throw new Problem('conflict', `The export has ended (${before}), and cannot be cancelled any more`);
+      throw new Problem('conflict', `The export cannot be cancelled: it has ended (${before})`);
     return this.get(tenant_id, id);
   }
 
-  /** In the order of time. */
+  /** The partition runs of an export or a schedule, ordered by time. */
   async listRuns(
     tenant_id: string,
-    of: PartitionRunScope,
+    scope: PartitionRunScope,
     statuses: ExportRunStatus[] | undefined,
     page: Page,
   ): Promise<Listed<ExportRun>> {
-    const asked = { limit: page.limit ?? null, offset: page.offset };
-    const found = await this.#stores.partitionRuns.list(tenant_id, of, statuses ?? null, asked, unpagedMax);
+    const bounds = { limit: page.limit ?? null, offset: page.offset };
+    const found = await this.#stores.partitionRuns.list(
+      tenant_id,
+      scope,
+      statuses ?? null,
+      bounds,
+      unpagedMax,
+    );
     if (found === undefined)
-      throw notFound('Bulk export', 'export_id' in of ? of.export_id : of.source_export_id);
+      throw notFound('Bulk export', 'export_id' in scope ? scope.export_id : scope.source_export_id);
     assertListable(found.total, page);
     return { rows: found.rows.map((row) => toWireRun(row, this.#rules)), total: found.total };
   }
@@ -168,7 +175,7 @@ export class ExportService {
     return events;
   }
 
-  /** JSON text. */
+  /** Returns the manifest as JSON text. */
   async manifest(tenant_id: string, id: string): Promise<string> {
     const found = await this.#stores.exports.manifest(tenant_id, id);
     if (found === undefined) throw notFound('Bulk export', id);
@@ -187,7 +194,7 @@ const toProblem = (refusal: Refusal, body: ExportCreate): Problem => {
     case 'too many':
       return new Problem(
         'rate_limited',
-        `The workspace has ${activeMax} exports that are not finished, and may not have more`,
+        `The workspace has reached the limit of ${activeMax} unfinished exports; wait until some have ended, or cancel some`,
         { retryAfterSeconds },
       );
   }
@@ -197,13 +204,13 @@ const assertListable = (total: number, { limit }: Page): void => {
   if (limit !== undefined || total <= unpagedMax) return;
   throw invalid(
     ['query', 'limit'],
-    `There are ${total}, which is too much for one answer: ask with limit and offset`,
+    `The list has ${total} entries, too many for one response; request it with limit and offset`,
   );
 };
 
 const timeIn = (text: string | undefined, name: string): string | null => {
   if (text === undefined) return null;
   const time = toTime(text);
-  if (time === undefined) throw invalid(['query', name], `${name} is not a time`);
+  if (time === undefined) throw invalid(['query', name], `${name} must be an ISO 8601 time`);
   return time;
 };

@@ -1,4 +1,4 @@
-// The only place where exports become what clients see: their fields, and the spelling of statuses.
+// The JSON form of exports and partition runs in responses, including the spelling of statuses. No other file builds it.
 import { type BulkExport, type ExportRun, type ExportRunStatus, type ExportStatus } from '@svc/contract';
 import type { PartitionRunRow } from '../../storage/exports/export-row.ts';
 import type { FoundExport } from '../../storage/exports/exports.ts';
@@ -6,11 +6,11 @@ import { microsOf, timeOfMicros } from '../../tracing/ingest/time.ts';
 import { partitionFolder, prefixOf, rootOf } from '../exporter/layout.ts';
 
 export interface WireRules {
-  /** Statuses as stock clients know them: `TimedOut` for `TIMEDOUT`. */
+  /** Spells statuses as stock clients expect them: `TimedOut` instead of `TIMEDOUT`. */
   compat: boolean;
-  /** How long after its end a window of a schedule is exported. */
+  /** Delay between the end of a window of a schedule and its export. */
   scheduleLagMs: number;
-  /** Below which destinations are whose path is not absolute. */
+  /** The folder against which relative paths of destinations are resolved. */
   fileRoot: string;
 }
 
@@ -27,7 +27,7 @@ const stockSpellings: Readonly<Record<ExportStatus, string>> = {
 const spelled = <S extends ExportStatus | ExportRunStatus>(status: S, compat: boolean): S =>
   (compat ? stockSpellings[status] : status) as S;
 
-/** Never 100 before it is done. */
+/** 100 only when the work is done. */
 const percentOf = (done: number | null, isDone: boolean): number =>
   isDone ? 100 : Math.min(99.99, Math.floor((done ?? 0) * 10_000) / 100);
 
@@ -81,11 +81,11 @@ const nextExportAt = (row: FoundExport, { scheduleLagMs }: WireRules): string | 
 
 export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules): ExportRun => {
   const { id, export_id, tenant_id, session_id, format_version, layout_version, window_start } = row;
-  const place = {
+  const destination = {
     destination_type: row.destination_type,
     config: JSON.parse(row.destination_config) as Record<string, unknown>,
   };
-  const inPlace = (key: string): string => `${rootOf(place, fileRoot)}/${key}`;
+  const pathOf = (key: string): string => `${rootOf(destination, fileRoot)}/${key}`;
   const { pending_upload: pending } = row;
   const folder = partitionFolder({
     export_id,
@@ -108,22 +108,22 @@ export const toWireRun = (row: PartitionRunRow, { compat, fileRoot }: WireRules)
     end_time: row.finished_at,
     finished_at: row.finished_at,
     metadata: {
-      prefix: prefixOf(place),
+      prefix: prefixOf(destination),
       start_time: window_start,
       end_time: row.window_end,
       execution_backend: null,
-      // Stock consumers take null for "not begun".
+      // Stock clients treat null as "not started".
       result:
         row.started_at === null
           ? null
           : {
               rows_written: row.rows_written,
-              exported_files: row.keys.map(inPlace),
-              export_path: inPlace(folder),
+              exported_files: row.keys.map(pathOf),
+              export_path: pathOf(folder),
               latest_cursor: row.cursor,
               pending_upload: pending && {
                 target_cursor: pending.target_cursor,
-                file_path: inPlace(pending.key),
+                file_path: pathOf(pending.key),
                 rows_count: pending.rows,
               },
             },

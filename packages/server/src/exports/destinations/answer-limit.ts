@@ -1,19 +1,19 @@
-// A service answers what we ask with a few hundred bytes. A library reads an answer to its end, so one without an end
-// would fill the memory of the server.
+// Limits the size of responses of S3 and STS. They usually have a few hundred bytes, but the library reads any response to its end, so
+// an endless one would fill the memory of the server.
 import { Transform, type Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { STSClient } from '@aws-sdk/client-sts';
 
-/** A list of a thousand uploads fits. */
+/** A list of a thousand multipart uploads fits. */
 const bytesMax = 4 * 1_024 ** 2;
 
 class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** For clients that get no objects. */
+/** For clients that do not download objects. */
 export const limitAnswers = (client: S3Client | STSClient): void =>
-  // The two differ in what commands hold, which is not looked at here.
+  // The two client types differ only in their commands, which this function does not use.
   (client as S3Client).middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
@@ -21,7 +21,7 @@ export const limitAnswers = (client: S3Client | STSClient): void =>
       if (typeof response?.body?.pipe === 'function') response.body = cut(response.body);
       return result;
     },
-    // The innermost: what comes straight from the connection.
+    // The innermost step, which gets the response directly from the connection.
     { step: 'deserialize', priority: 'low', name: 'limitAnswers' },
   );
 
@@ -32,14 +32,19 @@ const cut = (body: Readable): Readable => {
       bytes += chunk.length;
       if (bytes <= bytesMax) return done(null, chunk);
       body.destroy();
-      done(new AnswerTooLong(`more than ${bytesMax} bytes`));
+      done(new AnswerTooLong(`the response has more than ${bytesMax} bytes`));
     },
   });
   body.once('error', (error) => limited.destroy(error));
   const onClose = (): void => {
-    if (!body.readableEnded) limited.destroy(Object.assign(new Error('cut off'), { code: 'ECONNRESET' }));
+    if (!body.readableEnded)
+      limited.destroy(
+        Object.assign(new Error('the connection was closed before the end of the response'), {
+          code: 'ECONNRESET',
+        }),
+      );
   };
-  // A body that is closed already emits no more events.
+  // A body that is already closed emits no further events.
   if (body.closed) onClose();
   else body.once('close', onClose);
   return body.pipe(limited);

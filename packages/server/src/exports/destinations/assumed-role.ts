@@ -1,4 +1,4 @@
-// Credentials of a role of AWS, lent for an hour at a time.
+// Temporary credentials of an assumed AWS role, valid for one hour.
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import type { EgressGuard } from '../../net/guard.ts';
 import { guardedAgents } from '../../net/guarded-agent.ts';
@@ -10,7 +10,7 @@ import { findReason } from './s3-reasons.ts';
 
 const seconds = 3_600;
 
-interface LentCredentials {
+interface TemporaryCredentials {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string;
@@ -18,8 +18,8 @@ interface LentCredentials {
 }
 
 /**
- * Asks whenever the client finds that the last ones are about to expire. The id of the workspace is sent as external id, so
- * that the owner of a role can say which workspace may use it, and not only which server.
+ * The S3 client calls this again shortly before the credentials expire. The id of the workspace is sent as external id, so the trust
+ * policy of the role can restrict it to one workspace of this server.
  */
 export const roleCredentials =
   (
@@ -27,7 +27,7 @@ export const roleCredentials =
     { tenant_id, id }: { tenant_id: string; id: string },
     { guard, limits, region }: { guard: EgressGuard; limits: S3Limits; region: string },
   ) =>
-  async (): Promise<LentCredentials> => {
+  async (): Promise<TemporaryCredentials> => {
     const client = new STSClient({
       region,
       maxAttempts: limits.tries,
@@ -39,7 +39,7 @@ export const roleCredentials =
     });
     limitAnswers(client);
     try {
-      const { Credentials: lent } = await client.send(
+      const { Credentials: issued } = await client.send(
         new AssumeRoleCommand({
           RoleArn: role_arn,
           RoleSessionName: `svc-export-${id}`,
@@ -47,9 +47,9 @@ export const roleCredentials =
           DurationSeconds: seconds,
         }),
       );
-      const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = lent ?? {};
+      const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = issued ?? {};
       if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration)
-        throw new DestinationError('The service that lends roles has answered without credentials.', {
+        throw new DestinationError('The response to AssumeRole contains no credentials.', {
           code: 'InvalidAnswer',
           isFinal: false,
         });

@@ -1,4 +1,4 @@
-// Credentials at rest. Each is bound to its workspace and destination: in another row it does not open.
+// Encrypts stored credentials. The ciphertext is bound to the workspace and destination, so it cannot be decrypted in another row.
 import { Problem } from '@svc/contract/problem';
 import type { S3Credentials } from '@svc/contract';
 import { ConfigError } from '../../config/project/mistake.ts';
@@ -10,6 +10,7 @@ interface Owner {
   id: string;
 }
 
+/** The associated data of the encryption. */
 const ownerText = ({ tenant_id, id }: Owner): string => `export destination ${tenant_id}/${id}`;
 
 export class CredentialVault {
@@ -20,22 +21,22 @@ export class CredentialVault {
   }
 
   seal(credentials: S3Credentials, owner: Owner): Promise<string> {
-    return opening((sealer) => sealer.seal(JSON.stringify(credentials), ownerText(owner)), this.#sealer);
+    return withSealer((sealer) => sealer.seal(JSON.stringify(credentials), ownerText(owner)), this.#sealer);
   }
 
-  /** Throws `unavailable` when this server has another key than the one that sealed them. */
+  /** Throws `unavailable` when this server has no key, or not the one that encrypted them. */
   open(sealed: string, owner: Owner): Promise<S3Credentials> {
     const read = (sealer: Sealer) => JSON.parse(sealer.open(sealed, ownerText(owner))) as S3Credentials;
-    return opening(read, this.#sealer);
+    return withSealer(read, this.#sealer);
   }
 }
 
-const opening = async <T>(work: (sealer: Sealer) => T, lazy: LazySealer): Promise<T> => {
+const withSealer = async <T>(work: (sealer: Sealer) => T, lazy: LazySealer): Promise<T> => {
   try {
     return work(await lazy.get());
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof SealError)) throw error;
-    throw new Problem('unavailable', 'This server cannot open the credentials; its log says why.', {
+    throw new Problem('unavailable', 'This server cannot encrypt or decrypt credentials; see its log.', {
       cause: error,
     });
   }

@@ -1,17 +1,17 @@
 import { onAbort } from '../../abort.ts';
 
-/** How long one call of a store may take, with all its retries, however little of it gets on. */
+/** A call of a store, with all its retries, exceeded its time limit. */
 export class DeadlineError extends Error {
   override readonly name = 'TimeoutError';
 
   constructor(ms: number) {
-    super(`not done within ${ms} ms`);
+    super(`not finished within ${ms} ms`);
   }
 }
 
 /**
- * The work's signal is aborted with the given one, or after a time, and then it is waited for no longer: a library that
- * pauses before it tries again does not look at its signal until then. Nothing is left behind on the given one.
+ * Runs `work` with a signal that is aborted with `signal` or after `ms`. After the abort the result rejects at once, without waiting for
+ * `work`: a library that pauses between retries checks its signal only after the pause. No listener remains on `signal`.
  */
 export const withDeadline = async <T>(
   signal: AbortSignal,
@@ -22,11 +22,11 @@ export const withDeadline = async <T>(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new DeadlineError(ms)), ms);
   const stopWaiting = onAbort(signal, () => controller.abort(signal.reason));
-  const given = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     onAbort(controller.signal, () => reject(controller.signal.reason as Error));
   });
   try {
-    return await Promise.race([work(controller.signal), given]);
+    return await Promise.race([work(controller.signal), aborted]);
   } finally {
     clearTimeout(timer);
     stopWaiting();

@@ -1,4 +1,4 @@
-// What the fields of a destination must be to each other, and to the server.
+// Validation of destinations that the schema cannot express: fields that depend on each other, and limits that the server sets.
 import type { DestinationCreate, S3Config } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import { EgressRefused, type EgressGuard } from '../../net/guard.ts';
@@ -11,7 +11,7 @@ export interface ConfigRules {
   lendsCredentials: boolean;
 }
 
-/** Throws invalid, and says where. */
+/** Throws `invalid` with the path of the invalid field. */
 export const checkDestination = (given: DestinationCreate, rules: ConfigRules): void => {
   if (given.destination_type === 'file') {
     if (findFolder(given.config.path, rules.fileRoots) === undefined)
@@ -22,19 +22,22 @@ export const checkDestination = (given: DestinationCreate, rules: ConfigRules): 
   checkOptions(given.config);
   const { credentials, aws_role_arn, config } = given;
   if (aws_role_arn !== undefined && config.aws_role_arn !== undefined && aws_role_arn !== config.aws_role_arn)
-    throw invalid(['body', 'aws_role_arn'], 'must be the same as in config, or be there once');
+    throw invalid(['body', 'aws_role_arn'], 'must equal config.aws_role_arn when both are given');
   const role_arn = aws_role_arn ?? config.aws_role_arn;
   if (credentials !== undefined && role_arn !== undefined)
     throw invalid(['body', 'aws_role_arn'], 'must not be given together with credentials');
-  if (credentials === undefined) checkLent(role_arn, rules);
+  if (credentials === undefined) checkAmbientCredentials(role_arn, rules);
 };
 
-/** Throws invalid unless the server lends what it is reached with itself. */
-export const checkLent = (role_arn: string | undefined, { lendsCredentials }: ConfigRules): void => {
+/** Throws `invalid` unless destinations may use the server's own credentials. */
+export const checkAmbientCredentials = (
+  role_arn: string | undefined,
+  { lendsCredentials }: ConfigRules,
+): void => {
   if (lendsCredentials) return;
-  const lending = 'this server does not lend its own (SVC_EXPORT_AMBIENT_CREDENTIALS)';
-  if (role_arn === undefined) throw invalid(['body', 'credentials'], `must be given: ${lending}`, 'missing');
-  throw invalid(['body', 'aws_role_arn'], `cannot be assumed without credentials: ${lending}`);
+  const rule = "destinations may not use the server's own credentials (SVC_EXPORT_AMBIENT_CREDENTIALS)";
+  if (role_arn === undefined) throw invalid(['body', 'credentials'], `must be given: ${rule}`, 'missing');
+  throw invalid(['body', 'aws_role_arn'], `cannot be assumed: ${rule}`);
 };
 
 const checkEndpoint = ({ endpoint_url, include_bucket_in_prefix }: S3Config, guard: EgressGuard): void => {
@@ -62,6 +65,6 @@ const checkOptions = ({ endpoint_url, config_kwargs_s3: options = {} }: S3Config
   if (isAccelerated && (endpoint_url !== undefined || options.addressing_style === 'path'))
     throw invalid(
       ['body', 'config', 'config_kwargs_s3', 'use_accelerate_endpoint'],
-      'goes with the usual endpoint of AWS only, and with virtual addressing',
+      'must not be true with an endpoint_url or with addressing_style path',
     );
 };

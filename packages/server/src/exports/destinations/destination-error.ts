@@ -1,9 +1,9 @@
-/** A destination did not take what it was given. The message is fit to be shown: no secret, no address, no stack. */
+/** An operation on a destination failed. The message is safe to show to users: it has no secrets, addresses or stacks. */
 export class DestinationError extends Error {
   override readonly name = 'DestinationError';
-  /** The error code of the service, such as `AccessDenied`, or one of the system, such as `ENOSPC`. */
+  /** The error code of the service, such as `AccessDenied`, or of the system, such as `ENOSPC`. */
   readonly code: string;
-  /** Whether trying again would change nothing. */
+  /** True when a retry would fail in the same way. */
   readonly isFinal: boolean;
 
   constructor(
@@ -16,7 +16,7 @@ export class DestinationError extends Error {
   }
 }
 
-/** There is an object under the key already. */
+/** The key already has an object. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
 }

@@ -1,4 +1,5 @@
-// Where exports go: made, changed and deleted by workspaces, and never without a look at whether files can be written there.
+// Creates, changes and deletes the destinations of a workspace. Creating a destination and changing its credentials tests first whether
+// a file can be written.
 import { randomUUID } from 'node:crypto';
 import type {
   Destination,
@@ -15,11 +16,11 @@ import type {
   NewAccess,
 } from '../../storage/exports/export-destinations.ts';
 import type { CredentialVault } from './credential-vault.ts';
-import { checkDestination, checkLent } from './destination-config.ts';
+import { checkAmbientCredentials, checkDestination } from './destination-config.ts';
 import { DestinationError } from './destination-error.ts';
 import { openStore, type StoreParts } from './open-store.ts';
 import { probe, probeFailure, type Probed } from './probe.ts';
-import { s3Place } from './s3-place.ts';
+import { bucketAddress } from './bucket-address.ts';
 import type { S3Target, StoreTarget } from './store-target.ts';
 
 export interface DestinationParts {
@@ -28,22 +29,22 @@ export interface DestinationParts {
   stores: StoreParts;
 }
 
-/** What replaces what a destination is reached with: one of the two. */
+/** New credentials of a destination: exactly one of the two. */
 export interface NewCredentials {
   credentials?: S3Credentials | undefined;
   aws_role_arn?: string | undefined;
 }
 
-/** Each holds connections for as long as half a minute. */
+/** Maximum number of concurrent probes. Each may hold connections for half a minute. */
 const probesMax = 16;
-/** Of one workspace: places that never answer are not to keep others from theirs. */
+/** Maximum per workspace, so that unresponsive destinations of one workspace do not block the probes of others. */
 const probesPerWorkspace = 4;
 
 export class DestinationService {
   readonly #destinations: DestinationStorage;
   readonly #vault: CredentialVault;
   readonly #stores: StoreParts;
-  /** The workspaces of those under way. */
+  /** The workspace of each running probe. */
   readonly #probes: string[] = [];
 
   constructor({ destinations, vault, stores }: DestinationParts) {
@@ -60,11 +61,11 @@ export class DestinationService {
     return toDestination(await this.#row(tenant_id, id));
   }
 
-  /** Throws bad_request when no file can be written there. */
+  /** Throws bad_request when no file can be written to the destination. */
   async create(tenant_id: string, given: DestinationCreate): Promise<Destination> {
     checkDestination(given, this.#stores);
     const target = toTarget({ tenant_id, id: randomUUID() }, given);
-    const { abilities } = await this.#mustWrite(target);
+    const { abilities } = await this.#assertWritable(target);
     const row = await this.#destinations.create({
       tenant_id,
       id: target.id,
@@ -73,11 +74,12 @@ export class DestinationService {
       config: JSON.stringify(target.config),
       ...(await this.#seal(target, abilities)),
     });
-    if (row === undefined) throw new Problem('conflict', 'The workspace has as many destinations as it may');
+    if (row === undefined)
+      throw new Problem('conflict', 'The workspace has reached its maximum number of destinations');
     return toDestination(row);
   }
 
-  /** Nothing changes when no file can be written with the new ones. */
+  /** Changes nothing and throws bad_request when no file can be written with the new credentials. */
   async change(tenant_id: string, id: string, given: NewCredentials): Promise<Destination> {
     const { credentials, aws_role_arn } = given;
     if ((credentials === undefined) === (aws_role_arn === undefined))
@@ -85,9 +87,9 @@ export class DestinationService {
     const target = await this.target(tenant_id, id);
     if (target.destination_type !== 's3')
       throw invalid(['body'], 'must not be given for a destination of the type file');
-    if (credentials === undefined) checkLent(aws_role_arn, this.#stores);
+    if (credentials === undefined) checkAmbientCredentials(aws_role_arn, this.#stores);
     const changed = { ...target, credentials: credentials ?? null, aws_role_arn: aws_role_arn ?? null };
-    const { abilities } = await this.#mustWrite(changed);
+    const { abilities } = await this.#assertWritable(changed);
     const row = await this.#destinations.change(tenant_id, id, await this.#seal(changed, abilities));
     if (row === undefined) throw notFound('Destination', id);
     return toDestination(row);
@@ -96,11 +98,11 @@ export class DestinationService {
   async delete(tenant_id: string, id: string): Promise<Destination> {
     const row = await this.#destinations.delete(tenant_id, id);
     if (row === undefined) throw notFound('Destination', id);
-    if (row === 'in use') throw new Problem('conflict', 'There are exports that refer to this destination');
+    if (row === 'in use') throw new Problem('conflict', 'The destination is used by exports');
     return toDestination(row);
   }
 
-  /** What it finds holds for exports from now on. */
+  /** Probes the destination. Later exports use the abilities that it finds. */
   async test(tenant_id: string, id: string): Promise<Probe> {
     const row = await this.#row(tenant_id, id);
     const { abilities, ...result } = await this.#probe(await this.#open(row));
@@ -108,7 +110,7 @@ export class DestinationService {
     return result;
   }
 
-  /** With its secrets, to open a store with. Throws not_found. */
+  /** Returns the destination with its decrypted secrets, to open a store. Throws not_found. */
   async target(tenant_id: string, id: string): Promise<StoreTarget> {
     return this.#open(await this.#row(tenant_id, id));
   }
@@ -141,7 +143,7 @@ export class DestinationService {
     };
   }
 
-  async #mustWrite(target: StoreTarget): Promise<Probed> {
+  async #assertWritable(target: StoreTarget): Promise<Probed> {
     const probed = await this.#probe(target);
     if (probed.ok) return probed;
     const { code, message } = probeFailure(probed);
@@ -156,11 +158,11 @@ export class DestinationService {
     const { tenant_id } = target;
     const own = this.#probes.filter((each) => each === tenant_id).length;
     if (own >= probesPerWorkspace || this.#probes.length >= probesMax)
-      throw new Problem('rate_limited', 'Too many destinations are being tested at the moment');
+      throw new Problem('rate_limited', 'Too many destinations are being tested; try again later');
     this.#probes.push(tenant_id);
     try {
       await using store = openStore(target, this.#stores);
-      const notes = target.destination_type === 's3' ? s3Place(target.config).notes : [];
+      const notes = target.destination_type === 's3' ? bucketAddress(target.config).notes : [];
       return await probe(store, { signal: new AbortController().signal, notes });
     } catch (error) {
       if (!(error instanceof DestinationError)) throw error;

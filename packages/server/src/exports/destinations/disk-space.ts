@@ -1,13 +1,13 @@
-// How much exports may take of a disk: they leave some of it free, since the database may be on the same one, and a folder holds
-// so much and no more.
+// Limits on the disk space that exports use: a minimum of free space, because the database may be on the same disk, and a quota of the
+// folder.
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DestinationError } from './destination-error.ts';
 
 export interface FolderRules {
-  /** Left free on the disk. */
+  /** Free space to keep on the disk; 0 for no limit. */
   freeBytes: number;
-  /** Of all files below a root; infinity for any. */
+  /** Maximum size of all files below a root; Infinity for no limit. */
   quotaBytes: number;
 }
 
@@ -16,7 +16,7 @@ export const noRules: FolderRules = { freeBytes: 0, quotaBytes: Infinity };
 const mb = 1_024 ** 2;
 const inMb = (bytes: number): string => `${Math.floor(bytes / mb)} MB`;
 
-/** Throws when fewer bytes would be left free once as many as these are written. `disk`: in words. */
+/** Throws when writing `bytes` would leave less than `freeBytes` free. `disk` names the disk in the message. */
 export const checkFree = async (
   path: string,
   bytes: number,
@@ -28,38 +28,39 @@ export const checkFree = async (
   const free = bavail * bsize;
   if (free - bytes >= freeBytes) return;
   throw new DestinationError(
-    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} are kept free (SVC_EXPORT_FREE_SPACE). Make room, or lower it.`,
+    `${disk} has ${inMb(free)} free, and ${inMb(freeBytes)} must stay free (SVC_EXPORT_FREE_SPACE). ` +
+      'Free some space, or lower the setting.',
     { code: 'DiskAlmostFull', isFinal: false },
   );
 };
 
-/** Throws when all files below the root would take more than they may once as many bytes as these are written. */
+/** Throws when all files below the root and `bytes` more would exceed the quota. */
 export const checkQuota = async (root: string, bytes: number, quotaBytes: number): Promise<void> => {
   if (quotaBytes === Infinity) return;
   const used = await sizeOf(root);
   if (used + bytes <= quotaBytes) return;
   throw new DestinationError(
-    `Exports in the folder take ${inMb(used)} of ${inMb(quotaBytes)} (SVC_EXPORT_QUOTA), and ${inMb(bytes)} would come on top. ` +
-      'Delete old ones, or raise it.',
+    `Exports in the folder use ${inMb(used)} of ${inMb(quotaBytes)} (SVC_EXPORT_QUOTA), and ${inMb(bytes)} more are needed. ` +
+      'Delete old exports, or raise the setting.',
     { code: 'QuotaExceeded', isFinal: false },
   );
 };
 
-/** Of the files in a folder and below, symbolic links not followed. Files that are deleted during the count are left out. */
+/** Size of all files in a folder and its subfolders. Symbolic links are not followed; files that are deleted meanwhile are ignored. */
 const sizeOf = async (folder: string): Promise<number> => {
   let bytes = 0;
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone([]));
+  const entries = await readdir(folder, { withFileTypes: true }).catch(ifDeleted([]));
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) bytes += await sizeOf(path);
-    else bytes += (await lstat(path).catch(unlessGone({ size: 0 }))).size;
+    else bytes += (await lstat(path).catch(ifDeleted({ size: 0 }))).size;
   }
   return bytes;
 };
 
-const unlessGone =
-  <T>(otherwise: T) =>
+const ifDeleted =
+  <T>(value: T) =>
   (error: NodeJS.ErrnoException): T => {
     if (error.code !== 'ENOENT') throw error;
-    return otherwise;
+    return value;
   };

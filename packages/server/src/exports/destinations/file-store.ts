@@ -1,6 +1,6 @@
-// Where the files of an export end up, whatever kind of place it is.
+// Interface of the stores to which exports write files: buckets and folders.
 
-/** A file that is ready to go, on this machine. */
+/** A local file to upload. */
 export interface LocalFile {
   path: string;
   bytes: number;
@@ -9,12 +9,12 @@ export interface LocalFile {
 }
 
 export interface PutOptions {
-  /** Refuse with StoreConflict when there is an object under the key, as far as the place can tell. */
+  /** Reject with StoreConflict when the key already has an object, if the store can detect that. */
   ifAbsent: boolean;
   signal: AbortSignal;
 }
 
-/** What is kept under a key. */
+/** The object of a key. */
 export interface StoredFile {
   bytes: number;
   /** Hex; undefined when it is not known. */
@@ -22,36 +22,39 @@ export interface StoredFile {
 }
 
 /**
- * Keys have `/` between their parts, and begin below the prefix of the destination. All methods throw DestinationError;
- * when aborted, the signal's reason.
+ * Keys have `/` between their parts and are relative to the prefix of the destination. All methods throw DestinationError; when aborted,
+ * the reason of the signal.
  */
 export interface FileStore extends AsyncDisposable {
-  /** `bucket/prefix` or a folder, for `exported_files` and people. */
+  /** `bucket/prefix` or the path of the folder, for `exported_files` and for messages. */
   readonly root: string;
   /**
-   * The whole file or nothing; it replaces what is there. When aborted, no part of it stays behind; whether the whole was
-   * in place just before, nobody can say.
+   * Writes the file atomically; replaces an existing object. After an abort either the whole object exists or nothing of it; the caller
+   * cannot tell which.
    */
   put(key: string, file: LocalFile, options: PutOptions): Promise<void>;
-  /** The same for a short text. */
+  /** Like `put`, for a short text. */
   putText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void>;
-  /** `unknown`: this place does not let us look. Undefined: there is none. */
+  /** Undefined when the key has no object; `unknown` when the destination does not permit reading. */
   head(key: string, signal: AbortSignal): Promise<StoredFile | 'unknown' | undefined>;
-  /** Deletes what is there; fine when nothing is. Only for what is no part of any export. */
+  /** Deletes the object, if there is one. Only for objects that belong to no export. */
   remove(key: string, signal: AbortSignal): Promise<void>;
   /**
-   * Removes what writers of the key that were killed have left, parts of uploads and files under other names, where the place
-   * lets us look; never what is whole. A writer that is at work finds its upload gone.
+   * Removes unfinished multipart uploads and temporary files of the key, which killed processes left behind, if the destination permits
+   * listing them. Finished objects stay. A process that is still uploading to the key fails, because its upload is deleted.
    */
   removeUnfinished(key: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A store as the probe uses it. */
+/** A store with the operations of the probe. */
 export interface ProbedStore extends FileStore {
-  /** Looks where it leads, as far as that can be known without writing. */
+  /** Checks that the host or folder of the destination can be found, without writing. */
   findAddress(signal: AbortSignal): Promise<void>;
-  /** Asks for the credentials of a role; undefined where there is none to assume. */
+  /** Requests credentials for the role; undefined when the destination has no role. */
   readonly assumeRole: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Asks the place to refuse with StoreConflict when there is an object, without knowing whether it heeds that. */
+  /**
+   * Writes only when the key has no object, and throws StoreConflict when it has one. S3 services that ignore `If-None-Match` overwrite the
+   * object; the probe tests that.
+   */
   createText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void>;
 }

@@ -1,36 +1,41 @@
-// What a file system refuses, as errors of a destination.
+// Converts errors of the file system to errors of a destination.
 import { DestinationError } from './destination-error.ts';
 
-/** What trying again does not change, and what people can do about it. */
+/** Errors for which a retry does not help, with a remedy. */
 const finalReasons = new Map([
-  ['EACCES', 'The server may not write there. Let the user that it runs as write to the folder.'],
-  ['EPERM', 'The server may not write there. Let the user that it runs as write to the folder.'],
+  [
+    'EACCES',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
+  [
+    'EPERM',
+    'The server has no permission to write to the folder. Grant it to the user that runs the server.',
+  ],
   ['EROFS', 'The file system is read-only. Mount it for writing.'],
-  ['ENOTDIR', 'A part of the path is no folder, or a symbolic link, which is not followed.'],
-  ['ELOOP', 'A part of the path is a symbolic link, which is not followed.'],
-  ['EISDIR', 'There is a folder where the file should be.'],
-  ['ENAMETOOLONG', 'The path is longer than the file system takes. Choose a shorter one.'],
-  ['ENOENT', 'The folder is not there. See SVC_EXPORT_FILE_ROOTS.'],
+  ['ENOTDIR', 'A part of the path is not a folder, or is a symbolic link; those are not followed.'],
+  ['ELOOP', 'A part of the path is a symbolic link; those are not followed.'],
+  ['EISDIR', 'The path of the file is a folder.'],
+  ['ENAMETOOLONG', 'The path is longer than the file system allows. Choose a shorter one.'],
+  ['ENOENT', 'The folder does not exist. See SVC_EXPORT_FILE_ROOTS.'],
 ]);
 
-const passingReasons = new Map([
-  ['ENOSPC', 'The disk is full. Make room.'],
-  ['EDQUOT', 'The quota of the disk is used up. Make room.'],
-  ['EFBIG', 'The file system takes no file of this size.'],
+/** Errors for which a retry may help. */
+const temporaryReasons = new Map([
+  ['ENOSPC', 'The disk is full. Free some space.'],
+  ['EDQUOT', 'The disk quota is exceeded. Free some space.'],
+  ['EFBIG', 'The file system does not support files of this size.'],
   ['EMFILE', 'The server has too many files open.'],
   ['ENFILE', 'The machine has too many files open.'],
   ['EIO', 'The disk reported an error.'],
 ]);
 
-/** Anything else than an error of the system passes as it is. */
+/** Returns errors other than system errors unchanged. */
 export const folderError = (error: unknown): unknown => {
   const { code } = error as NodeJS.ErrnoException;
   if (error instanceof DestinationError || !(error instanceof Error) || typeof code !== 'string')
     return error;
   if (!/^E[A-Z]+$/.test(code)) return error;
   const reason =
-    finalReasons.get(code) ??
-    passingReasons.get(code) ??
-    'The file system reported an error that is not known here.';
+    finalReasons.get(code) ?? temporaryReasons.get(code) ?? 'The file system reported an unexpected error.';
   return new DestinationError(reason, { code, isFinal: finalReasons.has(code), cause: error });
 };

@@ -1,4 +1,4 @@
-// Files in a folder of the server. A file is written beside its place and moved there when it is whole and durable.
+// Stores files in a folder of the server. A file is written under a temporary name in its folder, synced, and then renamed.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -21,16 +21,16 @@ import { Folder } from './folder.ts';
 import { partsOfKey, pathPartFault } from './store-key.ts';
 
 const chunkBytes = 1_024 ** 2;
-/** How much is written between two looks at the disk. */
+/** Bytes written between two checks of the free space. */
 const checkedBytes = 8 * chunkBytes;
 const fileMode = 0o640;
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** Not even opened may something be that waits for another end, as a pipe does. */
+/** O_NONBLOCK: opening a named pipe must not block. */
 const oldFile = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** No file of an export ends in that, nor begins with a dot. */
+/** Temporary names begin with a dot and end with this; names of finished files do neither. */
 const draftEnd = '.svc-part';
 
-/** The root that a path is below, and the parts between the two; undefined when it is below none. */
+/** Returns the root that contains the path, and the parts of the path below it; undefined when no root contains it. */
 export const findFolder = (
   path: string,
   roots: readonly string[],
@@ -52,7 +52,7 @@ export class FolderStore implements ProbedStore {
   readonly #rules: FolderRules;
   readonly #parts: readonly string[];
 
-  /** Throws a DestinationError for a path that is below no root. */
+  /** Throws a DestinationError when no root contains the path. */
   constructor(path: string, roots: readonly string[], rules: FolderRules = noRules) {
     const found = findFolder(path, roots);
     if (found === undefined)
@@ -88,12 +88,12 @@ export class FolderStore implements ProbedStore {
     await this.#writeText(key, text, { ifAbsent: true, signal });
   }
 
-  /** Reads it to its end: what was written is what is there. */
+  /** Reads the whole file to compute its hash. */
   async head(key: string, signal: AbortSignal): Promise<StoredFile | undefined> {
     return this.#ifThere(key, async (folder, name) => {
       await using handle = await open(folder.pathOf(name), oldFile);
       if (!(await handle.stat()).isFile())
-        throw new DestinationError('There is something else than a file under the name.', {
+        throw new DestinationError('The path of the file exists and is not a regular file.', {
           code: 'EISDIR',
           isFinal: true,
         });
@@ -138,10 +138,10 @@ export class FolderStore implements ProbedStore {
         await using handle = await open(draft, newFile, fileMode);
         await fill(handle, hasRoom);
         await handle.sync();
-        // Others may have written at the same time.
+        // Other writers may have used up the quota meanwhile.
         await checkQuota(this.#base, 0, quotaBytes);
         signal.throwIfAborted();
-        await (ifAbsent ? place(draft, folder.pathOf(name)) : rename(draft, folder.pathOf(name)));
+        await (ifAbsent ? moveIfAbsent(draft, folder.pathOf(name)) : rename(draft, folder.pathOf(name)));
         await folder.sync();
       } finally {
         await unlinkIfThere(draft);
@@ -163,7 +163,7 @@ export class FolderStore implements ProbedStore {
     });
   }
 
-  /** The root is the operator's and may be a symbolic link; below it there are none. */
+  /** The operator chooses the root, so it may be a symbolic link. Links below it are not followed. */
   async #open(parts: readonly string[], how: { make: boolean }): Promise<Folder> {
     if (how.make) await mkdir(this.#base, { recursive: true, mode: 0o750 });
     await using root = await Folder.open(await realpath(this.#base));
@@ -171,11 +171,11 @@ export class FolderStore implements ProbedStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Nothing is kept open between calls.
+    // No handle stays open between calls.
   }
 }
 
-/** Writes to the draft; `checkFree` throws when the rest, of so many bytes, would take too much of the disk. */
+/** Writes the content to the draft. `checkFree` throws when the disk lacks space for the `left` bytes. */
 type Fill = (draft: FileHandle, checkFree: (left: number) => Promise<void>) => Promise<void>;
 
 const translated = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -186,7 +186,7 @@ const translated = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** `check` is asked with what is left to write, now and then. */
+/** Calls `check` with the number of remaining bytes after every `checkedBytes`. */
 const copy = async (
   from: FileHandle,
   to: FileHandle,
@@ -204,7 +204,7 @@ const copy = async (
     copied += bytesRead;
     if (copied % checkedBytes < bytesRead) await check(bytes - copied);
   }
-  if (copied !== bytes) throw new Error(`The local file has ${copied} bytes, and should have ${bytes}`);
+  if (copied !== bytes) throw new Error(`The local file has ${copied} bytes instead of ${bytes}`);
 };
 
 const digest = async (handle: FileHandle, signal: AbortSignal): Promise<StoredFile> => {
@@ -220,20 +220,23 @@ const digest = async (handle: FileHandle, signal: AbortSignal): Promise<StoredFi
   }
 };
 
-/** Moves it unless there is something: as one step where the file system has links, else as well as can be. */
-const place = async (draft: string, path: string): Promise<void> => {
+/**
+ * Moves the draft to the path; throws StoreConflict when the path exists. Atomic on file systems with hard links; on others a file that
+ * is created between check and rename is replaced.
+ */
+const moveIfAbsent = async (draft: string, path: string): Promise<void> => {
   try {
     await link(draft, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new StoreConflict('There is a file of this name', { cause: error });
+    if (code === 'EEXIST') throw new StoreConflict('A file with this name already exists', { cause: error });
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'EMLINK') throw error;
-    if (await isThere(path)) throw new StoreConflict('There is a file of this name', { cause: error });
+    if (await exists(path)) throw new StoreConflict('A file with this name already exists', { cause: error });
     await rename(draft, path);
   }
 };
 
-const isThere = async (path: string): Promise<boolean> => {
+const exists = async (path: string): Promise<boolean> => {
   try {
     await stat(path);
     return true;

@@ -1,5 +1,5 @@
-// Folders below a root, walked part by part without following a symbolic link, so that whatever somebody else puts there
-// in the meantime, nothing is written outside of the root.
+// Opens folders below a root one path part at a time, without following symbolic links. Nothing is written outside of the root, even
+// when another process replaces a folder by a link at the same time.
 import { constants } from 'node:fs';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,24 +16,24 @@ export class Folder implements AsyncDisposable {
     this.#path = path;
   }
 
-  /** This one may be a symbolic link: whoever names it means where it leads. */
+  /** Follows symbolic links: the caller chose this path. */
   static async open(path: string): Promise<Folder> {
     return new Folder(await open(path, asFolder), path);
   }
 
-  /** Of something in it. On Linux by way of the open folder, which nobody can exchange; elsewhere by its name. */
+  /** Path of an entry. On Linux it goes through the open file descriptor, so a replaced folder has no effect; elsewhere it is the plain path. */
   pathOf(name: string): string {
     return process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.#path, name);
   }
 
-  /** The folder in it. A symbolic link is refused (ENOTDIR or ELOOP), wherever it leads. */
+  /** Opens a subfolder. Rejects a symbolic link with ENOTDIR or ELOOP. */
   async child(name: string, { make }: { make: boolean }): Promise<Folder> {
     if (make) await this.#make(name);
     const handle = await open(this.pathOf(name), asFolder | constants.O_NOFOLLOW);
     return new Folder(handle, join(this.#path, name));
   }
 
-  /** The folder below it. */
+  /** Opens the folder at the end of the parts. */
   async descend(parts: readonly string[], how: { make: boolean }): Promise<Folder> {
     let folder = new Folder(await open(this.pathOf('.'), asFolder), this.#path);
     for (const part of parts) {
@@ -43,7 +43,7 @@ export class Folder implements AsyncDisposable {
     return folder;
   }
 
-  /** What it holds is there after a crash. */
+  /** Makes new and renamed entries durable. */
   async sync(): Promise<void> {
     await this.#handle.sync();
   }

@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/** The oldest checksum of S3, which every service knows. */
+/** The checksum of Content-MD5, which every S3 service supports. */
 export const md5 = (body: Buffer): string => createHash('md5').update(body).digest('base64');

@@ -8,15 +8,15 @@ import type { StoreTarget } from './store-target.ts';
 
 export interface StoreParts {
   guard: EgressGuard;
-  /** Below which folders may be; the first is where relative paths start. */
+  /** Folders must be below one of these. Relative paths are resolved against the first. */
   fileRoots: readonly string[];
-  /** Whether a destination may use the server's own credentials. */
+  /** True when destinations may use the server's own credentials. */
   lendsCredentials: boolean;
   folderRules?: FolderRules;
   limits?: S3Limits;
 }
 
-/** Connects to nothing yet. Throws a DestinationError for what can lead nowhere. */
+/** Opens no connection yet. Throws a DestinationError for an invalid path or missing credentials. */
 export const openStore = (target: StoreTarget, parts: StoreParts): ProbedStore => {
   if (target.destination_type === 'file')
     return new FolderStore(target.config.path, parts.fileRoots, parts.folderRules);

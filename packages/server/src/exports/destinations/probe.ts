@@ -1,4 +1,4 @@
-// Writes a small file as exports do, and says step by step what became of it.
+// Tests a destination: writes, reads and deletes a small file in the same way as exports do, and reports the result of each step.
 import { randomUUID } from 'node:crypto';
 import type { Probe, ProbeStep } from '@svc/contract';
 import { withDeadline } from './deadline.ts';
@@ -7,10 +7,11 @@ import type { ProbedStore } from './file-store.ts';
 import { toDestinationError } from './s3-error.ts';
 import type { Abilities } from './store-target.ts';
 
-/** For all steps together. */
+/** Time limit for all steps together. */
 export const probeMs = 30_000;
 
-const content = 'Written by svc to see whether exports can be. It may be deleted.\n';
+const content =
+  'Written by svc to test whether it can export to this destination. You can delete this file.\n';
 const contentType = 'text/plain';
 
 export interface Probed extends Probe {
@@ -26,8 +27,8 @@ class Steps {
     return this.steps.every(({ ok, required }) => ok || !required);
   }
 
-  /** What the work returns is what is wrong; undefined when nothing is. */
-  async take(
+  /** Runs one step. `work` returns a message when the step failed without an error. Returns true when the step succeeded. */
+  async run(
     name: StepName,
     required: boolean,
     work: () => Promise<string | undefined | void>,
@@ -45,7 +46,7 @@ class Steps {
   }
 }
 
-/** Never throws for what the place does. The store stays open. */
+/** Errors of the destination become failed steps; they are not thrown. The store stays open. */
 export const probe = async (
   store: ProbedStore,
   { signal, notes = [], limitMs = probeMs }: { signal: AbortSignal; notes?: string[]; limitMs?: number },
@@ -58,48 +59,50 @@ export const probe = async (
     (): Promise<string | undefined | void> =>
       withDeadline(signal, Math.max(1, untilMs - performance.now()), work);
   const untilMs = performance.now() + limitMs;
-  await steps.take(
+  await steps.run(
     'address',
     true,
     timed((within) => store.findAddress(within)),
   );
   const { assumeRole } = store;
-  if (steps.ok && assumeRole) await steps.take('assume_role', true, timed(assumeRole));
+  if (steps.ok && assumeRole) await steps.run('assume_role', true, timed(assumeRole));
   if (steps.ok)
-    await steps.take(
+    await steps.run(
       'put',
       true,
       timed((within) => store.putText(key, content, contentType, within)),
     );
   if (steps.ok) {
-    abilities.can_head = await steps.take(
+    abilities.can_head = await steps.run(
       'head',
       false,
-      timed((within) => look(store, key, within)),
+      timed((within) => verify(store, key, within)),
     );
-    abilities.can_put_if_none_match = await steps.take(
+    abilities.can_put_if_none_match = await steps.run(
       'put_if_none_match',
       false,
       timed((within) => overwrite(store, key, within)),
     );
-    abilities.can_delete = await steps.take(
+    abilities.can_delete = await steps.run(
       'delete',
       false,
       timed((within) => store.remove(key, within)),
     );
-    if (!abilities.can_delete) notes.push(`The file of this test may have stayed: ${key} below the prefix.`);
+    if (!abilities.can_delete)
+      notes.push(`The test file may not have been deleted: ${key} below the prefix.`);
   }
   return { ok: steps.ok, steps: steps.steps, notes, abilities };
 };
 
-const look = async (store: ProbedStore, key: string, signal: AbortSignal): Promise<string | undefined> => {
+const verify = async (store: ProbedStore, key: string, signal: AbortSignal): Promise<string | undefined> => {
   const found = await store.head(key, signal);
   if (found === 'unknown')
-    return 'Without s3:GetObject and s3:ListBucket, what was written cannot be looked at.';
-  if (found === undefined) return 'What was written is not there.';
-  if (found.bytes !== content.length) return 'What was written is there with another size.';
+    return 'Uploads cannot be verified without the permissions s3:GetObject and s3:ListBucket.';
+  if (found === undefined) return 'The written file does not exist.';
+  if (found.bytes !== content.length)
+    return `The written file has ${found.bytes} bytes instead of ${content.length}.`;
   return found.sha256 === undefined
-    ? 'The place keeps no metadata: files are compared by their size.'
+    ? 'The destination does not store metadata: uploads are verified by their size only.'
     : undefined;
 };
 
@@ -110,14 +113,14 @@ const overwrite = async (
 ): Promise<string | undefined> => {
   try {
     await store.createText(key, content, contentType, signal);
-    return 'The place replaces a file though it is asked not to.';
+    return 'The service ignores If-None-Match and overwrites existing files.';
   } catch (error) {
     if (error instanceof StoreConflict) return undefined;
     throw error;
   }
 };
 
-/** Of the step that failed. */
+/** The error of the required step that failed. */
 export const probeFailure = ({ steps }: Probe): DestinationError => {
   const failed = steps.find(({ ok, required }) => required && !ok);
   return new DestinationError(failed?.message ?? '', { code: failed?.code ?? 'Unknown', isFinal: true });

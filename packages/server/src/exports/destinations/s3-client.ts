@@ -1,4 +1,4 @@
-// The S3 client, told everything that it would otherwise take from the environment of the server.
+// Creates the S3 client. All options are set explicitly; otherwise the client reads them from the environment of the server.
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { EgressGuard } from '../../net/guard.ts';
 import { guardedAgents } from '../../net/guarded-agent.ts';
@@ -7,39 +7,43 @@ import { DestinationError } from './destination-error.ts';
 import { limitAnswers } from './answer-limit.ts';
 import type { S3Limits } from './s3-limits.ts';
 import { findReason } from './s3-reasons.ts';
-import type { S3Place } from './s3-place.ts';
+import type { BucketAddress } from './bucket-address.ts';
 import type { S3Target } from './store-target.ts';
 
 const socketsMax = 8;
 
-export interface S3Surroundings {
+export interface S3ClientOptions {
   guard: EgressGuard;
-  /** Whether the server's own credentials may be used, for the bucket or to assume a role. */
+  /** True when the server's own credentials may be used, for the bucket or to assume a role. */
   lendsCredentials: boolean;
   limits: S3Limits;
 }
 
 export const egressRules = { httpsUnlessAllowed: true } as const;
 
-export const createS3Client = (target: S3Target, place: S3Place, surroundings: S3Surroundings): S3Client => {
+export const createS3Client = (
+  target: S3Target,
+  address: BucketAddress,
+  clientOptions: S3ClientOptions,
+): S3Client => {
   const { config_kwargs_s3: options = {} } = target.config;
-  const { guard, limits } = surroundings;
+  const { guard, limits } = clientOptions;
   const requestHandler = {
     ...guardedAgents(guard, egressRules, { keepAlive: true, maxSockets: socketsMax }),
     connectionTimeout: limits.connectMs,
     socketTimeout: limits.idleMs,
   };
   const client = new S3Client({
-    ...credentialsOf(target, place, surroundings),
-    region: place.region,
-    ...(place.endpoint ? { endpoint: place.endpoint.href } : {}),
-    bucketEndpoint: place.isBucketEndpoint,
-    forcePathStyle: place.isPathStyle,
+    ...credentialsOf(target, address, clientOptions),
+    region: address.region,
+    ...(address.endpoint ? { endpoint: address.endpoint.href } : {}),
+    bucketEndpoint: address.isBucketEndpoint,
+    forcePathStyle: address.isPathStyle,
     useAccelerateEndpoint: options.use_accelerate_endpoint ?? false,
     useGlobalEndpoint: options.us_east_1_regional_endpoint === 'legacy',
-    // Several services know nothing of the checksums that AWS has come to expect.
-    requestChecksumCalculation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
-    responseChecksumValidation: place.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    // Several S3 services do not support the checksums that the client sends to AWS by default.
+    requestChecksumCalculation: address.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    responseChecksumValidation: address.isAws ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     followRegionRedirects: false,
     expectContinueHeader: false,
     maxAttempts: limits.tries,
@@ -53,8 +57,8 @@ export const createS3Client = (target: S3Target, place: S3Place, surroundings: S
 
 const credentialsOf = (
   target: S3Target,
-  place: S3Place,
-  { guard, limits, lendsCredentials }: S3Surroundings,
+  address: BucketAddress,
+  { guard, limits, lendsCredentials }: S3ClientOptions,
 ): Pick<S3ClientConfig, 'credentials'> => {
   if (target.credentials !== null) {
     const { access_key_id, secret_access_key, session_token } = target.credentials;
@@ -68,19 +72,19 @@ const credentialsOf = (
     throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
   }
   if (target.aws_role_arn === null) {
-    // A session token is sent as it is, and clients name the endpoint.
-    if (place.endpoint && !place.isAws && !guard.isAllowed(place.endpoint)) {
+    // The endpoint is chosen by a user, and would receive the session token of the server in clear.
+    if (address.endpoint && !address.isAws && !guard.isAllowed(address.endpoint)) {
       const code = 'CredentialsNotLent';
       throw new DestinationError(findReason(code, undefined).reason, { code, isFinal: true });
     }
     return {};
   }
   return {
-    credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: place.region }),
+    credentials: roleCredentials(target.aws_role_arn, target, { guard, limits, region: address.region }),
   };
 };
 
-/** Over TLS only: there, what is sent is protected anyway. */
+/** Only over TLS, which protects the integrity of the payload. */
 const leavePayloadUnsigned = (client: S3Client): void =>
   client.middlewareStack.add(
     (next) => (args) => {

@@ -1,4 +1,4 @@
-// What a service that speaks S3 refuses, as errors of a destination: what it means and what to do, and then what the service said.
+// Converts errors of S3 requests to errors of a destination. The message consists of the meaning, a remedy, and the service's own message.
 import { EgressRefused } from '../../net/guard.ts';
 import { DestinationError } from './destination-error.ts';
 import { answerOf } from './service-answer.ts';
@@ -13,8 +13,8 @@ interface ServiceError extends Error {
 
 const codeShape = /^[A-Za-z][\w.]{0,63}$/;
 const regionShape = /^[a-z0-9-]{1,32}$/;
-/** Names that libraries give to what has none, or that say nothing by themselves. */
-const vague = new Set([
+/** Error names of libraries that do not identify the error. */
+const genericNames = new Set([
   'Error',
   'Unknown',
   'UnknownError',
@@ -24,7 +24,7 @@ const vague = new Set([
   'NotFound',
 ]);
 
-/** A DestinationError stays as it is. `secrets` are those that the request was made with: they are never shown. */
+/** Returns a DestinationError unchanged. `secrets`: the credentials of the request, which are removed from the message. */
 export const toDestinationError = (error: unknown, secrets: readonly string[] = []): DestinationError => {
   if (error instanceof DestinationError) return error;
   const thrown = error as ServiceError;
@@ -40,11 +40,11 @@ export const toDestinationError = (error: unknown, secrets: readonly string[] = 
   return new DestinationError(reason + regionHint(thrown) + answerOf(thrown, secrets), {
     code,
     isFinal,
-    cause: traceOf(thrown, code, status),
+    cause: causeOf(thrown, code, status),
   });
 };
 
-/** The guard's own word, as it comes out of a library: as it is, or as the cause of something else. */
+/** Finds the error of the egress guard, which a library may have wrapped as the cause of another error. */
 const findRefusal = (error: unknown, depth = 0): EgressRefused | undefined => {
   if (error instanceof EgressRefused) return error;
   const isDeeper = error instanceof Error && error.cause !== undefined && depth < 5;
@@ -54,7 +54,7 @@ const findRefusal = (error: unknown, depth = 0): EgressRefused | undefined => {
 const codeOf = ({ name, code }: ServiceError, status: number | undefined): string => {
   if (name === 'TimeoutError') return typeof code === 'string' && codeShape.test(code) ? code : 'Timeout';
   if (status === undefined && typeof code === 'string' && codeShape.test(code)) return code;
-  if (!vague.has(name) && codeShape.test(name)) return name;
+  if (!genericNames.has(name) && codeShape.test(name)) return name;
   if (status === 301) return 'PermanentRedirect';
   if (status === 403) return 'AccessDenied';
   if (status === 404) return 'NoSuchBucket';
@@ -67,8 +67,8 @@ const regionHint = ({ $response, $metadata }: ServiceError): string => {
   return region !== undefined && regionShape.test(region) ? ` The bucket is in ${region}.` : '';
 };
 
-/** For the log: nothing of what was sent or answered. */
-const traceOf = ({ syscall, $metadata }: ServiceError, code: string, status: number | undefined): Error => {
+/** The cause, for the log: code, status, system call and request id, but no part of the request or response. */
+const causeOf = ({ syscall, $metadata }: ServiceError, code: string, status: number | undefined): Error => {
   const request = $metadata?.requestId;
   const facts = [
     status === undefined ? undefined : `status ${status}`,
@@ -78,6 +78,6 @@ const traceOf = ({ syscall, $metadata }: ServiceError, code: string, status: num
   return new Error([code, ...facts.filter((fact) => fact !== undefined)].join(', '));
 };
 
-/** The answer to If-None-Match where there is something. */
+/** True for the response to `If-None-Match: *` when the key already has an object. */
 export const isConflict = (error: unknown): boolean =>
   (error as ServiceError).$metadata?.httpStatusCode === 412 || (error as Error).name === 'PreconditionFailed';

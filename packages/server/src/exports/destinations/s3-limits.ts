@@ -1,13 +1,13 @@
-// How long requests to an S3 service may take, and how often they are tried.
+// Time limits and retries of requests to an S3 service.
 
 export interface S3Limits {
-  /** For a connection to be there. */
+  /** Time limit for opening a connection. */
   connectMs: number;
-  /** Without a byte in either direction. */
+  /** Time limit without traffic on a connection. */
   idleMs: number;
-  /** For one call of the store, tries and all. */
+  /** Time limit for one call of the store, including retries. */
   callMs: number;
-  /** For one request; with pauses between that double. */
+  /** Maximum number of attempts of a request. The pause before each attempt doubles. */
   tries: number;
 }
 

@@ -1,28 +1,28 @@
-// What uploads carry beside their bytes.
+// Options of uploads: headers, metadata and checksums.
 import type { StorageClass } from '@aws-sdk/client-s3';
 import type { S3Config } from '@svc/contract';
-import type { S3Place } from './s3-place.ts';
+import type { BucketAddress } from './bucket-address.ts';
 
 type Given = NonNullable<S3Config['s3_additional_kwargs']>;
 
 export type Checksum = NonNullable<Given['ChecksumAlgorithm']>;
 
 export interface UploadOptions {
-  /** Of PutObject and CreateMultipartUpload. */
+  /** Parameters of PutObject and CreateMultipartUpload. */
   start: Omit<Given, 'ChecksumAlgorithm' | 'ExpectedBucketOwner' | 'Metadata' | 'StorageClass'> & {
-    /** Services other than AWS have classes of their own. */
+    /** May be a class that AWS does not have. */
     StorageClass?: StorageClass;
   };
-  /** Of every request. */
+  /** Parameters of every request. */
   every: Pick<Given, 'ExpectedBucketOwner'>;
   metadata: Record<string, string>;
-  /** AWS wants one for buckets whose objects are locked; others are sent one when they are to have it. */
+  /** AWS requires a checksum for buckets with Object Lock. Other services get one only when the destination configures it. */
   checksum: Checksum | undefined;
 }
 
 export const uploadOptions = (
   { s3_additional_kwargs: given = {} }: S3Config,
-  { isAws }: S3Place,
+  { isAws }: BucketAddress,
 ): UploadOptions => {
   const { ChecksumAlgorithm, ExpectedBucketOwner, Metadata, StorageClass: storageClass, ...start } = given;
   return {

@@ -1,4 +1,4 @@
-// Files in a bucket of any service that speaks S3.
+// Stores files in a bucket of any S3 compatible service.
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -6,21 +6,21 @@ import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client
 import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
 import { DestinationError, StoreConflict } from './destination-error.ts';
 import { withDeadline } from './deadline.ts';
-import { createS3Client, egressRules, type S3Surroundings } from './s3-client.ts';
+import { createS3Client, egressRules, type S3ClientOptions } from './s3-client.ts';
 import { md5 } from './md5.ts';
 import { isConflict, toDestinationError } from './s3-error.ts';
 import { uploadOptions, type UploadOptions } from './s3-options.ts';
-import { s3Place, type S3Place } from './s3-place.ts';
+import { bucketAddress, type BucketAddress } from './bucket-address.ts';
 import { readSlice, S3Uploads } from './s3-uploads.ts';
 import { partsOfKey } from './store-key.ts';
 import type { S3Target } from './store-target.ts';
 
-/** A file up to this size goes in one request. */
+/** Files up to this size are uploaded in one request. */
 const singleBytesMax = 16 * 1_024 ** 2;
 const parquet = 'application/vnd.apache.parquet';
 
-/** An object on its way. */
-interface Sent {
+/** An object that is uploaded in one request. */
+interface SingleUpload {
   body: Buffer;
   sha256: string;
   contentType: string;
@@ -31,30 +31,30 @@ export class S3Store implements ProbedStore {
   readonly root: string;
   readonly assumeRole: ProbedStore['assumeRole'];
   readonly #client: S3Client;
-  readonly #place: S3Place;
+  readonly #address: BucketAddress;
   readonly #options: UploadOptions;
   readonly #bucket: string;
   readonly #uploads: S3Uploads;
-  readonly #surroundings: S3Surroundings;
-  /** Never shown, whatever the service says. */
+  readonly #clientOptions: S3ClientOptions;
+  /** Removed from the messages of the service. */
   readonly #secrets: readonly string[];
-  /** Whether it heeds If-None-Match. */
-  readonly #canRefuse: boolean;
+  /** True when the service supports If-None-Match for PutObject. */
+  readonly #supportsIfNoneMatch: boolean;
 
-  /** Throws a DestinationError when there are no credentials that may be used. */
-  constructor(target: S3Target, surroundings: S3Surroundings) {
+  /** Throws a DestinationError when the destination has no credentials and may not use the server's. */
+  constructor(target: S3Target, clientOptions: S3ClientOptions) {
     this.#secrets = Object.values<string | undefined>(target.credentials ?? {}).filter(
       (one) => one !== undefined,
     );
-    this.#place = s3Place(target.config);
-    this.#options = uploadOptions(target.config, this.#place);
-    this.#surroundings = surroundings;
-    this.#client = createS3Client(target, this.#place, surroundings);
-    // A client whose endpoint is the bucket itself takes its URL for the name.
-    const { endpoint, bucket, isBucketEndpoint } = this.#place;
+    this.#address = bucketAddress(target.config);
+    this.#options = uploadOptions(target.config, this.#address);
+    this.#clientOptions = clientOptions;
+    this.#client = createS3Client(target, this.#address, clientOptions);
+    // With `bucketEndpoint` the client expects the URL of the endpoint as the name of the bucket.
+    const { endpoint, bucket, isBucketEndpoint } = this.#address;
     this.#bucket = isBucketEndpoint && endpoint ? endpoint.href.replace(/\/$/, '') : bucket;
-    this.#canRefuse = target.abilities.can_put_if_none_match ?? false;
-    this.root = this.#place.root;
+    this.#supportsIfNoneMatch = target.abilities.can_put_if_none_match ?? false;
+    this.root = this.#address.root;
     const assume = (signal: AbortSignal): Promise<void> =>
       this.#call(signal, async () => void (await this.#client.config.credentials()));
     this.assumeRole = target.aws_role_arn === null ? undefined : assume;
@@ -62,15 +62,15 @@ export class S3Store implements ProbedStore {
       client: this.#client,
       bucket: this.#bucket,
       options: this.#options,
-      callMs: surroundings.limits.callMs,
+      callMs: clientOptions.limits.callMs,
       secrets: this.#secrets,
     });
   }
 
   async findAddress(signal: AbortSignal): Promise<void> {
-    const { endpoint, region } = this.#place;
+    const { endpoint, region } = this.#address;
     const text = endpoint?.href ?? `https://s3.${region}.amazonaws.com/`;
-    const { guard, limits } = this.#surroundings;
+    const { guard, limits } = this.#clientOptions;
     await this.#call(signal, async () => {
       const { url, lookup } = guard.check(text, egressRules);
       await withDeadline(signal, limits.connectMs, () => lookUp(lookup, url.hostname));
@@ -79,21 +79,24 @@ export class S3Store implements ProbedStore {
 
   async put(key: string, file: LocalFile, { ifAbsent, signal }: PutOptions): Promise<void> {
     const name = this.#nameOf(key);
-    const conditional = ifAbsent && this.#canRefuse;
-    const look = (): Promise<void> => this.#refuseIfThere(key, signal);
+    const conditional = ifAbsent && this.#supportsIfNoneMatch;
+    const assertAbsent = (): Promise<void> => this.#assertAbsent(key, signal);
     await using source = await open(file.path);
     if (file.bytes <= singleBytesMax) {
       const body = await readSlice(source, 0, file.bytes);
-      if (ifAbsent && !conditional) await look();
-      const sent = { body, sha256: file.sha256, contentType: parquet, ifAbsent: conditional };
-      return await this.#putBytes(name, sent, signal);
+      if (ifAbsent && !conditional) await assertAbsent();
+      const single = { body, sha256: file.sha256, contentType: parquet, ifAbsent: conditional };
+      return await this.#putBytes(name, single, signal);
     }
     const { bytes, sha256 } = file;
     const upload = { name, source, contentType: parquet, bytes, sha256, ifAbsent: conditional };
-    // Where uploads in parts are concerned, not every service heeds the condition that it heeds otherwise.
-    const isWhole = await this.#uploads.send({ ...upload, ...(ifAbsent ? { beforeEnd: look } : {}) }, signal);
-    // The answer was lost on the way: what is there tells whether it had been done.
-    if (!isWhole) await this.#check(key, file, signal);
+    // Some services support If-None-Match for single uploads, but ignore it for multipart uploads.
+    const isCompleted = await this.#uploads.send(
+      { ...upload, ...(ifAbsent ? { beforeEnd: assertAbsent } : {}) },
+      signal,
+    );
+    // The response to an earlier completion may have been lost: the object shows whether the upload was completed.
+    if (!isCompleted) await this.#assertStored(key, file, signal);
   }
 
   async putText(key: string, text: string, contentType: string, signal: AbortSignal): Promise<void> {
@@ -111,14 +114,14 @@ export class S3Store implements ProbedStore {
       ...this.#options.every,
     });
     try {
-      return await withDeadline(signal, this.#surroundings.limits.callMs, async (abortSignal) => {
+      return await withDeadline(signal, this.#clientOptions.limits.callMs, async (abortSignal) => {
         const found = await this.#client.send(command, { abortSignal });
         return { bytes: found.ContentLength ?? 0, sha256: found.Metadata?.['sha256'] };
       });
     } catch (error) {
       signal.throwIfAborted();
       if (statusOf(error) === 404) return undefined;
-      if (isLookRefused(error)) return 'unknown';
+      if (isReadDenied(error)) return 'unknown';
       throw toDestinationError(error, this.#secrets);
     }
   }
@@ -136,17 +139,17 @@ export class S3Store implements ProbedStore {
     const name = this.#nameOf(key);
     await this.#call(signal, async (abortSignal) => {
       try {
-        await this.#uploads.abandonAll(name, abortSignal);
+        await this.#uploads.abortAll(name, abortSignal);
       } catch (error) {
-        // Not everybody may list or abort, and not every service can; a rule of the bucket's lifecycle does it then.
-        if (!isLookRefused(error)) throw error;
+        // Without permission or support for listing and aborting, a lifecycle rule of the bucket must remove the upload.
+        if (!isReadDenied(error)) throw error;
       }
     });
   }
 
   async #putBytes(
     name: string,
-    { body, sha256, contentType, ifAbsent }: Sent,
+    { body, sha256, contentType, ifAbsent }: SingleUpload,
     signal: AbortSignal,
   ): Promise<void> {
     const { start, every, metadata, checksum } = this.#options;
@@ -165,31 +168,31 @@ export class S3Store implements ProbedStore {
     await this.#call(signal, async (abortSignal) => void (await this.#client.send(command, { abortSignal })));
   }
 
-  async #check(key: string, file: LocalFile, signal: AbortSignal): Promise<void> {
+  async #assertStored(key: string, file: LocalFile, signal: AbortSignal): Promise<void> {
     const found = await this.head(key, signal);
     if (typeof found === 'object' && found.bytes === file.bytes && found.sha256 === file.sha256) return;
-    throw new DestinationError('The upload was aborted by somebody else.', {
+    throw new DestinationError('The upload was aborted by another client.', {
       code: 'NoSuchUpload',
       isFinal: false,
     });
   }
 
-  async #refuseIfThere(key: string, signal: AbortSignal): Promise<void> {
+  async #assertAbsent(key: string, signal: AbortSignal): Promise<void> {
     if (typeof (await this.head(key, signal)) === 'object')
-      throw new StoreConflict('There is an object under the key');
+      throw new StoreConflict('The key already has an object');
   }
 
   #nameOf(key: string): string {
-    return this.#place.prefix + partsOfKey(key).join('/');
+    return this.#address.prefix + partsOfKey(key).join('/');
   }
 
   async #call<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      return await withDeadline(signal, this.#surroundings.limits.callMs, work);
+      return await withDeadline(signal, this.#clientOptions.limits.callMs, work);
     } catch (error) {
       signal.throwIfAborted();
       throw isConflict(error)
-        ? new StoreConflict('There is an object under the key')
+        ? new StoreConflict('The key already has an object')
         : toDestinationError(error, this.#secrets);
     }
   }
@@ -199,21 +202,21 @@ export class S3Store implements ProbedStore {
   }
 }
 
-/** An answer to HEAD has no body: its status is all there is. */
+/** A response to HEAD has no body, so errors are identified by the status. */
 const statusOf = (error: unknown): number | undefined =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 
-/** The place does not let us see what it has. */
-const isLookRefused = (error: unknown): boolean => [401, 403, 405, 501].includes(statusOf(error) ?? 0);
+/** True when the service does not permit or support the read. */
+const isReadDenied = (error: unknown): boolean => [401, 403, 405, 501].includes(statusOf(error) ?? 0);
 
-const bytesOf = (text: string): Pick<Sent, 'body' | 'sha256'> => {
+const bytesOf = (text: string): Pick<SingleUpload, 'body' | 'sha256'> => {
   const body = Buffer.from(text);
   return { body, sha256: createHash('sha256').update(body).digest('hex') };
 };
 
 const lookUp = (lookup: LookupFunction, hostname: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    // A literal address has been checked by itself.
+    // The guard has already checked a literal IP address.
     if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return resolve();
     lookup(hostname, { all: true }, (error) => (error ? reject(error) : resolve()));
   });

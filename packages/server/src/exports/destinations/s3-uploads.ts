@@ -1,5 +1,5 @@
-// Files in several parts. S3 keeps the parts of an upload, and charges for them, until it is completed or aborted: whatever
-// becomes of one here, it is aborted, and looked after that it is.
+// Multipart uploads. S3 stores and charges for the parts of an upload until it is completed or aborted. An upload that is not completed is
+// therefore aborted, and its parts are listed afterwards to make sure that none remains.
 import type { FileHandle } from 'node:fs/promises';
 import {
   AbortMultipartUploadCommand,
@@ -20,30 +20,30 @@ import type { UploadOptions } from './s3-options.ts';
 
 const mb = 1_024 ** 2;
 const partBytesMin = 8 * mb;
-/** S3 takes 10,000: a file that has grown a little since it was measured fits too. */
+/** The limit of S3 is 10,000 parts. */
 const partsMax = 9_000;
-/** Each is in memory while it is on its way. */
+/** Parts that are uploaded concurrently. Each is held in memory meanwhile. */
 const inFlightMax = 3;
-/** For clearing up after an upload that was given up: nobody waits for it much longer. */
-const clearMs = 20_000;
-/** How long the answer to the start of an upload is waited for when it is aborted: without it there is no id to abort. */
+/** Time limit for aborting an upload that has failed. */
+const cleanupMs = 20_000;
+/** After an abort, time to wait for the response to CreateMultipartUpload: without its id the upload cannot be aborted. */
 const startGraceMs = 3_000;
 const abortTries = 3;
 
 export interface Upload {
-  /** The whole key. */
+  /** The key with the prefix of the destination. */
   name: string;
   source: FileHandle;
   bytes: number;
   sha256: string;
   contentType: string;
-  /** Asks the service to refuse when there is an object. */
+  /** Completes with `If-None-Match: *`. */
   ifAbsent: boolean;
-  /** Called when all parts are there. What it throws ends the upload. */
+  /** Called between the last part and the completion. If it throws, the upload is aborted. */
   beforeEnd?(): Promise<void>;
 }
 
-/** Whole megabytes, so that the parts of a file of any size are fewer than S3 takes. */
+/** Size of a part in bytes, a multiple of 1 MB, with which the file has at most `partsMax` parts. */
 export const partBytesOf = (bytes: number): number =>
   Math.max(partBytesMin, Math.ceil(bytes / partsMax / mb) * mb);
 
@@ -59,7 +59,7 @@ export class S3Uploads {
     bucket: string;
     options: UploadOptions;
     callMs: number;
-    /** Never shown, whatever the service says. */
+    /** Removed from the messages of the service. */
     secrets: readonly string[];
   }) {
     this.#client = parts.client;
@@ -69,7 +69,10 @@ export class S3Uploads {
     this.#secrets = parts.secrets;
   }
 
-  /** False: the service says that there is no such upload, which is also what it says of one that it has completed before. */
+  /**
+   * Returns false when the service reports that the upload does not exist. It also reports that for an upload that an earlier, repeated
+   * request has completed.
+   */
   async send(upload: Upload, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     const UploadId = await this.#start(upload, signal);
@@ -79,18 +82,18 @@ export class S3Uploads {
       await upload.beforeEnd?.();
       return await this.#complete(upload, UploadId, parts, signal);
     } catch (error) {
-      await this.#abandon(upload.name, UploadId);
+      await this.#tryAbort(upload.name, UploadId);
       signal.throwIfAborted();
       throw error instanceof StoreConflict ? error : toDestinationError(error, this.#secrets);
     }
   }
 
-  /** All that is under way of a key, but one. Throws what the service says when it does not let us look. */
-  async abandonAll(name: string, signal: AbortSignal, but?: string): Promise<void> {
+  /** Aborts all unfinished uploads of a key except `keep`. Throws the error of the service when listing is not permitted. */
+  async abortAll(name: string, signal: AbortSignal, keep?: string): Promise<void> {
     const list = new ListMultipartUploadsCommand({ ...this.#every(), Prefix: name });
     const { Uploads = [] } = await this.#client.send(list, { abortSignal: signal });
     for (const { Key, UploadId } of Uploads)
-      if (Key === name && UploadId !== undefined && UploadId !== but)
+      if (Key === name && UploadId !== undefined && UploadId !== keep)
         await this.#abort(name, UploadId, signal);
   }
 
@@ -112,12 +115,13 @@ export class S3Uploads {
     try {
       return await withDeadline(controller.signal, this.#callMs, async (abortSignal) => {
         const { UploadId, $metadata } = await this.#client.send(command, { abortSignal });
-        if (UploadId === undefined) throw new Error('An upload was started without an id');
-        if (($metadata.attempts ?? 1) > 1) await this.#clear(upload.name, UploadId);
+        if (UploadId === undefined) throw new Error('The response to CreateMultipartUpload has no UploadId');
+        // A repeated request may have started two uploads.
+        if (($metadata.attempts ?? 1) > 1) await this.#tryAbortAll(upload.name, UploadId);
         return UploadId;
       });
     } catch (error) {
-      await this.#clear(upload.name);
+      await this.#tryAbortAll(upload.name);
       signal.throwIfAborted();
       throw toDestinationError(error, this.#secrets);
     } finally {
@@ -126,14 +130,14 @@ export class S3Uploads {
     }
   }
 
-  /** Returns when no request is under way any more, however it ends. */
+  /** Resolves or rejects only when no request is running any more. */
   async #sendParts(upload: Upload, UploadId: string, signal: AbortSignal): Promise<CompletedPart[]> {
     const partBytes = partBytesOf(upload.bytes);
     const count = Math.ceil(upload.bytes / partBytes);
     const parts: CompletedPart[] = [];
     const failed = new AbortController();
     let next = 0;
-    const sendSome = async (): Promise<void> => {
+    const sendNextParts = async (): Promise<void> => {
       while (next < count) {
         const index = next++;
         const start = index * partBytes;
@@ -146,7 +150,7 @@ export class S3Uploads {
     const stopWaiting = onAbort(signal, () => failed.abort(signal.reason));
     try {
       const workers = Array.from({ length: Math.min(inFlightMax, count) }, () =>
-        sendSome().catch((error: unknown) => {
+        sendNextParts().catch((error: unknown) => {
           failed.abort(error);
           throw error;
         }),
@@ -182,7 +186,7 @@ export class S3Uploads {
     const field = checksum && (`Checksum${checksum}` as const);
     const sum = field && sent[field];
     if (sent.ETag === undefined)
-      throw new DestinationError('The service took a part and did not say so as it should.', {
+      throw new DestinationError('The response of the service to an uploaded part has no ETag.', {
         code: 'InvalidAnswer',
         isFinal: false,
       });
@@ -206,15 +210,18 @@ export class S3Uploads {
       const { ETag } = await withDeadline(signal, this.#callMs, (abortSignal) =>
         this.#client.send(command, { abortSignal }),
       );
-      // It answers 200 before it knows, and may then say nothing or anything.
+      // S3 sends the status 200 before it has completed the upload; the body tells the result.
       if (ETag !== undefined) return true;
-      throw new DestinationError('The service did not say whether it has put the file together.', {
-        code: 'InvalidAnswer',
-        isFinal: false,
-      });
+      throw new DestinationError(
+        'The response of the service does not tell whether the upload was completed.',
+        {
+          code: 'InvalidAnswer',
+          isFinal: false,
+        },
+      );
     } catch (error) {
       if (isGone(error)) return false;
-      throw isConflict(error) ? new StoreConflict('There is an object under the key') : error;
+      throw isConflict(error) ? new StoreConflict('The key already has an object') : error;
     }
   }
 
@@ -222,16 +229,16 @@ export class S3Uploads {
     return { Bucket: this.#bucket, ...this.#options.every };
   }
 
-  /** What went wrong before is what counts: what goes wrong here is left to whoever clears up the bucket. */
-  async #abandon(name: string, UploadId: string): Promise<void> {
-    await swallowed((signal) => this.#abort(name, UploadId, signal));
+  /** The caller reports the error that made the upload fail; errors of the cleanup are ignored. */
+  async #tryAbort(name: string, UploadId: string): Promise<void> {
+    await ignoringErrors((signal) => this.#abort(name, UploadId, signal));
   }
 
-  async #clear(name: string, but?: string): Promise<void> {
-    await swallowed((signal) => this.abandonAll(name, signal, but));
+  async #tryAbortAll(name: string, keep?: string): Promise<void> {
+    await ignoringErrors((signal) => this.abortAll(name, signal, keep));
   }
 
-  /** A part that was on its way can arrive after the upload was aborted, and would stay. */
+  /** Aborts again while parts are listed: a part that was being uploaded may be stored after the abort, and would remain. */
   async #abort(name: string, UploadId: string, abortSignal: AbortSignal): Promise<void> {
     const of = { ...this.#every(), Key: name, UploadId };
     try {
@@ -246,23 +253,23 @@ export class S3Uploads {
   }
 }
 
-/** Some services say that there is no key. */
+/** Some services report NoSuchKey instead of NoSuchUpload. */
 const isGone = (error: unknown): boolean => ['NoSuchUpload', 'NoSuchKey'].includes((error as Error).name);
 
-const swallowed = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+const ignoringErrors = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   try {
-    await withDeadline(new AbortController().signal, clearMs, work);
+    await withDeadline(new AbortController().signal, cleanupMs, work);
   } catch {
-    // Not everybody may list or abort; a rule of the bucket's lifecycle does it then.
+    // The credentials may not permit listing or aborting. A lifecycle rule of the bucket must remove the upload then.
   }
 };
 
-/** Exactly these bytes of a file. */
+/** Reads exactly `bytes` bytes; throws when the file is shorter. */
 export const readSlice = async (source: FileHandle, start: number, bytes: number): Promise<Buffer> => {
   const slice = Buffer.allocUnsafe(bytes);
   for (let filled = 0; filled < bytes;) {
     const { bytesRead } = await source.read(slice, filled, bytes - filled, start + filled);
-    if (bytesRead === 0) throw new Error(`The local file ends at ${start + filled}`);
+    if (bytesRead === 0) throw new Error(`The local file ends at byte ${start + filled}`);
     filled += bytesRead;
   }
   return slice;

@@ -1,5 +1,5 @@
-// What an object store said about a request that it refused, fit to be shown: its error code, its sentence and the id of the request, which the
-// provider's support asks for. The sentence is written by a stranger's server, so secrets in it are replaced and it is cut short.
+// The error response of an object store in a form that is safe to show: error code, message, and the id of the request, which the support of
+// the provider needs. The message comes from a foreign server, so secrets in it are replaced and its length is limited.
 
 interface ServiceFault extends Error {
   $metadata?: { httpStatusCode?: number; requestId?: string };
@@ -8,26 +8,26 @@ interface ServiceFault extends Error {
 const charsMax = 400;
 const codeShape = /^[A-Za-z][\w.]{0,63}$/;
 const requestIdShape = /^[\w.:=+/-]{1,128}$/;
-/** A shorter one would be found in ordinary words. */
+/** Shorter secrets are not replaced: they could match parts of ordinary words. */
 const secretCharsMin = 4;
 const hidden = '[redacted]';
 
-/** Names that libraries give to errors that the service did not name. */
+/** Names that libraries give to errors without a code of the service. */
 const unnamed = /^(?:Error|TypeError|SyntaxError|AggregateError|Unknown|UnknownError|S3ServiceException)$/;
 
-/** ` The service answered AccessDenied: "…" (request 4442587FB7D0A2F9).`; empty when it did not answer. */
+/** ` The service answered AccessDenied: "…" (request 4442587FB7D0A2F9).`; empty when there was no response. */
 export const answerOf = (error: ServiceFault, secrets: readonly string[]): string => {
   const { httpStatusCode: status, requestId } = error.$metadata ?? {};
   if (status === undefined) return '';
   const isNamed = codeShape.test(error.name) && !unnamed.test(error.name);
   const code = isNamed ? error.name : `status ${status}`;
-  const said = isNamed && error.message !== error.name ? withoutSecrets(error.message, secrets) : '';
-  const sentence = said === '' ? '' : `: "${said}"`;
+  const message = isNamed && error.message !== error.name ? withoutSecrets(error.message, secrets) : '';
+  const sentence = message === '' ? '' : `: "${message}"`;
   const request = requestId !== undefined && requestIdShape.test(requestId) ? ` (request ${requestId})` : '';
   return ` The service answered ${code}${sentence}${request}.`;
 };
 
-/** Long runs of letters and digits, as keys, tokens and signatures are. */
+/** Long sequences of letters and digits, such as keys, tokens and signatures. */
 const longRun = /[A-Za-z0-9+/=_-]{32,}/g;
 
 const looksSecret = (run: string): boolean =>

@@ -1,15 +1,15 @@
 const controlCharacter = /\p{Cc}/u;
 const loneSurrogate = /\p{Cs}/u;
 
-/** Of a path of our own making. Throws for one that could lead elsewhere: that is a mistake of ours. */
+/** Splits a key. Throws for a key that could lead out of the store, which is a bug of the caller. */
 export const partsOfKey = (key: string): string[] => {
   const parts = key.split('/');
   const fault = parts.map(pathPartFault).find((each) => each !== undefined);
-  if (fault !== undefined) throw new Error(`A key of a store ${fault}`);
+  if (fault !== undefined) throw new Error(`A store key ${fault}`);
   return parts;
 };
 
-/** Why something cannot be a part of a path, or undefined. */
+/** Returns why the text cannot be a part of a path; undefined when it can. */
 export const pathPartFault = (part: string): string | undefined => {
   if (part === '') return 'must not have an empty part (//)';
   if (part === '.' || part === '..') return 'must not have the part . or ..';

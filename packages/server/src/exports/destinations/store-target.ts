@@ -1,7 +1,7 @@
-// A destination as a store is opened with it: plain data, secrets in clear. It goes from process to process and is kept nowhere.
+// The data with which a store is opened, with secrets in clear. It is sent to exporter processes and never stored.
 import type { FileConfig, S3Config, S3Credentials } from '@svc/contract';
 
-/** What the place was seen to let us do. */
+/** Operations that the last successful probe found to work. */
 export interface Abilities {
   can_head: boolean;
   can_delete: boolean;
@@ -13,7 +13,7 @@ export interface S3Target {
   tenant_id: string;
   id: string;
   config: S3Config;
-  /** At most one of these; none: those of the server, where the operator lends them. */
+  /** At most one of credentials and aws_role_arn is set. Without both, the server's own credentials are used, if the operator allows it. */
   credentials: S3Credentials | null;
   aws_role_arn: string | null;
   abilities: Partial<Abilities>;

@@ -1,15 +1,20 @@
-// How an export run gets its rows into the destination, each once, whatever is killed and whenever.
+// Writes the rows of a partition run to the destination. Each row ends up in exactly one committed file, no matter which process
+// fails and when.
 //
-//   write    the rows after the cursor, to a file on this machine
-//   begin    say under the lease: this key, up to this row, with these figures
-//   upload   to exactly that key
-//   verify   that what is there is what was sent, where the place lets us look
-//   commit   under the lease: the file is written, the cursor is there
+// Steps for each file:
 //
-// No key is uploaded before its rows are recorded, and who begins again after a crash uploads the rows that were recorded to
-// the same key: so whatever an attempt left behind is either what is committed, or overwritten by it. What a writer that has lost
-// its lease still uploads has the same rows; it must not replace what another one committed with what rows were earlier, so
-// the first upload of a key in an attempt asks for there being none, and who finds one looks whether it still has its lease.
+//   write    write the rows after the cursor to a local file
+//   begin    under the lease: record the key, the position of the last row and the figures of the file (`pending_upload`)
+//   upload   upload the file to that key
+//   verify   compare the size and hash of the stored object, if the destination allows reading them
+//   commit   under the lease: record the file as committed, and advance the cursor to its last row
+//
+// Invariants:
+// 1. The row range of a key is recorded before anything is uploaded to that key. The next attempt writes the same range to the same
+//    key. An object that a failed attempt left behind is therefore either committed as it is, or overwritten.
+// 2. A process that has lost its lease may still be uploading. It uploads the same row range, but possibly older versions of the rows,
+//    which must not overwrite a file that another process has committed. The first upload to a key in an attempt therefore requires
+//    that no object has that key (`ifAbsent`). If there is one, the process checks its lease before it overwrites the object.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportStepStorage, PendingFile } from '../../storage/exports/export-steps.ts';
@@ -22,7 +27,7 @@ import { toCursor } from '../../api/cursor.ts';
 import { fromCursor } from './row-cursor.ts';
 import { LeaseLost } from './lease-lost.ts';
 
-/** What has just been done; `resumed`: nothing yet, but the file of an attempt before is to be finished. */
+/** The step that was just finished. `resumed` comes before the first step, when an earlier attempt has begun a file. */
 export type Step = 'resumed' | 'written' | 'begun' | 'uploaded' | 'verified' | 'committed' | 'finished';
 
 export interface CommitProtocolOptions {
@@ -48,8 +53,8 @@ export class CommitProtocol {
   }
 
   /**
-   * Whether nothing is left to write; false when it was asked to stop after a file. Throws LeaseLost; the signal's reason when it is
-   * aborted; and whatever keeps it from going on.
+   * True when all rows are written; false when it stopped after a file because `stopAfterFile` was aborted. Throws LeaseLost, the
+   * reason of `signal` when it is aborted, and the errors of the store and the database.
    */
   async run(signal: AbortSignal, stopAfterFile: AbortSignal): Promise<boolean> {
     const { pending_upload } = this.#options.command;
@@ -65,7 +70,7 @@ export class CommitProtocol {
     return true;
   }
 
-  /** Finishes what an attempt before has begun. */
+  /** Finishes the file that an earlier attempt has begun. */
   async #resume(pending: PendingFile, signal: AbortSignal): Promise<void> {
     await this.#step('resumed');
     const { store, leases, command } = this.#options;
@@ -75,8 +80,8 @@ export class CommitProtocol {
     const target = fromCursor(pending.target_cursor);
     const file = await this.#write(target, signal);
     if (file) return this.#deliver(this.#pendingOf(file, target), file.path, signal);
-    // All of its rows have been deleted since. What may be there would be a file that nobody tells of.
-    await this.#assertHeld();
+    // All rows of the file were deleted meanwhile. An object under its key would be in no manifest.
+    await this.#assertLease();
     if (found !== undefined) await store.remove(pending.key, signal);
     if (!(await leases.skipFile(command.lease, pending.target_cursor))) throw new LeaseLost();
     this.#cursor = target;
@@ -115,19 +120,22 @@ export class CommitProtocol {
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
     }
-    await this.#assertHeld();
+    await this.#assertLease();
     if (isSame(await store.head(key, signal), file)) return;
-    await this.#assertHeld();
+    await this.#assertLease();
     await store.put(key, file, { ifAbsent: false, signal });
   }
 
   async #verify(pending: PendingFile, signal: AbortSignal): Promise<void> {
     const found = await this.#options.store.head(pending.key, signal);
     if (found === 'unknown') return;
-    const isThere = found !== undefined && found.bytes === pending.bytes;
-    if (isThere && (found.sha256 === undefined || found.sha256 === pending.sha256)) return;
-    const what = found === undefined ? 'nothing is there' : `${found.bytes} bytes are there`;
-    throw new DestinationError(`A file of ${pending.bytes} bytes was uploaded, and ${what}`, {
+    const hasSize = found !== undefined && found.bytes === pending.bytes;
+    if (hasSize && (found.sha256 === undefined || found.sha256 === pending.sha256)) return;
+    const result =
+      found === undefined
+        ? 'the destination has no such object'
+        : `the stored object has ${found.bytes} bytes${hasSize ? ' and another hash' : ''}`;
+    throw new DestinationError(`A file of ${pending.bytes} bytes was uploaded, but ${result}`, {
       code: 'NotAsSent',
       isFinal: false,
     });
@@ -143,7 +151,7 @@ export class CommitProtocol {
     await this.#step('committed');
   }
 
-  async #assertHeld(): Promise<void> {
+  async #assertLease(): Promise<void> {
     const { leases, command } = this.#options;
     if (!(await leases.holds(command.lease))) throw new LeaseLost();
   }
@@ -177,7 +185,7 @@ export class CommitProtocol {
   }
 }
 
-/** What is there is the file that was meant, for certain. */
+/** True when size and hash of the stored object are known and equal those of the file. */
 const isSame = (
   found: StoredFile | 'unknown' | undefined,
   { bytes, sha256 }: { bytes: number; sha256: string },

@@ -11,14 +11,14 @@ import type { FileLimits, FileShape, RowScope } from '../parquet/export-file.ts'
 
 export interface ExporterSetup {
   database: DatabaseOptions;
-  /** What stores are opened with; `allow` is what their guard lets through. */
-  surroundings: Omit<StoreParts, 'guard'> & { allow: readonly AllowedHost[] };
+  /** Options to open stores with. `allow`: hosts that the egress guard permits. */
+  stores: Omit<StoreParts, 'guard'> & { allow: readonly AllowedHost[] };
 }
 
 interface Command {
   lease: ExportLease;
   export_id: string;
-  /** With its secrets: sent over the channel only. */
+  /** Contains secrets in clear; it is sent over the channel only. */
   target: StoreTarget;
 }
 
@@ -30,15 +30,15 @@ export interface PartitionRunCommand extends Command {
   layout_version: LayoutVersion;
   limits: FileLimits;
   cursor: string | null;
-  /** Files that are written. */
+  /** Number of committed files. */
   files: number;
-  /** What an attempt before this one has begun. */
+  /** The file that an earlier attempt has begun and not committed. */
   pending_upload: PendingFile | null;
-  /** A folder for this command; the server process removes it. */
+  /** Temporary folder of this command. The server process creates and removes it. */
   tempDir: string;
 }
 
-/** Of an export whose runs are completed. Times are ISO 8601 with microseconds. */
+/** Writes the manifest of an export whose partition runs are completed. Times are ISO 8601 with microseconds. */
 export interface ManifestCommand extends Command {
   kind: 'manifest';
   head: {
@@ -57,15 +57,15 @@ export interface ManifestCommand extends Command {
 
 export type ExportCommand = PartitionRunCommand | ManifestCommand;
 
-/** `after the file`: the one at hand is finished first. */
+/** `after the file`: the exporter commits the file that it is writing, and then stops. */
 export type StopHow = 'now' | 'after the file';
 
 export type ExportOutcome =
-  /** Of a run: nothing is left to write. Of a manifest: the export is completed. */
+  /** Partition run: all rows are written. Manifest: the export is completed. */
   | { kind: 'done' }
-  /** `detail` is for the log alone. */
+  /** `message` is shown to users; `detail` is only logged. */
   | { kind: 'failed'; cause: FailureCause; message: string; detail: string }
-  /** The lease is somebody else's, or the export is over: nothing more was touched. */
+  /** The lease belongs to another worker, or the export has ended. The exporter has changed nothing since. */
   | { kind: 'fenced' }
   | { kind: 'stopped' };
 

@@ -1,15 +1,15 @@
-// What went wrong, in words that may be shown, and whether it is worth another try.
+// Converts an error to the outcome `failed`: a message that is safe to show to users, and whether a retry may help.
 import { Problem } from '@svc/contract/problem';
 import { DestinationError } from '../destinations/destination-error.ts';
 import type { ExportOutcome } from './exporter-protocol.ts';
 
 const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** The writer of files has its errors as text alone. */
+/** DuckDB's errors have no codes. */
 const diskText = /no space left on device|disk quota exceeded|file too large/i;
 const memoryText = /^(Out of Memory Error|Allocation failure)/;
 const bytesMax = 2_048;
 
-/** Errors of the system, of the database and of JavaScript tell of paths, statements and values: only their kind is shown. */
+/** Errors of the system, the database and JavaScript may contain paths, statements and values. Only their code or name is shown. */
 const messageOf = (error: unknown): string => {
   if (error instanceof DestinationError)
     return error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`;
@@ -18,12 +18,12 @@ const messageOf = (error: unknown): string => {
   if ((typeof code === 'string' && diskCodes.has(code)) || diskText.test(message))
     return 'The disk for temporary files of the server is full';
   if (error instanceof RangeError || memoryText.test(message))
-    return 'A row or a file is larger than the server can hold in memory';
+    return 'A row or file does not fit into the memory of the server';
   const kind = typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : name;
-  return `The server failed while it exported (${typeof kind === 'string' ? kind : 'unknown'})`;
+  return `Internal error during the export (${typeof kind === 'string' ? kind : 'unknown'}); see the server's log`;
 };
 
-/** Whole characters of it. */
+/** Limits the text to `bytesMax` bytes, and cuts between characters. */
 const cut = (text: string): string =>
   Buffer.byteLength(text) <= bytesMax
     ? text

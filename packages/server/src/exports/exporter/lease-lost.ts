@@ -1,4 +1,4 @@
-/** The lease is somebody else's, or the work is over: nothing more may be touched. */
+/** The lease belongs to another worker, or the task has ended. The exporter must not change anything more. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }

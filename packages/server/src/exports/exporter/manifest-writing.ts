@@ -1,5 +1,5 @@
-// The last file of an export: what all the others are. Its text follows from the tables, so that who writes it again after a crash
-// writes the same bytes.
+// Writes the manifest, the last file of an export, which lists all other files. Its text is computed from stored rows only, so a
+// repeated attempt writes the same bytes.
 import type { ExportStepStorage, ManifestFile } from '../../storage/exports/export-steps.ts';
 import { DestinationError } from '../destinations/destination-error.ts';
 import type { FileStore } from '../destinations/file-store.ts';
@@ -17,12 +17,12 @@ export interface ManifestWritingOptions {
   onStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
-/** Files read at a time. */
+/** Files that one query returns. */
 const pageSize = 1_000;
-/** Also when the work is stopped; whoever stops it waits a little longer. */
+/** Time limit for deleting an invalid manifest, which also happens after a stop. Shorter than the grace period of a stop (5 s). */
 const removalMs = 4_000;
 
-/** With the key as it is in the bucket, or the path below the folder. */
+/** The key of an entry includes the prefix in the bucket; in a folder it is the path relative to the folder. */
 const toEntry = (prefix: string, { window_start, window_end, key, ...file }: ManifestFile) => ({
   key: prefix === '' ? key : `${prefix}/${key}`,
   rows: file.rows,
@@ -33,7 +33,7 @@ const toEntry = (prefix: string, { window_start, window_end, key, ...file }: Man
   partition: { start_time: window_start, end_time: window_end },
 });
 
-/** Throws LeaseLost, the signal's reason when it is aborted, and whatever keeps it from going on. */
+/** Throws LeaseLost, the reason of the signal when it is aborted, and the errors of the store and the database. */
 export const writeManifest = async (
   { command, store, leases, onStep }: ManifestWritingOptions,
   signal: AbortSignal,
@@ -49,7 +49,8 @@ export const writeManifest = async (
     await onStep?.('manifest uploaded', command);
     if (!(await leases.completeExport(lease, text))) throw new LeaseLost();
   } catch (error) {
-    // An export that ended in another way has no manifest. Where it goes on, it is that of whoever goes on with it.
+    // An export that failed, timed out or was cancelled must not have a manifest. If the export is still running, the next attempt
+    // overwrites the manifest.
     if (await leases.hasEndedOtherwise(lease)) await store.remove(key, AbortSignal.timeout(removalMs));
     throw error;
   }
@@ -61,10 +62,13 @@ const upload = async (store: FileStore, key: string, text: string, signal: Abort
   const found = await store.head(key, signal);
   const bytes = Buffer.byteLength(text);
   if (found === 'unknown' || found?.bytes === bytes) return;
-  throw new DestinationError(`The manifest has ${bytes} bytes, and ${found?.bytes ?? 0} are there`, {
-    code: 'NotAsSent',
-    isFinal: false,
-  });
+  throw new DestinationError(
+    `The manifest has ${bytes} bytes, but the stored object has ${found?.bytes ?? 0}`,
+    {
+      code: 'NotAsSent',
+      isFinal: false,
+    },
+  );
 };
 
 const compose = async (

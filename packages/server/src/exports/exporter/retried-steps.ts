@@ -1,9 +1,8 @@
-// The steps of an exporter, repeated while the database is unavailable: for as long as the lease may hold. Each step may be sent
-// twice.
+// Repeats the database operations of an exporter while the database is unavailable. All of them are idempotent.
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import type { ExportStepStorage } from '../../storage/exports/export-steps.ts';
 
-/** `forMs` is longer than a lease: the server process stops the work earlier. */
+/** `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because the lease has ended. */
 const retry = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
 
 export const retried =

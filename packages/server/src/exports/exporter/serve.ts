@@ -22,15 +22,16 @@ import { type ManifestStep, writeManifest } from './manifest-writing.ts';
 import { retried, retriedSteps } from './retried-steps.ts';
 
 export interface ExporterHooks {
-  /** Awaited after each step of a run. */
+  /** Awaited after each step of a partition run. */
   onStep?: (step: Step, command: PartitionRunCommand) => Promise<void> | void;
   onManifestStep?: (step: ManifestStep, command: ManifestCommand) => Promise<void> | void;
 }
 
-/** Time to abort uploads when the server process has ended, which renews the lease. */
+/** After the server process has ended, nobody renews the lease. The exporter then has this time to abort its upload. */
 const orphanedMs = 2_000;
 
-class Work {
+/** How the server process stops a command. */
+class StopSignals {
   readonly #now = new AbortController();
   readonly #afterFile = new AbortController();
 
@@ -44,7 +45,7 @@ class Work {
 
   stop(how: 'now' | 'after the file'): void {
     this.#afterFile.abort();
-    if (how === 'now') this.#now.abort(new Error('The work was stopped'));
+    if (how === 'now') this.#now.abort(new Error('The command was stopped'));
   }
 }
 
@@ -55,16 +56,15 @@ interface Exporter {
   send: (message: FromExporter) => void;
 }
 
-const carryOut = async (
+const execute = async (
   command: ExportCommand,
   { database, setup, hooks, send }: Exporter,
-  work: Work,
+  { signal, stopAfterFile }: StopSignals,
 ): Promise<ExportOutcome> => {
-  const { signal, stopAfterFile } = work;
   const leases = retriedSteps(exportStepStorage(database), signal);
   try {
     if (command.kind === 'run' && !(await leases.startPartitionRun(command.lease))) return { kind: 'fenced' };
-    const { allow, ...parts } = setup.surroundings;
+    const { allow, ...parts } = setup.stores;
     await using store = openStore(command.target, { guard: new EgressGuard(allow), ...parts });
     if (command.kind === 'manifest') {
       const { onManifestStep: onStep } = hooks;
@@ -75,7 +75,7 @@ const carryOut = async (
       command,
       store,
       leases,
-      // A page that cannot be read starts the file anew.
+      // When a page cannot be read, the whole file is written again.
       writeFile: retried(fileWriter(database), signal),
       onFile: (file) => send({ kind: 'file', ...file }),
       ...(hooks.onStep ? { onStep: hooks.onStep } : {}),
@@ -90,8 +90,8 @@ const carryOut = async (
 /** Executes commands of the server process until that ends or stops this one. */
 export const serveExports = (hooks: ExporterHooks = {}): void => {
   let opened: Promise<Exporter> | undefined;
-  let work: Work | undefined;
-  let working: Promise<void> = Promise.resolve();
+  let current: StopSignals | undefined;
+  let executing: Promise<void> = Promise.resolve();
 
   const setUp = async (setup: ExporterSetup): Promise<Exporter> => ({
     database: await openDatabase({ ...setup.database, applicationName: 'svc exporter' }),
@@ -99,19 +99,19 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
     hooks,
     send,
   });
-  const take = async (command: ExportCommand): Promise<void> => {
-    if (!opened) throw new Error('A command arrived before the set-up');
-    const mine = new Work();
-    work = mine;
-    const outcome = await carryOut(command, await opened, mine);
-    work = undefined;
+  const executeAndReport = async (command: ExportCommand): Promise<void> => {
+    if (!opened) throw new Error('The exporter received a command before its setup');
+    const signals = new StopSignals();
+    current = signals;
+    const outcome = await execute(command, await opened, signals);
+    current = undefined;
     send({ kind: 'outcome', outcome });
   };
 
   const receive = (message: ToExporter): void => {
-    if (message.kind === 'stop') return work?.stop(message.how);
+    if (message.kind === 'stop') return current?.stop(message.how);
     if (message.kind === 'execute') {
-      working = take(message.command);
+      executing = executeAndReport(message.command);
       return;
     }
     opened = setUp(message.setup);
@@ -122,13 +122,13 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
   const channel = openParentChannel({
     onMessage: (message) => receive(message as ToExporter),
     onClose: () => {
-      work?.stop('now');
+      current?.stop('now');
       setTimeout(() => process.exit(0), orphanedMs).unref();
-      void working.finally(() => process.exit(0));
+      void executing.finally(() => process.exit(0));
     },
   });
   const send = (message: FromExporter): void => channel.send(message);
-  // The server process decides when exporters end: a signal that is sent to all processes of a service reaches it too.
+  // Service managers send signals to all processes of a service. Only the server process decides when exporters end.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
 };

@@ -1,4 +1,5 @@
-// Values as PostgreSQL sends them, as they are in a file. Most pass as they are: as bytes, never made a text of JavaScript.
+// Converts values that PostgreSQL sends to the bytes that a file stores. Most are passed through unchanged, without decoding them to
+// JavaScript strings.
 import { exactMark, fromExactText } from '../../storage/postgres/exact-text.ts';
 import { exactLabels, extraText, withLong } from '../../tracing/traces/run-text.ts';
 
@@ -9,16 +10,16 @@ const [comma, labelsHead, objectHead, objectEnd] = [',', '"metadata":', '{', '}'
 );
 const emptyObject = Buffer.from('{}');
 
-/** Whether a value of the row may be in the exact form. */
+/** True when a value of the row may be in the exact form (storage/postgres/exact-text.ts). */
 export const mayBeExact = (row: Buffer): boolean => row.includes(markBytes);
 
-/** What Unicode cannot say, a lone half of a surrogate pair, becomes U+FFFD: a text in a file is UTF-8. */
+/** A lone surrogate becomes U+FFFD, because it cannot be encoded as UTF-8. */
 export const exactBytes = (bytes: Buffer): Buffer => Buffer.from(fromExactText(bytes.toString()));
 
-/** JSON has escapes for all of it. */
+/** JSON keeps lone surrogates and NUL as escapes. */
 export const exactJsonBytes = (bytes: Buffer): Buffer => Buffer.from(exactLabels(bytes.toString()));
 
-/** As `extraText`. */
+/** `extraText` on bytes. */
 export const extraBytes = (rest: Buffer | null, labels: Buffer, isExact: boolean): Buffer | null => {
   const hasLong = rest !== null && rest.subarray(0, withLongBytes.length).equals(withLongBytes);
   if (isExact || hasLong || !labelsHead || !comma || !objectHead || !objectEnd) {
@@ -31,7 +32,7 @@ export const extraBytes = (rest: Buffer | null, labels: Buffer, isExact: boolean
   return Buffer.concat([rest.subarray(0, -1), ...(isEmpty ? [] : [comma]), labelsHead, labels, objectEnd]);
 };
 
-/** The metadata of what `extraBytes` takes. */
+/** The `metadata` object of the same values as JSON. */
 export const metadataBytes = (rest: Buffer | null, labels: Buffer, isExact: boolean): Buffer => {
   if (rest === null) return isExact ? exactJsonBytes(labels) : labels;
   const { metadata } = JSON.parse(extraText(rest.toString(), labels.toString()) ?? '{}') as {
@@ -42,8 +43,8 @@ export const metadataBytes = (rest: Buffer | null, labels: Buffer, isExact: bool
 
 const idChars = 36;
 
-/** The ids above a run, from its dotted order. */
-export const idsAbove = (dottedOrder: Buffer): string[] => {
+/** The ids of a trace run's ancestors, from its dotted order, root first. */
+export const ancestorIds = (dottedOrder: Buffer): string[] => {
   if (!dottedOrder.includes('.')) return [];
   return dottedOrder
     .toString('latin1')
@@ -52,7 +53,7 @@ export const idsAbove = (dottedOrder: Buffer): string[] => {
     .map((segment) => segment.slice(-idChars));
 };
 
-/** Of a list of texts as JSON; none of what is null. */
+/** Parses a JSON list of strings; null is an empty list. */
 export const textsOf = (json: Buffer | null, isExact: boolean): string[] => {
   if (json === null) return [];
   return JSON.parse(isExact ? exactLabels(json.toString()) : json.toString()) as string[];

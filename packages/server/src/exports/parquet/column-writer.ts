@@ -1,24 +1,24 @@
-// Puts the values of one column into the chunk of rows that goes to DuckDB next.
+// Writes the values of one column to the chunk of rows that is appended to DuckDB's table next.
 import duckdb, { type Vector } from '@duckdb/node-bindings';
 import type { RowBytes } from '../../storage/postgres/copy-out.ts';
 import { microsAt } from '../../storage/exports/export-rows.ts';
-import { exactBytes, exactJsonBytes, extraBytes, idsAbove, metadataBytes, textsOf } from './cells.ts';
+import { ancestorIds, exactBytes, exactJsonBytes, extraBytes, metadataBytes, textsOf } from './cells.ts';
 import type { FileColumn } from './file-schema.ts';
 
-/** As many as DuckDB takes at once. */
+/** DuckDB's vector size. */
 export const chunkRows = 2_048;
 
-/** Where a value is, in a row of PostgreSQL's. */
+/** Position of a value in a row in PostgreSQL's binary COPY format. */
 export interface Cell {
   row: RowBytes;
   index: number;
-  /** Whether texts of the row may be in the exact form. */
+  /** True when texts of the row may be in the exact form. */
   isExact: boolean;
 }
 
 export interface ColumnWriter {
   put(cell: Cell, at: number): void;
-  /** Before the chunk goes; afterwards the next begins. */
+  /** Called before the chunk is appended. The next `put` belongs to the next chunk. */
   flush(rows: number): void;
 }
 
@@ -28,7 +28,7 @@ const bytesOf = ({ row, index }: Cell): Buffer | null => {
   return length < 0 ? null : row.bytes.subarray(end - length, end);
 };
 
-/** Which rows are null. */
+/** Bitmap of the rows that are not null. */
 class Validity {
   readonly #bits = new Uint8Array(chunkRows / 8).fill(0xff);
   #hasNull = false;
@@ -59,7 +59,7 @@ const textWriter = (vector: Vector, read: (cell: Cell) => Buffer | null): Column
   };
 };
 
-/** Values of a fixed width, in an array that is copied as it is. */
+/** Writes values of fixed width through a typed array, which is copied into the vector. */
 const fixedWriter = (
   vector: Vector,
   values: BigInt64Array | Float64Array | Uint8Array,
@@ -80,7 +80,7 @@ const fixedWriter = (
 };
 
 const listWriter = (vector: Vector, read: (cell: Cell) => string[]): ColumnWriter => {
-  /** Where the list of each row begins, and how long it is. */
+  /** Offset and length of the list of each row. */
   const spans = new BigUint64Array(chunkRows * 2);
   const items: string[] = [];
   return {
@@ -113,7 +113,7 @@ const jsonOf = (cell: Cell): Buffer | null => {
 const noLabels = Buffer.from('{}');
 const labelsOf = (cell: Cell): Buffer => bytesOf({ ...cell, index: cell.index + 1 }) ?? noLabels;
 
-const pathOf = (cell: Cell): string[] => idsAbove(bytesOf(cell) ?? Buffer.alloc(0));
+const pathOf = (cell: Cell): string[] => ancestorIds(bytesOf(cell) ?? Buffer.alloc(0));
 
 const noIds = Buffer.from('[]');
 

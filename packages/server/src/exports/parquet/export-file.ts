@@ -1,4 +1,4 @@
-// One file of an export run: what goes into it, and what came of it.
+// Input and result of writing one file of a partition run.
 import type { Compression, ExportField, FormatVersion } from '@svc/contract';
 import type { RowPlace, RowScope } from '../../storage/exports/export-rows.ts';
 
@@ -11,20 +11,20 @@ export interface FileShape {
 }
 
 export interface FileLimits {
-  /** A file ends with the row that reaches it: raw bytes of rows. */
+  /** A file ends with the row that reaches this size, in raw bytes of rows. */
   fileBytes: number;
   rowGroupRows: number;
   rowGroupBytes: number;
-  /** Of one page of rows read. */
+  /** Limits of one page of rows that is read. */
   pageRows: number;
   pageBytes: number;
-  /** Left free on the disk that the file is on. */
+  /** Free space to keep on the disk of the file. */
   freeBytes: number;
 }
 
 const mb = 1_024 ** 2;
 
-/** Those of an export; with them a file of usual rows takes less than 512 MB of memory. */
+/** The limits that exports use. With them, writing a file of ordinary rows needs less than 512 MB of memory. */
 export const fileLimits = (fileBytes: number, freeBytes = 0): FileLimits => ({
   fileBytes,
   freeBytes,
@@ -38,15 +38,15 @@ export interface FileCommand {
   scope: RowScope;
   shape: FileShape;
   limits: FileLimits;
-  /** Rows after this one. */
+  /** The file begins after this row; null: at the first row. */
   after: RowPlace | null;
-  /** Up to and with this one, whatever the limits say; null: as far as they allow. */
+  /** The file ends with this row, regardless of `fileBytes`; null: with the row that reaches `fileBytes`. */
   upTo: RowPlace | null;
-  /** Where to write it; there is no file there yet. */
+  /** Path of the file; it must not exist yet. */
   path: string;
 }
 
-/** A file that was written and is durable on this machine. */
+/** A local file that is written and synced to disk. */
 export interface WrittenFile {
   path: string;
   rows: number;
@@ -55,11 +55,11 @@ export interface WrittenFile {
   sha256: string;
   min_start_time: string;
   max_start_time: string;
-  /** Of its last row. */
+  /** Position of the last row. */
   last: RowPlace;
-  /** No row follows it, for certain. */
+  /** True when it is certain that no row follows. */
   is_last: boolean;
 }
 
-/** Resolves with undefined, and leaves no file, when there is no row. Rejects when aborted, and leaves no file. */
+/** Resolves with undefined when there are no rows, and rejects when aborted. In both cases no file remains. */
 export type WriteFile = (command: FileCommand, signal: AbortSignal) => Promise<WrittenFile | undefined>;

@@ -1,4 +1,4 @@
-// The columns of a file. They follow from the fields and the version alone, whatever is in them, so that all files of an export are alike.
+// The columns of a file. They depend only on the fields and the format version, not on the rows, so all files of an export have one schema.
 import {
   type DuckDBType,
   BIGINT,
@@ -20,8 +20,8 @@ export interface FileColumn {
 }
 
 /**
- * Times are microseconds, which all readers know: nanoseconds and UUIDs some do not. Those of `v1` are of no time zone (they are in UTC), those
- * of `v2_beta` say that they are in UTC.
+ * Times have microseconds and ids are strings, because some readers support neither nanoseconds nor UUIDs. Times are in UTC: in `v1`
+ * with a type without time zone, in `v2_beta` with one that is marked as UTC.
  */
 const typeOf = (kind: ColumnKind, version: FormatVersion): DuckDBType => {
   switch (kind) {

@@ -1,8 +1,9 @@
-// One Parquet file, made by DuckDB: rows gather in a table that goes to disk when it is large, and are written in one statement.
+// Writes one Parquet file with DuckDB: rows are appended to a table, which DuckDB spills to disk when it is large, and one COPY statement
+// writes the file.
 //
-// DuckDB is held to one thread and a few hundred megabytes. Two things would break the bound: a chunk for each batch of rows, which is freed
-// only when JavaScript happens to collect it (so there is one, used again and again), and rows that wait in the appender until 200,000 are
-// together (so it is flushed).
+// DuckDB is limited to one thread and a few hundred megabytes. Two measures keep that limit:
+// - One data chunk is reused. A new chunk for each batch would be freed only when JavaScript collects garbage.
+// - The appender is flushed often. By default it keeps up to 200,000 rows in memory.
 import {
   type DuckDBAppender,
   type DuckDBConnection,
@@ -22,7 +23,7 @@ import type { FileColumn } from './file-schema.ts';
 
 export interface RowGroupLimits {
   rows: number;
-  /** Of rows as they came. A group has at least 2,048 rows all the same. */
+  /** Size of rows as PostgreSQL sends them. A group has at least 2,048 rows, even when they are larger. */
   bytes: number;
 }
 
@@ -34,9 +35,9 @@ export interface ParquetFileOptions {
 }
 
 const mb = 1_024 ** 2;
-/** What DuckDB is held to, beyond what rows take that are longer than a row group should be. */
+/** DuckDB's memory limit while rows are appended. The COPY gets more when rows are large. */
 const memoryMb = 256;
-/** A row group is there as rows, as pages and compressed. */
+/** DuckDB holds a row group several times: as rows, as pages and compressed. */
 const copiesOfGroup = 4;
 const chunkBytes = 8 * mb;
 const flushBytes = 8 * mb;
@@ -57,14 +58,14 @@ export class ParquetFile implements AsyncDisposable {
   readonly #appender: DuckDBAppender;
   readonly #chunk: DuckDBDataChunk;
   readonly #writers: ColumnWriter[];
-  /** Where the values of each column begin in a row. */
+  /** Index of each column's first value in a row. */
   readonly #indexes: number[] = [];
   readonly #cell: Cell;
   #rows = 0;
   #chunkBytes = 0;
   #unflushed = 0;
   #bytes = 0;
-  /** Of each 2,048 rows. */
+  /** Bytes of each block of 2,048 rows. */
   readonly #blocks: number[] = [];
   #total = 0;
 
@@ -127,10 +128,10 @@ export class ParquetFile implements AsyncDisposable {
     this.#rows++;
     this.#bytes += row.bytes.length;
     this.#chunkBytes += row.bytes.length;
-    if (this.#rows === chunkRows || this.#chunkBytes >= chunkBytes) this.#hand();
+    if (this.#rows === chunkRows || this.#chunkBytes >= chunkBytes) this.#appendChunk();
   }
 
-  #hand(): void {
+  #appendChunk(): void {
     if (this.#rows === 0) return;
     for (const writer of this.#writers) writer.flush(this.#rows);
     this.#chunk.rowCount = this.#rows;
@@ -145,14 +146,14 @@ export class ParquetFile implements AsyncDisposable {
     this.#chunkBytes = 0;
   }
 
-  /** Writes the file; what is aborted ends within moments. */
+  /** Writes the file. An abort interrupts DuckDB. */
   async write(signal: AbortSignal): Promise<void> {
     const { path, compression, rowGroup } = this.#options;
     const groupRows = rowsOfGroup(this.#blocks, rowGroup);
     const longest = longestGroup(this.#blocks, groupRows / chunkRows);
     const limitMb = Math.max(memoryMb, Math.ceil((this.#bytes + copiesOfGroup * longest) / mb) + 32);
     await this.#connection.run(`set memory_limit = '${limitMb}MiB'`);
-    this.#hand();
+    this.#appendChunk();
     this.#appender.closeSync();
     signal.throwIfAborted();
     const stopWaiting = onAbort(signal, () => this.#connection.interrupt());
@@ -175,7 +176,7 @@ export class ParquetFile implements AsyncDisposable {
 
 const spillOf = (path: string): string => `${path}.spill`;
 
-/** In blocks of 2,048 rows. */
+/** Bytes of the largest row group when each has `count` blocks. */
 const longestGroup = (blocks: readonly number[], count: number): number => {
   let longest = 0;
   for (let at = 0; at < blocks.length; at += count) {
@@ -185,7 +186,10 @@ const longestGroup = (blocks: readonly number[], count: number): number => {
   return longest;
 };
 
-/** The most rows, in blocks of 2,048, so that no group is over the limits; DuckDB's own limit on bytes would give up the order of rows. */
+/**
+ * The largest number of rows per group, a multiple of 2,048, with which no group exceeds the limits. DuckDB's own limit in bytes
+ * (`row_group_size_bytes`) requires `preserve_insertion_order = false`, which loses the order of rows.
+ */
 const rowsOfGroup = (blocks: readonly number[], limits: RowGroupLimits): number => {
   let count = Math.max(1, Math.floor(limits.rows / chunkRows));
   while (count > 1 && longestGroup(blocks, count) > limits.bytes) count--;

@@ -1,4 +1,4 @@
-// Makes one file of an export run: rows from the store, page by page, into Parquet.
+// Writes one file of a partition run: reads rows from the database page by page, and writes them to a Parquet file.
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,7 +19,7 @@ interface Gathered {
   is_last: boolean;
 }
 
-/** Times are ISO 8601 of one length, whose order is that of their texts. */
+/** Compares times as strings: all are ISO 8601 in UTC with the same number of digits. */
 const spanning = (one: Gathered['starts'], other: Gathered['starts']): Gathered['starts'] =>
   one && other
     ? {
@@ -28,7 +28,7 @@ const spanning = (one: Gathered['starts'], other: Gathered['starts']): Gathered[
       }
     : (one ?? other);
 
-/** Rows until the file is full, or there are no more. */
+/** Adds rows until the file is full or no row follows. */
 const gather = async (
   pages: Pages,
   file: ParquetFile,
@@ -50,7 +50,7 @@ const gather = async (
       (row) => file.add(row),
       signal,
     );
-    // Rows that wait are on the disk, and so will be the file.
+    // Appended rows may be spilled to the same disk, and the file will need about as much.
     await checkTempDisk(path, gathered.raw_bytes + page.raw_bytes, limits.freeBytes);
     gathered.rows += page.rows;
     gathered.raw_bytes += page.raw_bytes;
@@ -67,8 +67,8 @@ const gather = async (
 const checkTempDisk = (path: string, bytes: number, freeBytes: number): Promise<void> =>
   checkFree(dirname(path), bytes, freeBytes, 'The disk for temporary files of the server');
 
-/** Makes the file durable. */
-const settle = async (path: string, signal: AbortSignal): Promise<{ bytes: number; sha256: string }> => {
+/** Syncs the file to disk, and computes its size and hash. */
+const syncAndHash = async (path: string, signal: AbortSignal): Promise<{ bytes: number; sha256: string }> => {
   await using handle = await open(path, 'r+');
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(1_024 ** 2);
@@ -107,11 +107,11 @@ export const fileWriter = (db: Database): WriteFile => {
       const { rows, raw_bytes, starts, last, is_last } = await gather(pages, file, command, signal);
       if (starts === null || last === null) return undefined;
       await file.write(signal);
-      const settled = await settle(path, signal);
+      const digest = await syncAndHash(path, signal);
       return {
         path,
         rows,
-        ...settled,
+        ...digest,
         raw_bytes,
         min_start_time: starts.min,
         max_start_time: starts.max,

@@ -1,14 +1,14 @@
-// One attempt of an export partition run, or of a manifest, in the server process: its exporter, and why it is stopped.
+// One attempt of an export partition run or a manifest, in the server process: its exporter, and the reason for which it was stopped.
 //
-//   running ──stop──▶ stopping ──outcome──▶ over
-//                        └── grace over ──▶ its exporter is killed
+//   running ──stop()──▶ stopping ──outcome──────────────▶ ended
+//                          └────── grace period over ──▶ the exporter is killed
 import type { ExportLease, ExportTask } from '../../storage/exports/export-lease.ts';
 import type { ExporterProcess } from './exporter-process.ts';
 
-/** `ours no longer`: its outcome is not saved. */
-export type StopWhy = 'ours no longer' | 'lease not renewed' | 'the server stops';
+/** `lease revoked`: the export has ended, or another worker has the lease; the outcome of the attempt is not saved. */
+export type StopReason = 'lease revoked' | 'lease not renewed' | 'server stops';
 
-/** How long an exporter may take to abort its upload. */
+/** Time in which an exporter aborts its upload; after it the exporter is killed. */
 const graceMs = 5_000;
 
 export class ExportAttempt implements ExportLease {
@@ -20,7 +20,7 @@ export class ExportAttempt implements ExportLease {
   /** Monotonic milliseconds. */
   readonly startedMs = performance.now();
   exporter: ExporterProcess | undefined;
-  stopped: StopWhy | undefined;
+  stopped: StopReason | undefined;
   #grace: NodeJS.Timeout | undefined;
 
   constructor(lease: ExportLease, export_id: string) {
@@ -36,20 +36,19 @@ export class ExportAttempt implements ExportLease {
     return { tenant_id, id, lease_token, task };
   }
 
-  /** Aborts the work, once. */
-  stop(why: StopWhy): void {
+  /** Stops the exporter. Later calls do nothing. */
+  stop(reason: StopReason): void {
     if (this.stopped) return;
-    this.stopped = why;
+    this.stopped = reason;
     this.exporter?.interrupt('now');
     this.#grace = setTimeout(() => this.exporter?.kill(), graceMs);
   }
 
-  /** Lets it finish the file at hand. */
-  windUp(): void {
+  /** Stops the exporter after it has committed the file that it is writing. */
+  stopAfterFile(): void {
     this.exporter?.interrupt('after the file');
   }
 
-  /** The attempt is over. */
   [Symbol.dispose](): void {
     clearTimeout(this.#grace);
   }

@@ -1,4 +1,4 @@
-// Commands to exporters, made of what was claimed.
+// Builds commands to exporters from claimed partition runs and manifests.
 import { type ExportField, exportFields, usualExportFields } from '@svc/contract';
 import type { ClaimedManifest, ClaimedPartitionRun } from '../../storage/exports/export-leases.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
@@ -8,8 +8,8 @@ import { fileLimits } from '../parquet/export-file.ts';
 
 const fieldsOf = ({ export_fields }: ClaimedPartitionRun['export']): readonly ExportField[] => {
   if (export_fields === null) return usualExportFields;
-  const wanted = new Set(export_fields);
-  return exportFields.filter((field) => wanted.has(field));
+  const requested = new Set(export_fields);
+  return exportFields.filter((field) => requested.has(field));
 };
 
 export const toPartitionRunCommand = (
@@ -29,7 +29,7 @@ export const toPartitionRunCommand = (
       since: window_start,
       until: window_end,
       inserted_until: of.created_at,
-      // It was read when the export was made.
+      // The filter is valid: it was parsed when the export was created.
       condition: of.filter === null ? null : readFilter(of.filter),
     },
     shape: {

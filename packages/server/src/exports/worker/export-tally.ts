@@ -1,17 +1,17 @@
-// What this process has done of exports since it started.
+// Totals of the export attempts of this process since its start, for metrics.
 import type { ExportOutcome, WrittenFigures } from '../exporter/exporter-protocol.ts';
 
 export type AttemptEnd = ExportOutcome['kind'] | 'lost';
 
 export class ExportTally {
   readonly attempts = new Map<AttemptEnd, number>();
-  /** Of all attempts. */
+  /** Duration of all attempts together. */
   seconds = 0;
   files = 0;
   rows = 0;
-  /** Of the files. */
+  /** Size of the files. */
   bytes = 0;
-  /** Of the rows, before they were compressed. */
+  /** Size of the rows before compression. */
   rawBytes = 0;
 
   addFile({ rows, bytes, raw_bytes }: WrittenFigures): void {

@@ -1,4 +1,4 @@
-// Chores of exports.
+// Periodic tasks of exports.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { ExportLeaseStorage } from '../../storage/exports/export-leases.ts';
 
@@ -6,9 +6,9 @@ const everyMs = 5_000;
 const batch = 50;
 
 export interface ScheduleRules {
-  /** How long after its end a window is exported. */
+  /** Delay between the end of a window and its export. */
   scheduleLagMs: number;
-  /** Exports of a schedule that is behind, at once. */
+  /** Maximum number of unfinished exports of one schedule. */
   exportsPerWorkspace: number;
 }
 
@@ -19,7 +19,7 @@ export const exportTasks = (
   {
     name: 'export-schedules',
     everyMs,
-    // Each schedule gets one export at a time; one that is behind gets more while it is asked again.
+    // Each call creates at most one export per schedule. A schedule that is behind gets the next one by the next call.
     work: () => leases.spawn(scheduleLagMs, exportsPerWorkspace, batch),
   },
 ];

@@ -1,12 +1,12 @@
-// Executes exports on this process: claims due partition runs and manifests into free slots, keeps their leases, and saves the
-// outcome of each attempt.
+// Executes exports on this process: claims due partition runs and manifests up to the number of free slots, renews their leases, and
+// saves the outcome of each attempt.
 //
 //   claimed ─▶ running ─┬─ done ─────────────▶ completed
-//                       ├─ failed ───────────▶ retried, or failed finally: the database decides
+//                       ├─ failed ───────────▶ retried, or failed permanently: the database decides
 //                       ├─ exporter lost ────▶ requeued, not charged
-//                       ├─ the server stops ─▶ requeued
-//                       ├─ lease not renewed ▶ requeued, if that can be saved; else another worker does when the lease ends
-//                       └─ ours no longer ───▶ nothing: cancelled, timed out, or claimed by another worker
+//                       ├─ server stops ─────▶ requeued
+//                       ├─ lease not renewed ▶ requeued; if that cannot be saved, by another worker when the lease ends
+//                       └─ lease revoked ────▶ nothing is saved: cancelled, timed out, or claimed by another worker
 import type { Logger } from 'pino';
 import { BackgroundWrites } from '../../jobs/background-writes.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
@@ -22,19 +22,19 @@ import type {
 } from '../../storage/exports/export-leases.ts';
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
-import { ExportAttempt } from './export-attempt.ts';
+import { ExportAttempt, type StopReason } from './export-attempt.ts';
 import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
 import type { ExporterPool } from './exporter-pool.ts';
 import type { ExportCommand, ExportOutcome } from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
-import { ExportTally } from './export-tally.ts';
+import { type AttemptEnd, ExportTally } from './export-tally.ts';
 import type { TempFolders } from './temp-folders.ts';
 
 export interface ExportWorkerOptions {
   leases: ExportLeaseStorage;
-  /** A destination with its secrets. Rejects when there is none, or its secrets cannot be opened. */
+  /** Returns a destination with its decrypted secrets. Rejects when it does not exist, or decryption fails. */
   targetOf: (tenant_id: string, destination_id: string) => Promise<StoreTarget>;
-  /** Undefined: this process executes none, and only settles what others have left. */
+  /** Undefined when this process executes no exports and only requeues the lost attempts of other workers. */
   pool: ExporterPool | undefined;
   temp: TempFolders;
   notifications: NotificationBus;
@@ -42,11 +42,11 @@ export interface ExportWorkerOptions {
   limits: ClaimLimits;
   times: ExportTimes;
   retry: RetryRules;
-  /** Of a file, before it is compressed. */
+  /** Size of a file before compression. */
   fileBytes: number;
-  /** Left free on the disk of temporary files. */
+  /** Free space to keep on the disk of temporary files. */
   freeBytes: number;
-  /** How often to look for what nobody announced. */
+  /** Poll interval, for work without a notification. */
   pollMs: number;
   logger: Logger;
 }
@@ -55,10 +55,10 @@ export class ExportWorker implements AsyncDisposable {
   readonly tally = new ExportTally();
   readonly #options: ExportWorkerOptions;
   readonly #attempts: LeaseKeeper<ExportAttempt>;
-  /** Attempts without a lease that have not stopped yet. */
-  readonly #leaving = new Set<ExportAttempt>();
+  /** Attempts that are being stopped. Their leases are no longer renewed. */
+  readonly #stopping = new Set<ExportAttempt>();
   readonly #claims: WorkerLoop;
-  /** Requeues what has lost its lease or taken too long, on any node. */
+  /** Requeues attempts of any node that have lost their lease or exceeded their time limit. */
   readonly #sweeps: WorkerLoop;
   readonly #writes: BackgroundWrites;
 
@@ -69,13 +69,13 @@ export class ExportWorker implements AsyncDisposable {
       task: 'claim export partition runs',
       claim: (free) => this.#claim(free),
       freeSlots: () => pool?.freeSlots ?? 0,
-      running: () => this.#attempts.size + this.#leaving.size + this.#writes.size,
+      running: () => this.#attempts.size + this.#stopping.size + this.#writes.size,
       notifications: { bus: notifications, kind: 'x' },
       pollMs,
       logger,
     });
     this.#sweeps = new WorkerLoop({
-      task: 'requeue what other workers have lost of exports',
+      task: 'requeue lost and expired export attempts',
       claim: async () => {
         await leases.sweep(options.times, options.retry);
       },
@@ -92,9 +92,9 @@ export class ExportWorker implements AsyncDisposable {
     notifications.on(
       'x',
       (export_id) =>
-        void this.#check(this.#attempts.all().filter((attempt) => attempt.export_id === export_id)),
+        void this.#checkLeases(this.#attempts.all().filter((attempt) => attempt.export_id === export_id)),
     );
-    notifications.onMissed(() => void this.#check(this.#attempts.all()));
+    notifications.onMissed(() => void this.#checkLeases(this.#attempts.all()));
   }
 
   get running(): number {
@@ -110,19 +110,19 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   /**
-   * Claims no more; resolves when nothing runs here any more, after `graceMs`, or when hurried. Attempts finish the file at
-   * hand and are requeued.
+   * Stops claiming. Running attempts commit their current file and are requeued. Resolves when no attempt is running, after
+   * `graceMs`, or when `hurry` is aborted.
    */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     await this.#claims.stop();
-    for (const attempt of this.#attempts.all()) attempt.windUp();
+    for (const attempt of this.#attempts.all()) attempt.stopAfterFile();
     await this.#claims.drain(graceMs, hurry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#writes.stop();
     await Promise.all([this.#claims.stop(), this.#sweeps.stop()]);
-    for (const attempt of this.#attempts.all()) this.#leave(attempt, 'the server stops');
+    for (const attempt of this.#attempts.all()) this.#stopAttempt(attempt, 'server stops');
     await this.#claims.drain();
     this.#attempts[Symbol.dispose]();
     await this.#options.pool?.[Symbol.asyncDispose]();
@@ -160,72 +160,73 @@ export class ExportWorker implements AsyncDisposable {
     this.#attempts.keep(attempt, sinceMs);
     try {
       const command = await commandFor(await targetOf(of.tenant_id, of.destination_id));
-      if (attempt.stopped) return this.#over(attempt, { kind: 'stopped' });
+      if (attempt.stopped) return this.#onOutcome(attempt, { kind: 'stopped' });
       attempt.exporter = pool?.run(command, {
         onFile: (file) => this.tally.addFile(file),
-        onOutcome: (outcome) => this.#over(attempt, outcome),
+        onOutcome: (outcome) => this.#onOutcome(attempt, outcome),
         onLost: (reason) => this.#onExporterLost(attempt, reason),
       });
     } catch (error) {
-      this.#over(attempt, toFailure(error));
+      this.#onOutcome(attempt, toFailure(error));
     }
   }
 
-  /** Stops the attempts that have lost their leases, after a notification about their export. */
-  async #check(attempts: ExportAttempt[]): Promise<void> {
+  /** Stops attempts whose leases are revoked. Called after a notification about their export. */
+  async #checkLeases(attempts: ExportAttempt[]): Promise<void> {
     if (attempts.length === 0) return;
     const { leases, leaseMs, logger } = this.#options;
     try {
-      const ours = await leases.renew(attempts, leaseMs);
+      const renewed = await leases.renew(attempts, leaseMs);
       for (const attempt of attempts)
-        if (!ours.has(attempt.id) && this.#attempts.drop(attempt)) this.#leave(attempt, 'ours no longer');
+        if (!renewed.has(attempt.id) && this.#attempts.drop(attempt))
+          this.#stopAttempt(attempt, 'lease revoked');
     } catch (error) {
       logger.warn({ err: error }, 'failed to check the leases of exports; their next renewal checks them');
     }
   }
 
   #onLeaseLost(attempt: ExportAttempt, { reason }: LeaseLoss): void {
-    this.#leave(attempt, reason === 'taken' ? 'ours no longer' : 'lease not renewed');
+    this.#stopAttempt(attempt, reason === 'taken' ? 'lease revoked' : 'lease not renewed');
   }
 
-  #leave(attempt: ExportAttempt, why: NonNullable<ExportAttempt['stopped']>): void {
+  #stopAttempt(attempt: ExportAttempt, reason: StopReason): void {
     const { id, export_id, task } = attempt;
-    this.#options.logger.info({ export_id, id, task, why }, 'an attempt of an export is stopped');
-    this.#leaving.add(attempt);
-    attempt.stop(why);
+    this.#options.logger.info({ export_id, id, task, reason }, 'stopping an export attempt');
+    this.#stopping.add(attempt);
+    attempt.stop(reason);
   }
 
   #onExporterLost(attempt: ExportAttempt, reason: string): void {
-    // Killed because it did not stop in time.
-    if (attempt.stopped) return this.#over(attempt, { kind: 'stopped' });
+    // The exporter was killed because it did not stop within the grace period.
+    if (attempt.stopped) return this.#onOutcome(attempt, { kind: 'stopped' });
     this.#end(attempt, 'lost');
-    this.#requeue(attempt, `The process that executed it ended (${reason})`);
+    this.#requeue(attempt, `The exporter process ended unexpectedly (${reason})`);
   }
 
   /** The exporter has reported the outcome, or the attempt was never started. */
-  #over(attempt: ExportAttempt, outcome: ExportOutcome): void {
+  #onOutcome(attempt: ExportAttempt, outcome: ExportOutcome): void {
     this.#end(attempt, outcome.kind);
     this.#settle(attempt, outcome);
-    this.#afterOne();
+    this.#wakeClaims();
   }
 
   #settle(attempt: ExportAttempt, outcome: ExportOutcome): void {
     const { leases, retry, logger } = this.#options;
     const { lease, export_id, id, task } = attempt;
     if (outcome.kind === 'done') {
-      // A manifest is complete with its last step.
+      // The exporter itself completes the export when it writes the manifest.
       if (task === 'run') this.#write(attempt, () => leases.completePartitionRun(lease));
-    } else if (outcome.kind === 'fenced' || attempt.stopped === 'ours no longer') {
-      logger.info({ export_id, id, task }, 'an attempt of an export is ours no longer');
+    } else if (outcome.kind === 'fenced' || attempt.stopped === 'lease revoked') {
+      logger.info({ export_id, id, task }, 'export attempt discarded: its lease was revoked');
     } else if (outcome.kind === 'failed') {
       const { cause, message, detail } = outcome;
-      logger.warn({ export_id, id, task, cause, detail }, `an attempt of an export failed: ${message}`);
+      logger.warn({ export_id, id, task, cause, detail }, `export attempt failed: ${message}`);
       this.#write(attempt, () => leases.fail(lease, { cause, message }, retry));
     } else {
-      const isAway = attempt.stopped === 'lease not renewed';
-      const reason = isAway
-        ? 'Its worker could not reach the database'
-        : 'The server that executed it stopped';
+      const reason =
+        attempt.stopped === 'lease not renewed'
+          ? 'The worker could not renew the lease'
+          : 'The server stopped during the attempt';
       this.#requeue(attempt, reason);
     }
   }
@@ -235,23 +236,25 @@ export class ExportWorker implements AsyncDisposable {
     this.#write(attempt, () => leases.requeue(attempt.lease, reason, retry));
   }
 
-  #end(attempt: ExportAttempt, how: ExportOutcome['kind'] | 'lost'): void {
+  #end(attempt: ExportAttempt, end: AttemptEnd): void {
     attempt[Symbol.dispose]();
     this.#attempts.drop(attempt);
-    this.#leaving.delete(attempt);
-    this.tally.addAttempt(how, performance.now() - attempt.startedMs);
+    this.#stopping.delete(attempt);
+    this.tally.addAttempt(end, performance.now() - attempt.startedMs);
     const { temp, logger } = this.#options;
     temp
       .remove(folderOf(attempt))
-      .catch((error: unknown) => logger.warn({ err: error }, 'temporary files are left behind'));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'failed to remove temporary files of an export'),
+      );
   }
 
   #write({ id }: ExportAttempt, write: () => Promise<unknown>): void {
-    void this.#writes.start(write, { id }).then(() => this.#afterOne());
+    void this.#writes.start(write, { id }).then(() => this.#wakeClaims());
   }
 
-  /** Also when a slot was free before: the end of an attempt may allow its export or workspace another one. */
-  #afterOne(): void {
+  /** Wakes the loop even when slots were free before: an export or workspace that was at its limit may now start another attempt. */
+  #wakeClaims(): void {
     this.#claims.wake();
     this.#claims.slotFreed();
   }

@@ -3,7 +3,7 @@ import type { ExportOutcome, FromExporter } from '../exporter/exporter-protocol.
 
 type Fields = Record<string, unknown>;
 
-/** The message, or undefined for a value that is none. */
+/** Returns undefined when the value is not a valid message. */
 export const parseFromExporter = (value: unknown): FromExporter | undefined => {
   if (!isObject(value)) return undefined;
   switch (value['kind']) {

@@ -1,5 +1,5 @@
-// The exporters of this server process: started when there is something to export, and kept for a while when there is not. Each
-// executes one command at a time, so the end of an exporter costs one attempt.
+// The exporters of this server process. They are started on demand and stopped after `idleMs` without work. Each executes one command
+// at a time, so a crash of an exporter affects one attempt.
 import type { Logger } from 'pino';
 import { ProcessPool } from '../../jobs/process-pool.ts';
 import type { ExporterSetup, ExportCommand } from '../exporter/exporter-protocol.ts';
@@ -7,9 +7,9 @@ import { ExporterProcess, exporterProgram, type CommandEvents } from './exporter
 
 export interface ExporterPoolOptions {
   setup: ExporterSetup;
-  /** Processes at once. */
+  /** Maximum number of processes. */
   slots: number;
-  /** What they run; tests have programs of their own. */
+  /** The program of the processes; tests use their own. */
   program?: string;
   idleMs?: number;
   logger: Logger;
@@ -37,7 +37,7 @@ export class ExporterPool implements AsyncDisposable {
     });
   }
 
-  /** How many exporters have ended by themselves. */
+  /** Number of exporters that ended without being stopped. */
   get crashes(): number {
     return this.#pool.crashes;
   }
@@ -50,7 +50,7 @@ export class ExporterPool implements AsyncDisposable {
     return [...this.#pool.active].flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
 
-  /** The caller has made sure that there is a free slot. */
+  /** The caller must check that there is a free slot. */
   run(command: ExportCommand, events: CommandEvents): ExporterProcess {
     const exporter = this.#pool.takeIdle() ?? this.#pool.start();
     exporter.run(command, {

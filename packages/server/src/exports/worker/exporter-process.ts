@@ -18,7 +18,7 @@ import type {
 export interface CommandEvents {
   onFile: (file: WrittenFigures) => void;
   onOutcome: (outcome: ExportOutcome) => void;
-  /** In place of an outcome: the process has ended. */
+  /** Called instead of onOutcome when the process ends. */
   onLost: (reason: string) => void;
 }
 
@@ -33,7 +33,7 @@ export class ExporterProcess implements PooledProcess {
     this.#child = new WorkerProcess({
       name: 'exporter',
       program,
-      // Every exporter would print the warning.
+      // Otherwise every exporter prints the warning of the AWS SDK about the Node version.
       env: { ...executorEnvironment(), AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
       parse: parseFromExporter,
       onMessage: (message) => {
@@ -63,12 +63,12 @@ export class ExporterProcess implements PooledProcess {
     this.#child.send({ kind: 'execute', command });
   }
 
-  /** Stops the command that is executed. */
+  /** Stops the current command. */
   interrupt(how: StopHow): void {
     this.#child.send({ kind: 'stop', how });
   }
 
-  /** Ends the process at once, whatever it does. */
+  /** Ends the process immediately. */
   kill(): void {
     this.#child.kill();
   }
@@ -77,7 +77,7 @@ export class ExporterProcess implements PooledProcess {
     return this.#child.end();
   }
 
-  /** The command is over; returns its events, once. */
+  /** Ends the current command and returns its callbacks; undefined when there is none. */
   #finish(): CommandEvents | undefined {
     const events = this.#events;
     this.#events = undefined;

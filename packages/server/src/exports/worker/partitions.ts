@@ -1,10 +1,10 @@
-// An export is done by the UTC day: each partition is an export run, on its own and in parallel with others.
+// Splits the window of an export into partitions, one for each UTC day. Each partition becomes a partition run.
 import type { Window } from '../../storage/exports/export-creation.ts';
 import { microsOf, timeOfMicros } from '../../tracing/ingest/time.ts';
 
 const dayMicros = 86_400_000_000n;
 
-/** Ten years of days. */
+/** About ten years. */
 export const partitionsMax = 3_660;
 
 const dayOf = (micros: bigint): bigint => {
@@ -12,11 +12,11 @@ const dayOf = (micros: bigint): bigint => {
   return micros < day * dayMicros ? day - 1n : day;
 };
 
-/** How many UTC days the window touches. */
+/** Number of UTC days that the window overlaps. */
 export const countPartitions = ({ start, end }: Window): number =>
   Number(dayOf(microsOf(end) - 1n) - dayOf(microsOf(start)) + 1n);
 
-/** The window cut at every midnight of UTC: together they are the window, and none overlaps another. */
+/** Splits the window at every midnight UTC. The partitions cover the window and do not overlap. */
 export const partitionsOf = ({ start, end }: Window): Window[] => {
   const endMicros = microsOf(end);
   const partitions: Window[] = [];

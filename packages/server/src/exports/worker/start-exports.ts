@@ -1,4 +1,4 @@
-// What executes exports on this process, put together.
+// Builds the export worker of this process with its exporter pool.
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings/settings.ts';
@@ -14,17 +14,17 @@ export interface ExportParts {
   leases: ExportLeaseStorage;
   targetOf: ExportWorkerOptions['targetOf'];
   notifications: NotificationBus;
-  /** How exporters open connections of their own. */
+  /** Options with which exporters open their own connections. */
   database: DatabaseOptions;
-  /** Exporters at once. */
+  /** Maximum number of exporters; 0: this process executes no exports. */
   slots: number;
   settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
   logger: Logger;
-  /** What exporters run, for tests that have a program of their own. */
+  /** The program of exporter processes; tests use their own. */
   program?: string;
 }
 
-/** How often to look for what nobody announced; and no less than twice in the life of a lease. */
+/** Maximum poll interval. The interval is also at most half a lease. */
 const pollMsMax = 1_000;
 
 export const startExports = (parts: ExportParts): ExportWorker => {
@@ -33,7 +33,7 @@ export const startExports = (parts: ExportParts): ExportWorker => {
   const { leaseMs, fileRoots, folderRules, lendsCredentials } = exports;
   const setup = {
     database: { ...parts.database, poolMax: exporterConnections },
-    surroundings: { allow: egress.allow, fileRoots, folderRules, lendsCredentials },
+    stores: { allow: egress.allow, fileRoots, folderRules, lendsCredentials },
   };
   const pool =
     slots === 0 ? undefined : new ExporterPool({ setup, slots, logger, ...(program ? { program } : {}) });

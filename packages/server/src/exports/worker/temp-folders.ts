@@ -1,12 +1,12 @@
-// Where files are made before they are uploaded: a folder of this process, in it one of each attempt. It is made when it is first
-// needed, and then what killed processes have left is removed.
+// Temporary folders in which files are written before their upload: one folder for this process, with a subfolder for each attempt. The
+// first use creates it, and removes the folders of processes that no longer run.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '../../storage/embedded/process-identity.ts';
 
-/** The pids of another machine, or of another container, say nothing here: what they left goes by its age. */
+/** Pids of other machines and containers cannot be checked here. Their folders are removed after this time. */
 const leftoverMs = 2 * 24 * 60 * 60 * 1_000;
 const nameShape = /^(?<host>[\w.-]+)\.(?<pid>\d+)\.[0-9a-f]{8}$/;
 
@@ -21,7 +21,7 @@ export class TempFolders implements AsyncDisposable {
     this.#folder = join(root, `${this.#host}.${process.pid}.${randomBytes(4).toString('hex')}`);
   }
 
-  /** An empty folder. */
+  /** Creates an empty folder and returns its path. */
   async make(name: string): Promise<string> {
     await this.#open();
     const folder = join(this.#folder, name);
@@ -34,7 +34,7 @@ export class TempFolders implements AsyncDisposable {
     await rm(join(this.#folder, name), { recursive: true, force: true });
   }
 
-  /** Tried again when it failed. */
+  /** After a failure, the next call tries again. */
   async #open(): Promise<void> {
     this.#opened ??= this.#create();
     try {
@@ -60,17 +60,18 @@ export class TempFolders implements AsyncDisposable {
   }
 }
 
-const removeLeftovers = async (root: string, here: string): Promise<void> => {
+const removeLeftovers = async (root: string, ownHost: string): Promise<void> => {
   for (const name of await readdir(root)) {
     const { host, pid } = nameShape.exec(name)?.groups ?? {};
     if (host === undefined) continue;
     const path = join(root, name);
-    const isLeft = host === here ? Number(pid) !== process.pid && !isRunning(Number(pid)) : await isOld(path);
+    const isLeft =
+      host === ownHost ? Number(pid) !== process.pid && !isRunning(Number(pid)) : await isOld(path);
     if (isLeft) await rm(path, { recursive: true, force: true });
   }
 };
 
 const isOld = async (path: string): Promise<boolean> => {
-  const found = await stat(path).catch(() => undefined); // another process was faster
+  const found = await stat(path).catch(() => undefined); // another process has removed it
   return found !== undefined && Date.now() - found.mtimeMs > leftoverMs;
 };

@@ -16,7 +16,7 @@ export interface GivenFeedback {
   feedback_source?: Record<string, unknown> | undefined;
 }
 
-/** What is undefined stays as it is; null takes it away. */
+/** Undefined leaves a field unchanged; null removes its value. */
 export interface ChangedFeedback {
   score?: number | boolean | null | undefined;
   value?: unknown;
@@ -46,7 +46,8 @@ export class FeedbackService {
       comment: given.comment ?? null,
       feedback_source: feedback_source ?? { type: 'api', metadata: {} },
     });
-    if (row === undefined) throw new Problem('conflict', 'There is feedback with this id, on another run');
+    if (row === undefined)
+      throw new Problem('conflict', 'Feedback with this id already exists for another run');
     return toFeedback(row);
   }
 
@@ -71,7 +72,7 @@ export class FeedbackService {
 
   async list(
     tenant_id: string,
-    asked: {
+    query: {
       run?: string[] | undefined;
       key?: string[] | undefined;
       source?: string[] | undefined;
@@ -79,8 +80,8 @@ export class FeedbackService {
       offset: number;
     },
   ): Promise<Feedback[]> {
-    const { run = null, key = null, source = null } = asked;
-    const rows = await this.#feedback.list(tenant_id, { run_ids: run, keys: key, sources: source }, asked);
+    const { run = null, key = null, source = null } = query;
+    const rows = await this.#feedback.list(tenant_id, { run_ids: run, keys: key, sources: source }, query);
     return rows.map(toFeedback);
   }
 }

@@ -1,13 +1,13 @@
-// What filters say of entries: of metadata, of inputs and outputs, and of feedback, which has a score besides.
+// Comparisons on entries: keys and values of metadata, inputs and outputs, and feedback, which also has a score.
 import type { NumberTest, TraceRunCondition, ValueTest } from '../../storage/tracing/trace-condition.ts';
 import type { Comparator } from './comparator.ts';
-import type { EntryFamily, EntryField } from './fields.ts';
+import type { EntryField, EntrySource } from './fields.ts';
 import { FilterError } from './filter-error.ts';
 import type { Node } from './parse.ts';
 import { isNull, listOf, numberOf, stringOf, textOf } from './values.ts';
 
-/** One comparison, which may be about the same entry as others beside it. */
-export type EntryPart = { family: EntryFamily; isNegated: boolean } & (
+/** One comparison on an entry. Comparisons on the same source within one `and` apply to the same entry. */
+export type EntryPart = { source: EntrySource; isNegated: boolean } & (
   | { of: 'key'; keys: string[] }
   | { of: 'value'; test: ValueTest }
   | { of: 'score'; test: NumberTest }
@@ -21,7 +21,7 @@ export const entryPart = (
 ): EntryPart | TraceRunCondition => {
   if (isNull(value) && op !== 'exists')
     throw new FilterError(
-      'Say neq(…_key, "name") for an entry that is not there; null is no value',
+      'null is not allowed here; use neq(…_key, "name") to find runs without the entry',
       value.at,
     );
   const isNegated = op === 'neq';
@@ -30,17 +30,17 @@ export const entryPart = (
     case 'key': {
       if (plain !== 'eq' && plain !== 'in') throw refuse();
       const keys = plain === 'eq' ? [textOf(value)] : listOf(value, textOf);
-      // That no entry has the key concerns all of them, whatever stands beside it.
+      // neq on a key means that no entry has the key, so it is never combined with other comparisons.
       if (isNegated)
-        return { is: 'not', of: joinEntries([{ family: field.of, isNegated: false, of: 'key', keys }], 0) };
-      return { family: field.of, isNegated, of: 'key', keys };
+        return { is: 'not', of: joinEntries([{ source: field.of, isNegated: false, of: 'key', keys }], 0) };
+      return { source: field.of, isNegated, of: 'key', keys };
     }
     case 'value':
-      return { family: field.of, isNegated, of: 'value', test: valueTest(plain, value, refuse) };
+      return { source: field.of, isNegated, of: 'value', test: valueTest(plain, value, refuse) };
     case 'score': {
       if (plain !== 'eq' && plain !== 'gt' && plain !== 'gte' && plain !== 'lt' && plain !== 'lte')
         throw refuse();
-      return { family: 'feedback', isNegated, of: 'score', test: { op: plain, number: numberOf(value) } };
+      return { source: 'feedback', isNegated, of: 'score', test: { op: plain, number: numberOf(value) } };
     }
   }
 };
@@ -68,27 +68,30 @@ const valueTest = (op: Comparator, value: Node, refuse: () => FilterError): Valu
   }
 };
 
-/** The parts are of one family, and about one entry. */
+/** Joins comparisons on one source to a condition on a single entry. */
 export const joinEntries = (parts: readonly EntryPart[], at: number): TraceRunCondition => {
   const [first] = parts;
   if (first === undefined) return { is: 'all', of: [] };
-  // Alone, it says that no entry has the value; beside others, that this one has another.
+  // A single neq means that no entry has the value. With other comparisons, it means that this entry has another value.
   if (parts.length === 1 && first.isNegated)
     return { is: 'not', of: joinEntries([{ ...first, isNegated: false }], at) };
   const keyed = parts.filter((part) => part.of === 'key');
   if (keyed.length > 1)
     throw new FilterError(
-      'In one and() there is one key of a kind; put each pair into an and() of its own',
+      'An and() may compare only one key of each kind; put each pair of key and value into an and() of its own',
       at,
     );
   const keys = keyed[0]?.keys ?? null;
   const values = parts.flatMap((part) => (part.of === 'value' ? [negate(part.test, part.isNegated)] : []));
-  const { family } = first;
-  if (family !== 'feedback') return { is: 'entry', of: family, keys, tests: values };
+  const { source } = first;
+  if (source !== 'feedback') return { is: 'entry', of: source, keys, tests: values };
   const scores = parts.flatMap((part) => {
     if (part.of !== 'score') return [];
     if (part.isNegated)
-      throw new FilterError('neq(feedback_score, …) cannot stand beside another of feedback', at);
+      throw new FilterError(
+        'neq(feedback_score, …) cannot be combined with other feedback comparisons in one and()',
+        at,
+      );
     return [part.test];
   });
   return { is: 'feedback', keys, scores, values };

@@ -1,4 +1,4 @@
-// A filter on runs in memory: holds exactly where its SQL does (storage/tracing/trace-conditions.ts).
+// Evaluates a filter on a trace run in memory, with the same result as its SQL (storage/tracing/trace-conditions.ts).
 import type {
   NumberField,
   NumberTest,
@@ -22,7 +22,7 @@ export type EvaluatedRun = Record<TextField | PayloadField | TimeField, string |
     feedback: readonly { key: string; score: string | number | null; value: unknown }[];
   };
 
-/** Inputs and outputs are JSON text, as they are stored. */
+/** Inputs and outputs of the run are JSON text. */
 export const holds = (condition: TraceRunCondition, run: EvaluatedRun): boolean => {
   switch (condition.is) {
     case 'all':
@@ -95,8 +95,8 @@ const isInOrder = (op: Order, order: number): boolean => {
 };
 
 const passesNumber = (value: Decimal | undefined, { op, number }: NumberTest): boolean => {
-  const wanted = parseDecimal(number);
-  return value !== undefined && wanted !== undefined && isInOrder(op, compareDecimals(value, wanted));
+  const operand = parseDecimal(number);
+  return value !== undefined && operand !== undefined && isInOrder(op, compareDecimals(value, operand));
 };
 
 const passesText = (value: string | null, test: TextTest): boolean => {
@@ -105,14 +105,14 @@ const passesText = (value: string | null, test: TextTest): boolean => {
     case 'in':
       return test.values.includes(value);
     case 'like':
-      // As it is stored: a character that PostgreSQL cannot hold is several there.
+      // Compares stored forms: a character that PostgreSQL cannot store is an escape of several characters there.
       return isLike(toExactText(value), toExactText(test.pattern));
     case 'search':
       return lowerAscii(toExactText(value)).includes(lowerAscii(toExactText(test.text)));
   }
 };
 
-/** Looks for the text as JSON writes it. */
+/** `search` looks for the text in its JSON escaping. */
 const passesPayload = (text: string | null, test: TextTest): boolean =>
   passesText(
     text,
@@ -120,7 +120,7 @@ const passesPayload = (text: string | null, test: TextTest): boolean =>
   );
 
 const entriesOf = (text: string | null): Record<string, unknown> => {
-  // jsonb holds no NUL and no half of a surrogate pair, so neither do entries.
+  // jsonb cannot store NUL or lone surrogates, so the SQL finds no entries in such a payload.
   if (text === null || /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/.test(text)) return {};
   const value: unknown = JSON.parse(text);
   return isObject(value) ? value : {};
@@ -129,9 +129,9 @@ const entriesOf = (text: string | null): Record<string, unknown> => {
 const passesValue = (value: unknown, test: ValueTest): boolean => {
   switch (test.op) {
     case 'in':
-      return test.values.some((text) => isWritten(value, text));
+      return test.values.some((text) => equalsText(value, text));
     case 'not in':
-      return !test.values.some((text) => isWritten(value, text));
+      return !test.values.some((text) => equalsText(value, text));
     case 'like':
     case 'search':
       return typeof value === 'string' && passesText(value, test);
@@ -143,7 +143,8 @@ const passesValue = (value: unknown, test: ValueTest): boolean => {
   }
 };
 
-const isWritten = (value: unknown, text: string): boolean => {
+/** True when the JSON value is the string `text`, or the boolean or number that `text` denotes. */
+const equalsText = (value: unknown, text: string): boolean => {
   if (typeof value === 'string') return value === text;
   if (typeof value === 'boolean') return String(value) === text;
   return (

@@ -1,4 +1,4 @@
-// The fields that filters name, and how their values are written.
+// The fields of the filter language and their types.
 import type {
   IdField,
   NumberField,
@@ -16,14 +16,14 @@ export type RunField =
   | { type: 'root' | 'order' | 'tags' | 'metadata' };
 
 export type EntryField =
-  | { type: 'key'; of: EntryFamily }
-  | { type: 'value'; of: EntryFamily }
+  | { type: 'key'; of: EntrySource }
+  | { type: 'value'; of: EntrySource }
   | { type: 'score' };
 
 export type Field = RunField | EntryField;
 
-/** Fields that are about entries: in an `and` those of a family are about the same one. */
-export type EntryFamily = 'metadata' | PayloadField | 'feedback';
+/** Where entries come from. In one `and`, comparisons on the same source apply to the same entry. */
+export type EntrySource = 'metadata' | PayloadField | 'feedback';
 
 const id = (column: IdField): Field => ({ type: 'id', column });
 const text = (column: Exclude<TextField, IdField>): Field => ({ type: 'text', column });

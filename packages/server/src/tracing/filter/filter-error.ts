@@ -1,8 +1,8 @@
 import { invalid, type Problem } from '@svc/contract/problem';
 
-/** What is wrong with a filter, and where in its text. */
+/** An invalid filter, with the position of the error in its text. */
 export class FilterError extends Error {
-  /** Counted from 0, in UTF-16 units. */
+  /** Index in the text, in UTF-16 code units. */
   readonly at: number;
 
   constructor(message: string, at: number) {

@@ -1,29 +1,29 @@
-// How PostgreSQL compares: patterns of `like`, containment of jsonb, small letters.
+// PostgreSQL's comparisons in memory: `like`, containment of jsonb (`@>`), and lower().
 import { compareDecimals, parseDecimal } from '../decimal.ts';
 
-/** As lower() has it in the collation "C". */
+/** lower() in the collation "C". */
 export const lowerAscii = (text: string): string =>
   text.replaceAll(/[A-Z]+/g, (found) => found.toLowerCase());
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** In time that grows with text times pattern at most. */
+/** Worst case O(length of text × length of pattern). */
 export const isLike = (text: string, pattern: string): boolean => {
-  const [chars, wanted] = [Array.from(text), Array.from(pattern)];
-  let [at, place] = [0, 0];
-  // Where the last `%` was, and how far it has stretched.
-  let [star, reached] = [-1, 0];
+  const [chars, symbols] = [Array.from(text), Array.from(pattern)];
+  let [at, index] = [0, 0];
+  // Index of the last `%`, and the position in the text up to which it matches.
+  let [percent, reached] = [-1, 0];
   while (at < chars.length) {
-    if (wanted[place] === '%') [star, reached] = [place++, at];
-    else if (place < wanted.length && (wanted[place] === '_' || wanted[place] === chars[at])) {
+    if (symbols[index] === '%') [percent, reached] = [index++, at];
+    else if (index < symbols.length && (symbols[index] === '_' || symbols[index] === chars[at])) {
       at++;
-      place++;
-    } else if (star >= 0) [place, at] = [star + 1, ++reached];
+      index++;
+    } else if (percent >= 0) [index, at] = [percent + 1, ++reached];
     else return false;
   }
-  while (wanted[place] === '%') place++;
-  return place === wanted.length;
+  while (symbols[index] === '%') index++;
+  return index === symbols.length;
 };
 
 const isEqualScalar = (a: unknown, b: unknown): boolean => {
@@ -32,16 +32,14 @@ const isEqualScalar = (a: unknown, b: unknown): boolean => {
   return left !== undefined && right !== undefined && compareDecimals(left, right) === 0;
 };
 
-/** Whether `whole` has all of `part`, as `@>` says of jsonb below its top. */
+/** True when `whole` contains `part`, with the rules of `@>` for values within a jsonb document. */
 export const contains = (whole: unknown, part: unknown): boolean => {
   if (Array.isArray(part))
-    return (
-      Array.isArray(whole) && part.every((wanted) => whole.some((item: unknown) => contains(item, wanted)))
-    );
+    return Array.isArray(whole) && part.every((each) => whole.some((item: unknown) => contains(item, each)));
   if (isObject(part))
     return (
       isObject(whole) &&
-      Object.entries(part).every(([key, wanted]) => Object.hasOwn(whole, key) && contains(whole[key], wanted))
+      Object.entries(part).every(([key, value]) => Object.hasOwn(whole, key) && contains(whole[key], value))
     );
   return isEqualScalar(whole, part);
 };

@@ -1,4 +1,4 @@
-// A filter's text as a tree: calls of operators on fields, values and calls. Knows the grammar, and no operator.
+// Parses the text of a filter to a tree of calls, names and values. Knows the grammar only; read-filter.ts knows the operators.
 import { FilterError } from './filter-error.ts';
 import { type Token, Tokens } from './tokens.ts';
 
@@ -12,7 +12,8 @@ const depthMax = 64;
 
 /** Throws FilterError. */
 export const parse = (text: string): Node => {
-  if (text.length > charsMax) throw new FilterError(`It is longer than ${charsMax} characters`, charsMax);
+  if (text.length > charsMax)
+    throw new FilterError(`The filter is longer than ${charsMax} characters`, charsMax);
   return new Parser(text).whole();
 };
 
@@ -27,7 +28,8 @@ class Parser {
 
   whole(): Node {
     const node = this.#node(1);
-    if (this.#token.kind !== 'end') throw new FilterError('Something follows its end', this.#token.at);
+    if (this.#token.kind !== 'end')
+      throw new FilterError('Unexpected text after the end of the filter', this.#token.at);
     return node;
   }
 
@@ -39,7 +41,7 @@ class Parser {
 
   #node(depth: number): Node {
     if (depth > depthMax)
-      throw new FilterError(`It is nested deeper than ${depthMax} levels`, this.#token.at);
+      throw new FilterError(`The filter is nested deeper than ${depthMax} levels`, this.#token.at);
     const token = this.#advance();
     switch (token.kind) {
       case 'name':
@@ -53,12 +55,12 @@ class Parser {
       case '[':
         return { kind: 'list', of: this.#until(']', depth), at: token.at };
       case 'end':
-        throw new FilterError('It ends too early', token.at);
+        throw new FilterError('Unexpected end of the filter', token.at);
       case '(':
       case ')':
       case ']':
       case ',':
-        throw new FilterError(`"${token.kind}" stands where a value is wanted`, token.at);
+        throw new FilterError(`Expected a value instead of "${token.kind}"`, token.at);
     }
   }
 
@@ -67,7 +69,7 @@ class Parser {
     while (this.#token.kind !== end) {
       nodes.push(this.#node(depth + 1));
       if (this.#token.kind === ',') this.#advance();
-      else if (this.#token.kind !== end) throw new FilterError(`"," or "${end}" is wanted`, this.#token.at);
+      else if (this.#token.kind !== end) throw new FilterError(`Expected "," or "${end}"`, this.#token.at);
     }
     this.#advance();
     return nodes;

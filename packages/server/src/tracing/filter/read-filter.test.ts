@@ -62,22 +62,22 @@ describe('a filter', () => {
   });
 
   it.each([
-    ['', 'It ends too early, at character 1'],
-    ['eq(name, "x"', '"," or ")" is wanted, at character 13'],
-    ['eq(name, "x', 'A text does not end, at character 10'],
-    ['eq(name, "x") or', 'Something follows its end, at character 15'],
-    ['equal(name, "x")', 'There is no equal(), at character 1'],
-    ['eq(nam, "x")', 'The name of a field is wanted, at character 4'],
-    ['eq(name)', 'eq() takes 2 values, at character 1'],
-    ['not()', 'not() takes one value, at character 1'],
-    ['gt(name, "x")', 'gt() is not for name, at character 1'],
-    ['eq(total_tokens, "many")', 'A number is wanted, at character 18'],
-    ['and(eq(name, "x"), eq(id, "7"))', 'A UUID in quotes is wanted, at character 27'],
-    ['gt(start_time, "yesterday")', 'A time such as "2026-11-21T08:00:00Z" is wanted, at character 16'],
-    ['has(metadata, "[1]")', 'A JSON object in quotes is wanted, at character 15'],
-    ['in(name, "x")', 'A list in brackets is wanted, at character 10'],
-    ['"x"', 'A call such as eq(name, "x") is wanted, at character 1'],
-    ['eq(name; "x")', '";" begins no word, at character 8'],
+    ['', 'Unexpected end of the filter, at character 1'],
+    ['eq(name, "x"', 'Expected "," or ")", at character 13'],
+    ['eq(name, "x', 'Unterminated string, at character 10'],
+    ['eq(name, "x") or', 'Unexpected text after the end of the filter, at character 15'],
+    ['equal(name, "x")', 'Unknown operator equal(), at character 1'],
+    ['eq(nam, "x")', 'Expected the name of a field, at character 4'],
+    ['eq(name)', 'eq() takes 2 arguments, at character 1'],
+    ['not()', 'not() takes one argument, at character 1'],
+    ['gt(name, "x")', 'gt() cannot be used with name, at character 1'],
+    ['eq(total_tokens, "many")', 'Expected a number, at character 18'],
+    ['and(eq(name, "x"), eq(id, "7"))', 'Expected a UUID in quotes, at character 27'],
+    ['gt(start_time, "yesterday")', 'Expected a time such as "2026-11-21T08:00:00Z", at character 16'],
+    ['has(metadata, "[1]")', 'Expected a JSON object in quotes, at character 15'],
+    ['in(name, "x")', 'Expected a list in brackets, at character 10'],
+    ['"x"', 'Expected a call such as eq(name, "x"), at character 1'],
+    ['eq(name; "x")', 'Unexpected character ";", at character 8'],
     ['eq(total_tokens, 1e999)', 'The number is too long, at character 18'],
   ])('%j is rejected with the problem and its position', (text, message) => {
     expect(errorOf(text)).toBe(message);
@@ -89,7 +89,7 @@ describe('a filter', () => {
 
   it('may be nested to a limit', () => {
     expect(errorOf(nested(60))).toBe('none');
-    expect(errorOf(nested(1_000))).toBe('It is nested deeper than 64 levels, at character 257');
+    expect(errorOf(nested(1_000))).toBe('The filter is nested deeper than 64 levels, at character 257');
     expect(errorOf('['.repeat(15_000))).toContain('nested deeper');
     expect(errorOf(`eq(name, "${'x'.repeat(20_000)}")`)).toContain('longer than 16384 characters');
   });

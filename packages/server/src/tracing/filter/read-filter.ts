@@ -1,4 +1,4 @@
-// From the text of a filter to what it asks of a run.
+// Converts the text of a filter to a condition on trace runs.
 import type { Order, TraceRunCondition, TextTest } from '../../storage/tracing/trace-condition.ts';
 import { type Comparator, comparators } from './comparator.ts';
 import { type EntryPart, entryPart, joinEntries } from './entries.ts';
@@ -24,7 +24,7 @@ export const readFilter = (text: string): TraceRunCondition => toCondition(parse
 type Call = Extract<Node, { kind: 'call' }>;
 
 const toCondition = (node: Node): TraceRunCondition => {
-  if (node.kind !== 'call') throw new FilterError('A call such as eq(name, "x") is wanted', node.at);
+  if (node.kind !== 'call') throw new FilterError('Expected a call such as eq(name, "x")', node.at);
   switch (node.name) {
     case 'and':
       return every(node);
@@ -36,41 +36,44 @@ const toCondition = (node: Node): TraceRunCondition => {
     }
     default: {
       const part = comparison(node);
-      return 'family' in part ? joinEntries([part], node.at) : part;
+      return 'source' in part ? joinEntries([part], node.at) : part;
     }
   }
 };
 
-/** What is said of entries of one family is said of one entry. */
+/** Joins comparisons on entries of the same source, so that they apply to the same entry. */
 const every = (node: Call): TraceRunCondition => {
-  const families = new Map<string, EntryPart[]>();
+  const bySource = new Map<string, EntryPart[]>();
   const of: TraceRunCondition[] = [];
   for (const inner of node.of) {
     const isComparison = inner.kind === 'call' && !['and', 'or', 'not'].includes(inner.name);
     const part = isComparison ? comparison(inner) : toCondition(inner);
-    if (!('family' in part)) of.push(part);
-    else families.set(part.family, [...(families.get(part.family) ?? []), part]);
+    if (!('source' in part)) of.push(part);
+    else bySource.set(part.source, [...(bySource.get(part.source) ?? []), part]);
   }
-  for (const parts of families.values()) of.push(joinEntries(parts, node.at));
+  for (const parts of bySource.values()) of.push(joinEntries(parts, node.at));
   return { is: 'all', of };
 };
 
 const arity = (node: Call, count: number): [Node, Node] => {
   const [first, second = first] = node.of;
   if (node.of.length !== count || !first || !second)
-    throw new FilterError(`${node.name}() takes ${count === 1 ? 'one value' : `${count} values`}`, node.at);
+    throw new FilterError(
+      `${node.name}() takes ${count === 1 ? 'one argument' : `${count} arguments`}`,
+      node.at,
+    );
   return [first, second];
 };
 
 const comparison = (node: Call): TraceRunCondition | EntryPart => {
   const op = comparators.find((known) => known === node.name);
-  if (op === undefined) throw new FilterError(`There is no ${node.name}()`, node.at);
+  if (op === undefined) throw new FilterError(`Unknown operator ${node.name}()`, node.at);
   if (op === 'search' && node.of.length === 1) return searchAll(stringOf(arity(node, 1)[0]));
   const [named, value] = arity(node, op === 'exists' ? 1 : 2);
   const field = named.kind === 'name' ? fields.get(named.text) : undefined;
   if (field === undefined || named.kind !== 'name')
-    throw new FilterError('The name of a field is wanted', named.at);
-  const refuse = (): FilterError => new FilterError(`${op}() is not for ${named.text}`, node.at);
+    throw new FilterError('Expected the name of a field', named.at);
+  const refuse = (): FilterError => new FilterError(`${op}() cannot be used with ${named.text}`, node.at);
   if (field.type === 'key' || field.type === 'value' || field.type === 'score')
     return entryPart(field, op, value, refuse);
   return ofRun(field, op, value, refuse);
@@ -106,7 +109,7 @@ const ofRun = (
   switch (field.type) {
     case 'id':
     case 'text':
-      // Whether there is an error, for short.
+      // eq(error, true) and eq(error, false) test whether the run has an error.
       if (field.column === 'error' && op === 'eq' && booleanOf(value) !== undefined) {
         const empty: TraceRunCondition = { is: 'empty', field: 'error' };
         return booleanOf(value) ? not(empty) : empty;
@@ -127,10 +130,10 @@ const ofRun = (
     case 'time':
       return { is: 'time', field: field.column, op: orderOf(op, refuse), time: timeOf(value) };
     case 'root': {
-      const wanted = booleanOf(value);
+      const isRoot = booleanOf(value);
       if (op !== 'eq') throw refuse();
-      if (wanted === undefined) throw new FilterError('true or false is wanted', value.at);
-      return wanted ? { is: 'root' } : not({ is: 'root' });
+      if (isRoot === undefined) throw new FilterError('Expected true or false', value.at);
+      return isRoot ? { is: 'root' } : not({ is: 'root' });
     }
     case 'order':
       if (op !== 'eq' || value.kind !== 'number' || value.text !== '1') throw refuse();

@@ -1,4 +1,4 @@
-// The words of a filter.
+// The tokenizer of filters.
 import { FilterError } from './filter-error.ts';
 
 export type Token =
@@ -11,7 +11,7 @@ const number = /-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 const name = /[A-Za-z_][A-Za-z0-9_.]*/y;
 const digitsMax = 60;
 
-/** Reads one word at a time, so that a text that is refused early costs little. */
+/** Reads one token at a time, so that an early error costs little. */
 export class Tokens {
   readonly #text: string;
   #at = 0;
@@ -36,7 +36,7 @@ export class Tokens {
     if (digits !== undefined) return { kind: 'number', text: plain(digits, at), at };
     const word = this.#take(name);
     if (word !== undefined) return { kind: 'name', text: word, at };
-    throw new FilterError(`${JSON.stringify(first)} begins no word`, at);
+    throw new FilterError(`Unexpected character ${JSON.stringify(first)}`, at);
   }
 
   #take(pattern: RegExp): string | undefined {
@@ -51,7 +51,7 @@ export class Tokens {
     let value = '';
     for (;;) {
       const unit = this.#text[this.#at++];
-      if (unit === undefined) throw new FilterError('A text does not end', start);
+      if (unit === undefined) throw new FilterError('Unterminated string', start);
       if (unit === quote) return value;
       value += unit === '\\' ? this.#escaped(start) : unit;
     }
@@ -59,18 +59,19 @@ export class Tokens {
 
   #escaped(start: number): string {
     const letter = this.#text[this.#at++];
-    if (letter === undefined) throw new FilterError('A text does not end', start);
+    if (letter === undefined) throw new FilterError('Unterminated string', start);
     if (letter !== 'u') return escapes[letter] ?? letter;
     const code = /[0-9a-fA-F]{4}/y;
     const hex = this.#take(code);
-    if (hex === undefined) throw new FilterError('\\u needs four hexadecimal digits', this.#at - 2);
+    if (hex === undefined)
+      throw new FilterError('\\u must be followed by four hexadecimal digits', this.#at - 2);
     return String.fromCharCode(Number.parseInt(hex, 16));
   }
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** A decimal with digits on both sides of its point. */
+/** Normalizes a number to digits on both sides of its decimal point. */
 const plain = (digits: string, at: number): string => {
   const exponent = /[eE]([+-]?\d+)$/.exec(digits)?.[1] ?? '0';
   if (digits.length > digitsMax || Math.abs(Number(exponent)) > 300)

@@ -1,4 +1,4 @@
-// The values that filters compare with.
+// Reads the operands of comparisons.
 import { toTime } from '../ingest/time.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 import { FilterError } from './filter-error.ts';
@@ -12,28 +12,28 @@ export const isNull = (node: Node): boolean => node.kind === 'name' && node.text
 export const booleanOf = (node: Node): boolean | undefined =>
   node.kind !== 'name' ? undefined : node.text === 'true' ? true : node.text === 'false' ? false : undefined;
 
-/** A text, or how a number, time or truth value is written. */
+/** A string, or the text of a number, time or boolean. */
 export const textOf = (node: Node): string => {
   if (node.kind === 'string' || node.kind === 'number' || node.kind === 'time') return node.text;
   if (node.kind === 'name' && booleanOf(node) !== undefined) return node.text;
-  throw new FilterError('A text in quotes is wanted', node.at);
+  throw new FilterError('Expected a string in quotes', node.at);
 };
 
 export const stringOf = (node: Node): string => {
-  if (node.kind !== 'string') throw new FilterError('A text in quotes is wanted', node.at);
+  if (node.kind !== 'string') throw new FilterError('Expected a string in quotes', node.at);
   return node.text;
 };
 
 export const idOf = (node: Node): string => {
   const id = textOf(node).toLowerCase();
-  if (!uuid.test(id)) throw new FilterError('A UUID in quotes is wanted', node.at);
+  if (!uuid.test(id)) throw new FilterError('Expected a UUID in quotes', node.at);
   return id;
 };
 
 export const numberOf = (node: Node): string => {
   const found = node.kind === 'number' || node.kind === 'string' ? parseDecimal(node.text) : undefined;
   if (found === undefined || (node.kind === 'string' && node.text.length > 60))
-    throw new FilterError('A number is wanted', node.at);
+    throw new FilterError('Expected a number', node.at);
   return decimalText(found);
 };
 
@@ -45,26 +45,27 @@ const secondsIn: Readonly<Record<string, string>> = {
   h: '3600',
 };
 
-/** Seconds, from a number of them or a text such as "1.5s", "200ms" or "2m". */
+/** Seconds, from a number of seconds or a string such as "1.5s", "200ms" or "2m". */
 export const secondsOf = (node: Node): string => {
   const match = node.kind === 'string' ? /^(\d{1,15}(?:\.\d{1,15})?)(us|ms|s|m|h)$/.exec(node.text) : null;
   if (!match) return numberOf(node);
   const [amount, unit] = [parseDecimal(match[1] ?? ''), parseDecimal(secondsIn[match[2] ?? ''] ?? '')];
-  if (!amount || !unit) throw new FilterError('A number of seconds is wanted', node.at);
+  if (!amount || !unit) throw new FilterError('Expected a number of seconds', node.at);
   return decimalText(timesDecimal(amount, unit));
 };
 
-/** In UTC. */
+/** A time without a zone is in UTC. */
 export const timeOf = (node: Node): string => {
-  const said = node.kind === 'time' || node.kind === 'string' ? node.text : '';
-  const time = toTime(/^\d{4}-\d\d-\d\d$/.test(said) ? `${said}T00:00:00Z` : said);
-  if (time === undefined) throw new FilterError('A time such as "2026-11-21T08:00:00Z" is wanted', node.at);
+  const text = node.kind === 'time' || node.kind === 'string' ? node.text : '';
+  const time = toTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (time === undefined) throw new FilterError('Expected a time such as "2026-11-21T08:00:00Z"', node.at);
   return time;
 };
 
 export const listOf = <T>(node: Node, read: (node: Node) => T): T[] => {
-  if (node.kind !== 'list') throw new FilterError('A list in brackets is wanted', node.at);
-  if (node.of.length > valuesMax) throw new FilterError(`A list has at most ${valuesMax} values`, node.at);
+  if (node.kind !== 'list') throw new FilterError('Expected a list in brackets', node.at);
+  if (node.of.length > valuesMax)
+    throw new FilterError(`A list must have at most ${valuesMax} values`, node.at);
   return node.of.map(read);
 };
 
@@ -73,9 +74,9 @@ export const objectOf = (node: Node): Record<string, unknown> => {
   try {
     value = JSON.parse(stringOf(node));
   } catch {
-    value = undefined; // the sentence below says what is wanted
+    value = undefined; // reported below
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new FilterError('A JSON object in quotes is wanted', node.at);
+    throw new FilterError('Expected a JSON object in quotes', node.at);
   return value as Record<string, unknown>;
 };

@@ -1,20 +1,21 @@
-// How much may be under way at once: what comes on top is told to come again, rather than kept in memory until that is gone.
+// Limits the memory and database connections of concurrent ingest requests. Requests beyond the limits are rejected with 429, and
+// tracers send them again.
 import { Problem } from '@svc/contract/problem';
 
 const full = (): Problem =>
   new Problem(
     'rate_limited',
-    'More traces are being taken in than fit in memory at the moment; send them again.',
+    'The server is receiving more traces than fit into its memory; send the request again later.',
   );
 
 export interface AdmissionLimits {
-  /** Of all bodies that are read or wait to be stored. */
+  /** Maximum size of all bodies that are being read or wait to be stored. */
   bytesMax: number;
-  /** Batches at once that ask the database for anything, each on one connection at a time. */
+  /** Maximum number of batches that use the database, each with one connection at a time. */
   writersMax: number;
-  /** Batches that wait for that. */
+  /** Maximum number of batches that wait to use the database. */
   waitingMax: number;
-  /** Called when a body has been stored or refused. */
+  /** Called when a body has been stored or rejected. */
   onReleased?: () => void;
 }
 
@@ -28,7 +29,7 @@ export class Admission {
     this.#limits = limits;
   }
 
-  /** Does the work with what is read from `body` counted until it is done. Throws `rate_limited` when that is too much. */
+  /** Runs `work`. The bytes that it reads from `body` count against `bytesMax` until it ends. Throws `rate_limited` beyond the limits. */
   async admit<T>(
     body: AsyncIterable<Uint8Array>,
     work: (counted: AsyncIterable<Uint8Array>) => Promise<T>,
@@ -36,7 +37,7 @@ export class Admission {
     if (this.#waiting.length >= this.#limits.waitingMax) throw full();
     let own = 0;
     const count = (size: number): void => {
-      // One body alone is never too much: its own limit bounds it.
+      // A single body is always admitted: another limit bounds the size of a body.
       if (this.#bytes > own && this.#bytes + size > this.#limits.bytesMax) throw full();
       own += size;
       this.#bytes += size;
@@ -49,14 +50,14 @@ export class Admission {
     }
   }
 
-  /** Does the work when it is its turn. */
+  /** Runs `work` as soon as fewer than `writersMax` others run, in order of arrival. */
   async write<T>(work: () => Promise<T>): Promise<T> {
     if (this.#writers < this.#limits.writersMax) this.#writers++;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await work();
     } finally {
-      // The place goes to who has waited longest.
+      // The batch that has waited longest runs next.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#writers--;

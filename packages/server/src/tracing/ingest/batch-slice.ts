@@ -1,4 +1,5 @@
-// Parts of a batch on their way between threads: what is bytes travels in one buffer, which changes hands instead of being copied.
+// Packs parts of a batch to send them from a parser thread to the main thread. All bytes of a slice are in one buffer, which is
+// transferred instead of copied.
 import type { Cell } from '../../storage/postgres/column-array.ts';
 import type { TraceField } from '../../storage/tracing/trace-columns.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
@@ -7,13 +8,13 @@ import type { NewRunWrite } from './run-write.ts';
 import { Rejections } from './rejections.ts';
 import type { Rejection } from './sent-run.ts';
 
-/** A place in the bytes of a slice. */
-type Place = readonly [start: number, end: number];
+/** A range in the bytes of a slice. */
+type Range = readonly [start: number, end: number];
 
-type PackedCell = string | null | Place;
+type PackedCell = string | null | Range;
 
 type PackedRun = Omit<NewRunWrite, 'fields'> & { fields: Partial<Record<TraceField, PackedCell>> };
-type PackedAttachment = Omit<Attachment, 'content'> & { content: Place };
+type PackedAttachment = Omit<Attachment, 'content'> & { content: Range };
 
 export interface BatchSlice {
   runs: PackedRun[];
@@ -22,15 +23,15 @@ export interface BatchSlice {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What the main thread takes at once: less than a hundred milliseconds of its time. */
+/** Maximum size of a slice. The main thread stores one in less than 100 ms. */
 const slice = { runs: 1_000, bytes: 4_194_304 };
 
-/** Bytes that have been given a place. */
+/** Collects byte arrays, and assigns each a range in one buffer. */
 class Packer {
   readonly #parts: Uint8Array[] = [];
   #size = 0;
 
-  add(part: Uint8Array): Place {
+  add(part: Uint8Array): Range {
     this.#parts.push(part);
     this.#size += part.length;
     return [this.#size - part.length, this.#size];
@@ -52,7 +53,7 @@ const sizeOf = (cell: Cell | undefined): number => cell?.length ?? 0;
 const sizeOfRun = ({ fields }: NewRunWrite): number =>
   Object.values(fields).reduce((sum: number, cell) => sum + sizeOf(cell), 0);
 
-/** The batch is emptied on the way. Attachments follow all runs, since they are stored only beside runs that are there. */
+/** Removes the contents from the batch while it yields them. Attachments follow all runs, because they are stored only for stored runs. */
 export function* slicesOf({ runs, attachments, rejections }: RunBatch): Iterable<BatchSlice> {
   const { named, count } = rejections;
   runs.reverse();
@@ -92,9 +93,9 @@ const packRun = ({ fields, ...run }: NewRunWrite, packer: Packer): PackedRun => 
   return { ...run, fields: packed };
 };
 
-/** The part of the batch that a slice holds. */
+/** Returns the part of the batch that a slice contains. */
 export const unpack = ({ runs, attachments, rejections, bytes }: BatchSlice): RunBatch => {
-  const at = ([start, end]: Place): Buffer => Buffer.from(bytes.buffer, start, end - start);
+  const at = ([start, end]: Range): Buffer => Buffer.from(bytes.buffer, start, end - start);
   const rejected = new Rejections();
   rejected.addAll(rejections.named, rejections.count);
   return {

@@ -1,11 +1,11 @@
-// The path of a run in its trace, from the root down: segments of start time and id, such as `20261121T080000123456Z<uuid>`,
-// with dots between. It sorts the runs of a trace as a tree.
+// `dotted_order`: the path of a trace run from the root of its trace. Its segments consist of start time and id, such as
+// `20261121T080000123456Z<uuid>`, and are separated by dots. Sorting by it lists the runs of a trace in the order of the tree.
 import { timeMs, toTime } from './time.ts';
 
 export interface DottedPath {
   /** From the root to the run itself. */
   ids: string[];
-  /** When the run started. */
+  /** Start of the run itself. */
   start_time: string;
 }
 
@@ -13,7 +13,7 @@ const segment =
   /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 export const pathCharsMax = 65_536;
 
-/** Undefined for what is no such path. The text must be in lower case, save T and Z. */
+/** Returns undefined for an invalid path. All letters except T and Z must be in lower case. */
 export const parseDottedOrder = (text: string): DottedPath | undefined => {
   if (text.length > pathCharsMax) return undefined;
   const ids: string[] = [];
@@ -29,7 +29,7 @@ export const parseDottedOrder = (text: string): DottedPath | undefined => {
   return start_time === undefined ? undefined : { ids, start_time };
 };
 
-/** The segment of a run that started then, at a time as `toTime` returns it. */
+/** The segment of a run. `start_time` has the form that `toTime` returns. */
 export const segmentOf = (start_time: string, id: string): string => {
   const utc = new Date(timeMs(start_time)).toISOString().slice(0, 20) + start_time.slice(20, 26);
   return `${utc.replaceAll(/[-:.]/g, '')}Z${id}`;

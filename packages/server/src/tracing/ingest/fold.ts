@@ -1,7 +1,7 @@
-// Several writes of one run as one write: what ingest_runs() would make of them, one after the other.
+// Merges several writes of one trace run into one write, with the result that ingest_runs() has when it stores them one after the other.
 //
-// Every field has the rank of the write that set it; the highest rank has priority, and at equal ranks the last write. Ranks of
-// fields that do not follow from the rank and the bits of the whole are listed in `ranks`, as trace_merge() does.
+// Every field has the rank of the write that set it. The highest rank has priority; of equal ranks, the last write. `ranks` lists the
+// fields whose rank does not follow from `rank` and `patched` of the merged write, as trace_merge() does.
 import {
   metadataBit,
   sentStartBit,
@@ -22,7 +22,7 @@ class FoldedRun {
   readonly #writes: string[] = [];
   readonly #fields: NewRunWrite['fields'] = {};
   readonly #metadata = new Map<string, { value: unknown; rank: number }>();
-  /** As it was sent, while only one write has any. */
+  /** The text as it was sent, while only one write has metadata. */
   #metadataText: string | undefined;
   readonly #rankOfBit = new Map<number, number>();
   #rank = 0;
@@ -49,7 +49,7 @@ class FoldedRun {
     const value = write.fields[name] ?? null;
     if (value === null || name === 'session_id') return;
     this.#fields[name] = value;
-    this.#note(traceFields[name], write);
+    this.#setRank(traceFields[name], write);
   }
 
   /** A project is given by its id or by its name. */
@@ -58,18 +58,18 @@ class FoldedRun {
     if (session_id === null && write.session_name === undefined) return;
     this.#fields.session_id = session_id;
     this.#session_name = write.session_name;
-    this.#note(traceFields.session_id, write);
+    this.#setRank(traceFields.session_id, write);
   }
 
   #addStart(write: NewRunWrite): void {
     if (write.start_time === null) return;
     const isSent = (write.patched & sentStartBit) !== 0;
     const wasSent = (this.#patched & sentStartBit) !== 0;
-    // A path implies the start only where nobody sends it; of two paths, the one that is kept.
+    // A start that is derived from a path counts only while no write has sent one. Of two paths, the last one counts.
     const isKept = isSent || (!wasSent && (write.fields.dotted_order ?? null) !== null);
     if (this.#start_time !== null && !isKept) return;
     this.#start_time = write.start_time;
-    this.#note(startTimeBit, write);
+    this.#setRank(startTimeBit, write);
   }
 
   #addMetadata(write: NewRunWrite): void {
@@ -78,10 +78,10 @@ class FoldedRun {
     this.#metadataText = this.#metadata.size === 0 ? write.metadata : undefined;
     for (const [key, value] of Object.entries(JSON.parse(write.metadata) as Labels))
       this.#metadata.set(key, { value, rank });
-    this.#note(metadataBit, write);
+    this.#setRank(metadataBit, write);
   }
 
-  #note(bit: number, { rank, patched }: NewRunWrite): void {
+  #setRank(bit: number, { rank, patched }: NewRunWrite): void {
     if ((patched & bit) !== 0) this.#rankOfBit.set(bit, rank);
   }
 
@@ -111,7 +111,7 @@ class FoldedRun {
   }
 }
 
-/** Clients choose the keys: `__proto__` is one like any other. */
+/** Object.fromEntries also defines a key `__proto__`; an assignment would set the prototype. Clients choose the keys. */
 const textOf = (metadata: ReadonlyMap<string, { value: unknown }>): string =>
   JSON.stringify(Object.fromEntries([...metadata].map(([key, { value }]) => [key, value])));
 
@@ -123,7 +123,7 @@ const foldOne = (writes: readonly NewRunWrite[]): NewRunWrite[] => {
   return [folded.toWrite()];
 };
 
-/** One write for each run, in the order of first mention. */
+/** Returns one write for each run, in the order of their first writes. */
 export const foldAll = (writes: readonly NewRunWrite[]): NewRunWrite[] => {
   const byId = new Map<string, NewRunWrite[]>();
   for (const write of writes) {

@@ -1,4 +1,5 @@
-// Takes in runs. What is answered has been committed; a run that cannot be taken in is named, and the others stand.
+// Stores the trace runs of ingest requests. The response is sent after the commit. A run that cannot be stored is listed in the response;
+// the other runs of the request are stored.
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { buffersOf, ByteBlocks } from '../../parsing/byte-blocks.ts';
@@ -22,34 +23,34 @@ export interface IngestParts {
   projects: ProjectService;
   prices: PriceService;
   admission: Admission;
-  /** Days for which traces are kept. */
+  /** Retention of traces in days. */
   daysKept: number;
   observer?: IngestObserver;
 }
 
-/** What reading requests takes, beside what storing their runs takes. */
+/** What is needed to read requests, in addition to storing their runs. */
 export interface ReadingParts {
   limits: JsonLimits;
   parser: TaskRunner<IngestTasks>;
   turns: LoopTurns;
-  /** A large body is no longer used. */
+  /** Called when a large body is no longer referenced. */
   collectSoon: () => void;
 }
 
 export interface IngestObserver {
-  /** A body was taken in, in this time; `bytes`: unpacked. */
+  /** A batch was stored. `bytes`: size of the decompressed body; `ms`: duration. */
   batchTaken(batch: { runs: number; rejected: number; bytes: number; ms: number }): void;
-  /** A body was not, for there was no room. */
+  /** A batch was rejected with 429. */
   batchRefused(): void;
 }
 
-export interface Taken {
-  /** How many runs. */
+export interface IngestResult {
+  /** Number of stored runs. */
   stored: number;
   rejections: Rejections;
 }
 
-/** Stores runs that have been read. */
+/** Stores parsed runs. */
 export class RunStore {
   readonly #parts: Omit<IngestParts, 'observer'>;
 
@@ -57,7 +58,7 @@ export class RunStore {
     this.#parts = parts;
   }
 
-  /** Stores what it can; the rest is added to the rejections. Returns how many runs are stored. */
+  /** Stores all valid runs; adds the others to the rejections. Returns the number of stored runs. */
   async store(tenant_id: string, { runs, attachments, rejections }: RunBatch): Promise<number> {
     const { admission, traces, prices, daysKept } = this.#parts;
     if (runs.length + attachments.length === 0) return 0;
@@ -66,9 +67,9 @@ export class RunStore {
       const lacks = await traces.ingest(tenant_id, part, files, daysKept);
       lacksPrices ||= lacks;
     };
-    // All that a batch asks of the database is one turn: it takes one connection at a time, and no more than turns there are.
+    // The whole batch is one unit of admission: it uses one connection at a time, so `writersMax` bounds the connections.
     return admission.write(async () => {
-      await this.#name(tenant_id, runs);
+      await this.#resolveProjects(tenant_id, runs);
       await prices.price(tenant_id, runs);
       const stored = await storeAll(runs, attachments, store, rejections);
       if (lacksPrices) await this.#priceStored(tenant_id, runs);
@@ -87,7 +88,8 @@ export class RunStore {
     if (priced.length > 0) await traces.price(tenant_id, priced);
   }
 
-  async #name(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
+  /** Sets the ids of projects that are given by name. */
+  async #resolveProjects(tenant_id: string, runs: NewRunWrite[]): Promise<void> {
     const names = new Set<string>();
     for (const { session_name } of runs) if (session_name !== undefined) names.add(session_name);
     if (names.size === 0) return;
@@ -97,7 +99,7 @@ export class RunStore {
   }
 }
 
-/** Requests with runs. */
+/** Reads ingest requests and stores their runs. */
 export class IngestService {
   readonly #parts: IngestParts & ReadingParts;
   readonly #store: RunStore;
@@ -107,36 +109,45 @@ export class IngestService {
     this.#store = new RunStore(parts);
   }
 
-  /** Reads a body and takes in what it holds. */
+  /** Reads a body and stores its runs. Throws `invalid` when none of them can be stored. */
   async ingest(
     tenant_id: string,
     body: AsyncIterable<Uint8Array>,
     format: IngestFormat,
   ): Promise<IngestAnswer> {
-    return toAnswer(await this.take(tenant_id, body, format));
+    return toAnswer(await this.ingestPartially(tenant_id, body, format));
   }
 
-  /** The same; nothing that is wrong with single runs is a Problem, even when it is wrong with all. */
-  async take(tenant_id: string, body: AsyncIterable<Uint8Array>, format: IngestFormat): Promise<Taken> {
+  /** Like `ingest`, but returns the rejections even when no run can be stored. */
+  async ingestPartially(
+    tenant_id: string,
+    body: AsyncIterable<Uint8Array>,
+    format: IngestFormat,
+  ): Promise<IngestResult> {
     const { admission, observer } = this.#parts;
     const startedMs = performance.now();
     const blocks = new ByteBlocks();
     try {
-      const taken = await admission.admit(body, async (counted) => {
+      const result = await admission.admit(body, async (counted) => {
         for await (const chunk of counted) blocks.add(chunk);
         return this.#read(tenant_id, blocks.take(), blocks.size, format);
       });
       const ms = performance.now() - startedMs;
-      observer?.batchTaken({ runs: taken.stored, rejected: taken.rejections.count, bytes: blocks.size, ms });
-      return taken;
+      observer?.batchTaken({
+        runs: result.stored,
+        rejected: result.rejections.count,
+        bytes: blocks.size,
+        ms,
+      });
+      return result;
     } catch (error) {
       if (error instanceof Problem && error.code === 'rate_limited') observer?.batchRefused();
       throw error;
     }
   }
 
-  /** What is small is read here, what is large, or takes more than its size tells, in a parser thread. */
-  async #read(tenant_id: string, chunks: Chunks, bytes: number, format: IngestFormat): Promise<Taken> {
+  /** Small bodies are parsed here; large ones, and those that exceed the budget for inline parsing, in a parser thread. */
+  async #read(tenant_id: string, chunks: Chunks, bytes: number, format: IngestFormat): Promise<IngestResult> {
     const { limits, traces, turns } = this.#parts;
     if (bytes > inlineBytesMax) return this.#readInThread(tenant_id, chunks, format);
     if (bytes > turnBytesMin) await turns.next();
@@ -151,27 +162,30 @@ export class IngestService {
     return { stored: await this.#store.store(tenant_id, batch), rejections: batch.rejections };
   }
 
-  async #readInThread(tenant_id: string, chunks: Chunks, format: IngestFormat): Promise<Taken> {
+  async #readInThread(tenant_id: string, chunks: Chunks, format: IngestFormat): Promise<IngestResult> {
     const { limits, parser, traces } = this.#parts;
-    const taken: Taken = { stored: 0, rejections: new Rejections() };
-    const take = async (batch: RunBatch): Promise<void> => {
-      taken.stored += await this.#store.store(tenant_id, batch);
-      taken.rejections.addAll(batch.rejections.named, batch.rejections.count);
+    const result: IngestResult = { stored: 0, rejections: new Rejections() };
+    const store = async (batch: RunBatch): Promise<void> => {
+      result.stored += await this.#store.store(tenant_id, batch);
+      result.rejections.addAll(batch.rejections.named, batch.rejections.count);
     };
     const answer = async (question: IngestQuestion): Promise<unknown> => {
-      if (question.kind === 'slice') return take(unpack(question.slice));
+      if (question.kind === 'slice') return store(unpack(question.slice));
       return [...(await traces.otelTracesOf(tenant_id, question.run_ids))];
     };
     const input = { chunks, format, limits };
-    await take(unpack(await parser.run('ingest', input, buffersOf(chunks), answer)));
-    return taken;
+    await store(unpack(await parser.run('ingest', input, buffersOf(chunks), answer)));
+    return result;
   }
 }
 
-/** Smaller requests are read at once, however many come in one turn of the event loop. */
+/** Larger requests are parsed one per turn of the event loop; smaller ones immediately. */
 const turnBytesMin = 65_536;
 
-/** A run that the database refuses, against all checks, is found by halves: it must not take the others with it. */
+/**
+ * Stores all runs in one statement. If the database rejects it, despite all checks, the runs are stored in halves, recursively, until the
+ * invalid run is isolated; the others are stored.
+ */
 const storeAll = async (
   runs: readonly TraceWrite[],
   attachments: readonly Attachment[],
@@ -184,7 +198,7 @@ const storeAll = async (
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'invalid') throw error;
     if (runs.length + attachments.length <= 1) {
-      rejections.add(runs[0]?.id ?? null, 'it holds a value that cannot be stored');
+      rejections.add(runs[0]?.id ?? null, 'it contains a value that cannot be stored');
       return 0;
     }
   }
@@ -193,11 +207,11 @@ const storeAll = async (
   return count + (await storeAll(runs.slice(half), attachments, store, rejections));
 };
 
-const toAnswer = ({ stored, rejections }: Taken): IngestAnswer => {
+const toAnswer = ({ stored, rejections }: IngestResult): IngestAnswer => {
   const { named: errors, count } = rejections;
   if (count === 0) return { message: 'Runs were taken in' };
   if (stored === 0) {
-    throw new Problem('invalid', 'Nothing of this could be taken in.', {
+    throw new Problem('invalid', 'No run of the request could be stored.', {
       faults: errors.map(({ id, message }) => ({
         loc: id === null ? ['body'] : ['body', id.slice(0, 100)],
         msg: message,

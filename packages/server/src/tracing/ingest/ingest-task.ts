@@ -1,12 +1,12 @@
-// From the bytes of an ingest request to what is stored of its runs. Small requests are read where they arrive, large ones in a
-// parser thread, which hands over what it has read in slices: one slice is as much as the main thread takes at once.
+// Parses the body of an ingest request to writes of trace runs. Small bodies are parsed on the main thread, large ones in a parser thread,
+// which sends the result in slices that the main thread stores one at a time.
 import type { Chunks } from '../../parsing/byte-blocks.ts';
 import { JsonBudget, type JsonLimits } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import { type BatchSlice, slicesOf } from './batch-slice.ts';
 import { foldAll } from './fold.ts';
 import { type OtlpRequest, readOtlp, type TracesOf } from './otlp/read-otlp.ts';
-import { placeAll } from './place.ts';
+import { assignPaths } from './assign-paths.ts';
 import { readBatch, readRun } from './read-json.ts';
 import { type Batch, readParts } from './read-parts.ts';
 import type { Rejections } from './rejections.ts';
@@ -16,7 +16,7 @@ import { RunRejected, type SentRun } from './sent-run.ts';
 
 export type { BatchSlice } from './batch-slice.ts';
 
-/** How the bytes of a request are to be read. */
+/** The format of a request's body. */
 export type IngestFormat =
   | { kind: 'multipart'; boundary: string }
   | { kind: 'batch' }
@@ -29,19 +29,19 @@ export interface IngestInput {
   limits: JsonLimits;
 }
 
-/** What a thread asks the main thread. */
+/** Requests from a parser thread to the main thread. */
 export type IngestQuestion =
-  /** Which OpenTelemetry traces stored runs are in; answered with the entries of a map. */
+  /** For the OpenTelemetry trace ids of stored runs. The answer is the entries of a map. */
   | { kind: 'traces'; run_ids: string[] }
-  /** A part of the batch, answered when the main thread has room for the next. */
+  /** To store a part of the batch. The answer is sent when the main thread is ready for the next. */
   | { kind: 'slice'; slice: BatchSlice };
 
-/** Done in parser threads. */
+/** The tasks of parser threads. */
 export interface IngestTasks {
   ingest: { input: IngestInput; question: IngestQuestion; output: BatchSlice };
 }
 
-/** Throws a Problem when the bytes are not what they should be; what is wrong with single runs is among the rejections. */
+/** Throws a Problem when the body is malformed. Invalid single runs are added to the rejections. */
 export const readRuns = async (
   { chunks, format, limits }: IngestInput,
   tracesOf: TracesOf,
@@ -59,7 +59,7 @@ export const readRuns = async (
   }
 };
 
-/** Checks the runs, and merges what was sent of one run. */
+/** Validates the runs, and merges the writes of each. */
 export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch => {
   const writes: NewRunWrite[] = [];
   for (const sent of runs) {
@@ -71,7 +71,7 @@ export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch =
     }
   }
   const folded = foldAll(writes);
-  placeAll(folded);
+  assignPaths(folded);
   return {
     runs: folded,
     attachments: attachments.filter((one) => isAttachable(one, rejections)),
@@ -82,13 +82,17 @@ export const toRunBatch = ({ runs, attachments, rejections }: Batch): RunBatch =
 const attachmentNameCharsMax = 256;
 
 const isAttachable = ({ run_id, name }: Attachment, rejections: Rejections): boolean => {
-  const isFit =
+  const isValid =
     /^[0-9a-f-]{36}$/.test(run_id) && name.length <= attachmentNameCharsMax && !name.includes('\0');
-  if (!isFit) rejections.add(null, 'an attachment has no run or no name that can be kept');
-  return isFit;
+  if (!isValid)
+    rejections.add(
+      null,
+      `an attachment must have the UUID of a run, and a name of at most ${attachmentNameCharsMax} characters without NUL`,
+    );
+  return isValid;
 };
 
-/** What a parser thread does with a request. */
+/** Executes the task in a parser thread. */
 export const ingestTask = async (
   input: IngestInput,
   ask: (question: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>,

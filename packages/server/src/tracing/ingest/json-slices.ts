@@ -1,10 +1,11 @@
-// Where the values are in JSON text, so that they can be kept as they were sent. The text must have been parsed already.
+// Finds the ranges of values in JSON text, so that they can be stored exactly as they were sent. The text must be valid JSON: callers have
+// parsed it before.
 import { payloadNames, type SentRun } from './sent-run.ts';
 
-/** From the first character to behind the last. */
+/** Index of the first character, and index after the last. */
 export type Slice = [start: number, end: number];
 
-/** The members of the object that begins at `start`. Of a name that comes twice the last counts, as for JSON.parse(). */
+/** The members of the object that begins at `start`. Of duplicate names the last one counts, as in JSON.parse(). */
 export const membersOf = (text: string, start: number): Map<string, Slice> => {
   const members = new Map<string, Slice>();
   let at = afterSpace(text, start + 1);
@@ -31,7 +32,7 @@ export const itemsOf = (text: string, start: number): Slice[] => {
   return items;
 };
 
-/** The payloads of the run that begins at `start`; `run`: its fields, parsed. */
+/** The payloads of the run whose object begins at `start`. `run`: the parsed object. */
 export const payloadsIn = (
   run: Record<string, unknown>,
   text: string,
@@ -56,7 +57,7 @@ const afterComma = (text: string, end: number): number => {
   return text[at] === ',' ? afterSpace(text, at + 1) : at;
 };
 
-/** Behind the closing quote of the string that begins here. */
+/** Index after the closing quote of the string that begins at `start`. */
 const afterString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

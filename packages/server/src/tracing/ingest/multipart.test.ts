@@ -98,6 +98,6 @@ describe('a multipart body', () => {
   it('has its boundary in the content type', () => {
     expect(boundaryOf('multipart/form-data; boundary=abc')).toBe('abc');
     expect(boundaryOf('multipart/form-data; charset=x; boundary="a b;c"')).toBe('a b;c');
-    expect(() => boundaryOf('multipart/form-data')).toThrow(/needs a boundary/);
+    expect(() => boundaryOf('multipart/form-data')).toThrow(/must have a boundary/);
   });
 });

@@ -1,5 +1,5 @@
-// multipart/form-data as it arrives (RFC 2046, 5.1). Any part may be bytes, whatever its headers leave out; every part is given
-// over whole, since it goes into one statement as a whole.
+// A streaming parser for multipart/form-data (RFC 2046, section 5.1). Parts may be binary. Each part is passed on as a whole, because it
+// is stored as a whole.
 //
 //   preamble ──delimiter──▶ after ──CRLF──▶ head ──blank line──▶ body ──delimiter──▶ after ──`--`──▶ end
 import { Problem } from '@svc/contract/problem';
@@ -8,7 +8,7 @@ export interface Part {
   name: string;
   /** In lower case, without parameters; empty when there is none. */
   content_type: string;
-  /** As its headers say, when they do. */
+  /** The value of Content-Length, if the part has that header. */
   announced: number | undefined;
   content: Buffer;
 }
@@ -24,7 +24,7 @@ type State = 'preamble' | 'after' | 'head' | 'body' | 'end';
 export class MultipartReader {
   readonly #onPart: (part: Part) => void;
   readonly #delimiter: Buffer;
-  /** What has come and is not used yet. The first delimiter may lack the line break before it. */
+  /** Received bytes that are not parsed yet. Begins with a line break, because the first delimiter may lack the one before it. */
   #pending: Buffer = crlf;
   #state: State = 'preamble';
   #head: Omit<Part, 'content'> = { name: '', content_type: '', announced: undefined };
@@ -41,13 +41,16 @@ export class MultipartReader {
     while (this.#step());
   }
 
-  /** The name of the part that is cut off, if the end has not come; empty when it has no name yet. */
+  /**
+   * Called after the last chunk. Undefined when the body is complete. Otherwise the name of the part in which it ends; empty when the part
+   * has no name yet.
+   */
   end(): string | undefined {
     if (this.#state === 'end') return undefined;
     return this.#state === 'body' ? this.#head.name : '';
   }
 
-  /** False when more must come first. */
+  /** Parses one element. False when it needs more bytes. */
   #step(): boolean {
     switch (this.#state) {
       case 'preamble':
@@ -65,7 +68,7 @@ export class MultipartReader {
 
   #untilDelimiter(): boolean {
     const at = this.#pending.indexOf(this.#delimiter);
-    // The beginning of a delimiter may be at the end.
+    // The last bytes may be the beginning of a delimiter; they are kept.
     const used = at === -1 ? Math.max(0, this.#pending.length - this.#delimiter.length + 1) : at;
     if (this.#state === 'body' && used > 0) this.#body.push(this.#pending.subarray(0, used));
     this.#pending = this.#pending.subarray(at === -1 ? used : at + this.#delimiter.length);
@@ -91,10 +94,10 @@ export class MultipartReader {
     if (lineEnd === -1 || this.#pending.subarray(0, lineEnd).toString('latin1').trim() !== '') {
       throw new Problem(
         'bad_request',
-        'The multipart body has a boundary that is followed by something else.',
+        'The multipart body has a boundary that is not followed by a line break.',
       );
     }
-    // The line break stays: a head without headers ends with it.
+    // The line break is kept, because a head without headers ends with this line break and the next.
     this.#pending = this.#pending.subarray(lineEnd);
     this.#state = 'head';
     return true;
@@ -103,7 +106,10 @@ export class MultipartReader {
   #readHead(): boolean {
     const end = this.#pending.indexOf(headEnd);
     if (end > headBytesMax || (end === -1 && this.#pending.length > headBytesMax))
-      throw new Problem('bad_request', 'The multipart body has a part with too many headers.');
+      throw new Problem(
+        'bad_request',
+        `The multipart body has a part with more than ${headBytesMax} bytes of headers.`,
+      );
     if (end === -1) return false;
     if (++this.#parts > partsMax)
       throw new Problem('too_large', `The multipart body has more than ${partsMax} parts.`);
@@ -124,7 +130,7 @@ const parseHead = (text: string): Omit<Part, 'content'> => {
     const header = line.slice(0, colon).trim().toLowerCase();
     const value = line.slice(colon + 1).trim();
     if (header === 'content-disposition') name = /(?:^|[;\s])name="([^"]*)"/i.exec(value)?.[1];
-    // The length in the type of some tracers is one of characters: only this header's counts bytes.
+    // Some tracers send a length in Content-Type, which counts characters. Only Content-Length counts bytes.
     if (header === 'content-length') announced = Number(value);
     if (header === 'content-type') content_type = (value.split(';', 1)[0] ?? '').trim().toLowerCase();
   }
@@ -132,11 +138,11 @@ const parseHead = (text: string): Omit<Part, 'content'> => {
   return { name, content_type, announced };
 };
 
-/** Throws a Problem when there is none. */
+/** Returns the boundary of a content type. Throws a Problem when it has none. */
 export const boundaryOf = (contentType: string | undefined): string => {
   const match = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType ?? '');
   const boundary = match?.[1] ?? match?.[2];
   if (boundary === undefined)
-    throw new Problem('bad_request', 'The content type multipart/form-data needs a boundary.');
+    throw new Problem('bad_request', 'The content type multipart/form-data must have a boundary.');
   return boundary;
 };

@@ -1,4 +1,4 @@
-// Answers to queries of traces that exceed their time: partial pages with a notice, and 503 with advice for sums.
+// Responses to trace queries that exceed their time budget: partial pages with a notice, and 503 with advice for sums.
 import { Problem } from '@svc/contract/problem';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import { isTimeLimit } from '../../storage/postgres/time-limit.ts';
@@ -12,7 +12,7 @@ export interface PartialAnswer {
   notice: string | null;
 }
 
-/** `cursor` names the field that goes on. */
+/** `stopped`: where the search stopped; null when it finished. `cursor`: name of the response field that holds the cursor. */
 export const partialOf = (
   stopped: SearchPosition | null,
   budgetMs: number,
@@ -22,12 +22,12 @@ export const partialOf = (
   notice:
     stopped === null
       ? null
-      : `The search used up its ${budgetMs / 1_000} s at runs that started at ${stopped.start_time}. ` +
-        `${cursor} goes on from there. For faster answers ${narrow}.`,
+      : `The search used up its time budget of ${budgetMs / 1_000} s at runs that started at ${stopped.start_time}. ` +
+        `${cursor} continues from there. For faster responses, ${narrow}.`,
 });
 
-/** For queries that cannot be answered in parts: turns a statement timeout into 503 with advice how to narrow the query. */
-export const orNarrow = async <T>(what: string, work: Promise<T>): Promise<T> => {
+/** For queries without partial results: converts a statement timeout to 503 with advice how to narrow the query. */
+export const withTimeoutAdvice = async <T>(what: string, work: Promise<T>): Promise<T> => {
   try {
     return await work;
   } catch (error) {

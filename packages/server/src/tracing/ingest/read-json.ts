@@ -1,4 +1,4 @@
-// Runs from JSON: one, or a batch.
+// Reads trace runs from JSON bodies: a single run, or a batch.
 import { createHash } from 'node:crypto';
 import { Problem } from '@svc/contract/problem';
 import type { JsonBudget } from '../../parsing/json-limits.ts';
@@ -12,7 +12,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Throws a Problem when the body is no JSON object. */
+/** Throws a Problem when the body is not a JSON object. */
 const readObject = (body: Uint8Array, budget: JsonBudget): { text: string; value: Fields } => {
   let read: ReturnType<typeof readJson>;
   try {
@@ -26,7 +26,7 @@ const readObject = (body: Uint8Array, budget: JsonBudget): { text: string; value
   return { text, value };
 };
 
-/** `{"post": [run], "patch": [run]}`. What is wrong with single runs is said beside the others. */
+/** Reads `{"post": [run], "patch": [run]}`. Invalid single runs are added to the rejections. */
 export const readBatch = (body: Uint8Array, budget: JsonBudget): Batch => {
   const { text, value } = readObject(body, budget);
   const members = membersOf(text, afterSpace(text, 0));
@@ -40,14 +40,14 @@ export const readBatch = (body: Uint8Array, budget: JsonBudget): Batch => {
     for (const [at, run] of (runs as unknown[]).entries()) {
       const slice = slices[at] ?? [0, 0];
       if (!isFields(run) || typeof run['id'] !== 'string')
-        batch.rejections.add(null, `an item of ${operation} is no run with an id`);
+        batch.rejections.add(null, `an item of ${operation} is not an object with an id`);
       else batch.runs.push(toSentRun(operation, run['id'], run, text, slice));
     }
   }
   return batch;
 };
 
-/** One run. `id`: that of the path, where it is there. */
+/** Reads a single run. `id`: the id in the path of the request, if it has one. */
 export const readRun = (
   body: Uint8Array,
   operation: SentRun['operation'],
@@ -55,18 +55,18 @@ export const readRun = (
   budget: JsonBudget,
 ): Batch => {
   const { text, value: run } = readObject(body, budget);
-  const said = run['id'];
-  if (id !== undefined && !isSameId(said, id))
-    throw new Problem('invalid', 'body.id is not the id in the path.');
-  const known = id ?? said;
-  if (typeof known !== 'string') throw new Problem('invalid', 'body.id must be a UUID.');
+  const sentId = run['id'];
+  if (id !== undefined && !isSameId(sentId, id))
+    throw new Problem('invalid', 'body.id must equal the id in the path.');
+  const runId = id ?? sentId;
+  if (typeof runId !== 'string') throw new Problem('invalid', 'body.id must be a UUID.');
   const slice: Slice = [afterSpace(text, 0), text.length];
   const batch = emptyBatch();
-  batch.runs.push(toSentRun(operation, known, run, text, slice));
+  batch.runs.push(toSentRun(operation, runId, run, text, slice));
   return batch;
 };
 
-/** Payloads are kept as they were sent: numbers have digits that JavaScript's have not. */
+/** Payloads keep the text that was sent, because parsing loses digits of numbers. */
 const toSentRun = (
   operation: SentRun['operation'],
   id: string,

@@ -1,4 +1,4 @@
-// Runs from the parts of a multipart body, in whatever order those come.
+// Reads trace runs from the parts of a multipart body. Parts may come in any order.
 import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../parsing/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
@@ -16,12 +16,13 @@ export interface Batch {
 
 export const emptyBatch = (): Batch => ({ runs: [], attachments: [], rejections: new Rejections() });
 
-interface Raw {
+/** The parts of one write, before they are parsed. */
+interface RawRun {
   operation: SentRun['operation'];
   id: string;
   main: Buffer | undefined;
   payloads: Map<PayloadName, Buffer>;
-  /** What is wrong with one of its parts. */
+  /** The error of one of its parts. */
   fault: string | undefined;
 }
 
@@ -32,16 +33,16 @@ const isPayloadName = (name: string): name is PayloadName =>
   (payloadNames as readonly string[]).includes(name);
 
 /**
- * Throws a Problem when the body is no multipart; what is wrong with single runs is said beside the others. The chunks are taken
- * out of the list as they are read.
+ * Throws a Problem when the body is not valid multipart. Invalid single runs are added to the rejections. Removes the chunks from the
+ * list while it reads them, to free their memory.
  */
 export const readParts = (chunks: Uint8Array[], boundary: string, budget: JsonBudget): Batch => {
-  const raws = new Map<string, Raw>();
+  const raws = new Map<string, RawRun>();
   const batch = emptyBatch();
   const reader = new MultipartReader(boundary, (part) => sortPart(part, raws, batch));
   for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) reader.push(chunk);
-  const cut = reader.end();
-  if (cut !== undefined) rejectCut(cut, raws, batch);
+  const truncated = reader.end();
+  if (truncated !== undefined) rejectTruncated(truncated, raws, batch);
   for (const [key, raw] of raws) {
     raws.delete(key);
     try {
@@ -54,7 +55,7 @@ export const readParts = (chunks: Uint8Array[], boundary: string, budget: JsonBu
   return batch;
 };
 
-const sortPart = (part: Part, raws: Map<string, Raw>, batch: Batch): void => {
+const sortPart = (part: Part, raws: Map<string, RawRun>, batch: Batch): void => {
   const { name, content_type, content, announced } = part;
   const fault =
     announced === undefined || announced === content.length
@@ -85,32 +86,33 @@ const sortPart = (part: Part, raws: Map<string, Raw>, batch: Batch): void => {
   else raw.payloads.set(field, content);
 };
 
-/** The part that was under way is lost, and its run with it; what came before stands. */
-const rejectCut = (name: string, raws: Map<string, Raw>, batch: Batch): void => {
+/** The body ends within a part: the run of that part is rejected, earlier runs are kept. */
+const rejectTruncated = (name: string, raws: Map<string, RawRun>, batch: Batch): void => {
   const [, operation = '', id = null] = runPart.exec(name) ?? [];
   raws.delete(`${operation}.${id}`);
   const where = name === '' ? 'between two parts' : `in the part ${JSON.stringify(name.slice(0, 200))}`;
   batch.rejections.add(id, `the body ends ${where}, before its closing boundary`);
 };
 
-/** Whether what a run says of itself, if anything, is what was said of it elsewhere. */
-export const isSameId = (said: unknown, id: string): boolean =>
-  said === undefined || (typeof said === 'string' && said.toLowerCase() === id.toLowerCase());
+/** True when the id within a run is absent, or equals the id in the name of its part or in the path. */
+export const isSameId = (sent: unknown, id: string): boolean =>
+  sent === undefined || (typeof sent === 'string' && sent.toLowerCase() === id.toLowerCase());
 
-const toSentRun = ({ operation, id, main, payloads, fault }: Raw, budget: JsonBudget): SentRun => {
+const toSentRun = ({ operation, id, main, payloads, fault }: RawRun, budget: JsonBudget): SentRun => {
   if (fault !== undefined) throw new RunRejected(fault);
   const hash = createHash('sha1').update(`${operation}.${id}`);
   const { text: mainText, value: fields } =
     main === undefined ? { text: '{}', value: {} } : readJson(main, 'the run', budget);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new RunRejected('the run is not an object');
-  const said = fields as Record<string, unknown>;
-  if (!isSameId(said['id'], id)) throw new RunRejected('its id is not the one that its part names');
+  const sent = fields as Record<string, unknown>;
+  if (!isSameId(sent['id'], id))
+    throw new RunRejected('its id does not equal the id in the name of its part');
   if (main) hash.update(main);
-  const inMain = payloadsIn(said, mainText, afterSpace(mainText, 0));
-  const run: SentRun = { operation, id, main: said, payloads: inMain, hash: '' };
+  const inMain = payloadsIn(sent, mainText, afterSpace(mainText, 0));
+  const run: SentRun = { operation, id, main: sent, payloads: inMain, hash: '' };
   for (const name of payloadNames) {
-    // What is in its own part comes before what is among the other fields.
+    // A payload in a part of its own replaces one in the main part.
     const text = payloads.get(name);
     if (text !== undefined) {
       run.payloads[name] = { text, value: parseJson(text, name, budget) };

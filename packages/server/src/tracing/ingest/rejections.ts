@@ -1,7 +1,7 @@
-// What of a batch was rejected: all of it is counted, and the first of it is named in the answer.
+// The rejected runs of a batch: all are counted, the first ones are listed in the response.
 import type { Rejection } from './sent-run.ts';
 
-/** A batch may have a million faults. */
+/** Maximum number of rejections that a response lists. */
 const namedMax = 100;
 
 export class Rejections {

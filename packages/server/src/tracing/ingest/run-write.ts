@@ -1,4 +1,4 @@
-// From what was said of a run to what is written: checked, with the columns that are searched taken out.
+// Validates a POST or PATCH for a trace run, and converts it to a write: columns that are searched are extracted from the payloads.
 import { toExactJson, toExactText } from '../../storage/postgres/exact-text.ts';
 import {
   metadataBit,
@@ -15,7 +15,7 @@ import { timeMs, toTime } from './time.ts';
 import { usageOf } from './usage.ts';
 
 export interface ProjectOf {
-  /** By name; undefined when an id was said, or (in a patch) nothing. */
+  /** Name of the project; undefined when the run has a project id, or when a patch names no project. */
   session_name: string | undefined;
 }
 
@@ -23,25 +23,25 @@ export type NewRunWrite = TraceWrite & ProjectOf;
 
 type Fields = Record<string, unknown>;
 
-/** What is longer is no label: it stays in the payload. Characters of JSON. */
+/** Maximum length of a label, key and value, in characters of JSON. Longer entries of metadata stay in the payload. */
 const labelCharsMax = 2_048;
 const labelsMax = 200;
 const defaultProject = 'default';
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** Throws RunRejected when it contradicts itself, or makes no sense. */
+/** Throws RunRejected when a field is invalid or fields contradict each other. */
 export const toRunWrite = (sent: SentRun): NewRunWrite => {
   const { operation, main, payloads } = sent;
   const id = asId(sent.id, 'id') ?? '';
   const start = asTime(main, 'start_time');
-  const place = placeOf(main, id, start, operation);
+  const position = positionOf(main, id, start, operation);
   const end_time = asTime(main, 'end_time');
   const extra = splitExtra(payloads.extra);
   const isPatch = operation === 'patch';
   const fields: TraceWrite['fields'] = {
     session_id: asId(main['session_id'], 'session_id'),
-    ...place.fields,
+    ...position.fields,
     name: asText(main, 'name'),
     run_type: asText(main, 'run_type'),
     end_time,
@@ -57,7 +57,7 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
     first_token_time: firstTokenTime(payloads.events?.value),
     ...usageFields(main, payloads, extra.metadata),
   };
-  const start_time = start ?? place.start_time;
+  const start_time = start ?? position.start_time;
   const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : undefined;
   const isNamed = fields.session_id === null && session_name !== undefined && session_name !== '';
   const sentStart = start === null ? 0 : sentStartBit;
@@ -106,31 +106,36 @@ const asTime = (main: Fields, name: string): string | null => {
 const asText = (main: Fields, name: string): string | null => {
   const value = main[name];
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'string') throw new RunRejected(`${name} is not a text`);
+  if (typeof value !== 'string') throw new RunRejected(`${name} is not a string`);
   return toExactText(value);
 };
 
 const tagsOf = ({ tags }: Fields): string | null => {
   if (tags === undefined || tags === null) return null;
   if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string'))
-    throw new RunRejected('tags is not a list of texts');
+    throw new RunRejected('tags is not a list of strings');
   return toExactJson(tags);
 };
 
-interface Place {
+interface TracePosition {
   fields: Pick<TraceWrite['fields'], 'trace_id' | 'parent_run_id' | 'dotted_order'>;
   start_time: string | null;
 }
 
-/** Trace, parent and order, which must agree with each other as far as they are said. */
-const placeOf = (main: Fields, id: string, start: string | null, operation: SentRun['operation']): Place => {
-  const said = main['dotted_order'];
+/** Reads trace_id, parent_run_id and dotted_order. Those that are given must agree. */
+const positionOf = (
+  main: Fields,
+  id: string,
+  start: string | null,
+  operation: SentRun['operation'],
+): TracePosition => {
+  const sent = main['dotted_order'];
   const trace_id = asId(main['trace_id'], 'trace_id');
   const parent_run_id = asId(main['parent_run_id'], 'parent_run_id');
-  if (said === undefined || said === null || said === '') {
+  if (sent === undefined || sent === null || sent === '') {
     const isRoot = operation === 'post' && parent_run_id === null;
     if (isRoot && trace_id !== null && trace_id !== id)
-      throw new RunRejected('trace_id is not its id, and it has neither a parent nor a dotted_order');
+      throw new RunRejected('trace_id must equal its id, because it has neither a parent nor a dotted_order');
     return {
       fields: {
         trace_id: isRoot ? id : trace_id,
@@ -140,7 +145,7 @@ const placeOf = (main: Fields, id: string, start: string | null, operation: Sent
       start_time: null,
     };
   }
-  const order = typeof said === 'string' ? said.toLowerCase().replaceAll('t', 'T').replaceAll('z', 'Z') : '';
+  const order = typeof sent === 'string' ? sent.toLowerCase().replaceAll('t', 'T').replaceAll('z', 'Z') : '';
   const path = parseDottedOrder(order);
   if (path === undefined) throw new RunRejected('dotted_order is not a list of start times and ids');
   const [root] = path.ids;
@@ -149,14 +154,14 @@ const placeOf = (main: Fields, id: string, start: string | null, operation: Sent
   if (trace_id !== null && trace_id !== root)
     throw new RunRejected('dotted_order does not begin with its trace_id');
   if (parent_run_id !== null && parent_run_id !== parent)
-    throw new RunRejected('dotted_order disagrees with its parent_run_id');
+    throw new RunRejected('dotted_order contradicts its parent_run_id');
   return {
     fields: { trace_id: root ?? id, parent_run_id: parent, dotted_order: order },
     start_time: path.start_time,
   };
 };
 
-/** JSON null is nothing. */
+/** A payload `null` counts as absent. */
 const payloadOf = (payload: Payload | undefined): Payload['text'] | null =>
   payload === undefined || payload.value === null ? null : payload.text;
 
@@ -168,9 +173,9 @@ const errorOf = (payload: Payload | undefined): string | null => {
 interface Extra {
   value: Fields;
   metadata: Fields;
-  /** JSON text of what can be searched. */
+  /** JSON text of the metadata that is short enough to be searched. */
   labels: string;
-  /** JSON text of all else; its first key is `metadata` when something of that is too long for a label. */
+  /** JSON text of all other keys. Its first key is `metadata` when some metadata is too long for a label. */
   rest: string | null;
 }
 
@@ -201,7 +206,7 @@ const splitExtra = (payload: Payload | undefined): Extra => {
   };
 };
 
-/** Clients choose the keys. */
+/** Assigns a key that a client has chosen; also defines `__proto__` as an ordinary key. */
 const define = (target: Fields, key: string, value: unknown): void => {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 };

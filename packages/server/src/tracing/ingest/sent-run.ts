@@ -1,8 +1,8 @@
-// What a tracer said of one run, read but not yet checked.
+// One POST or PATCH for a trace run, parsed but not validated.
 import { Problem } from '@svc/contract/problem';
 import type { Cell } from '../../storage/postgres/column-array.ts';
 
-/** Fields that are kept as the JSON text that was sent. */
+/** Fields that are stored as the JSON text that was sent. */
 export const payloadNames = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const;
 export type PayloadName = (typeof payloadNames)[number];
 
@@ -14,20 +14,20 @@ export interface Payload {
 export interface SentRun {
   operation: 'post' | 'patch';
   id: string;
-  /** All fields but those. */
+  /** All fields except the payloads. */
   main: Record<string, unknown>;
   payloads: Partial<Record<PayloadName, Payload>>;
-  /** Of everything that was said, for telling what comes again. */
+  /** Hash of all fields; detects a repeated write. */
   hash: string;
 }
 
-/** What was not taken in, and why. */
+/** A run that was not stored, and the reason. */
 export interface Rejection {
   id: string | null;
   message: string;
 }
 
-/** A run that cannot be taken in; others of its batch can. */
+/** A run is invalid. The other runs of its batch are stored. */
 export class RunRejected extends Error {
   constructor(message: string) {
     super(message);
@@ -35,14 +35,14 @@ export class RunRejected extends Error {
   }
 }
 
-/** Each run costs the same again in the statement that stores it, however short it is. */
+/** Every run has a fixed cost in the statement that stores it, however short it is. */
 const runsMax = 20_000;
 
-/** Throws when a request has more runs than are stored at once. */
+/** Throws when a request has too many runs. */
 export const assertRuns = (count: number): void => {
   if (count > runsMax)
     throw new Problem(
       'too_large',
-      `A request may have at most ${runsMax} runs: send more in several requests.`,
+      `A request may have at most ${runsMax} runs. Send more in several requests.`,
     );
 };

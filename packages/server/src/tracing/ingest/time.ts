@@ -1,4 +1,4 @@
-// Times as tracers write them: ISO 8601 with up to microseconds, with a zone or (then it is UTC) without; or milliseconds since 1970.
+// Parses times that tracers send: ISO 8601 with a zone, or without (then it is UTC), or milliseconds since 1970. Precision: microseconds.
 
 const iso = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(Z|z|[+-]\d\d:?\d\d)?$/;
 
@@ -6,7 +6,7 @@ const yearMax = 9_999;
 const msMax = Date.UTC(yearMax, 11, 31, 23, 59, 59);
 const msMin = -62_135_596_800_000; // the year 1
 
-/** In the form that PostgreSQL reads, to the microsecond; undefined for what is no time. */
+/** Returns ISO 8601 with microseconds and a zone, or undefined when the value is not a time. */
 export const toTime = (value: unknown): string | undefined => {
   if (typeof value === 'number') return fromMs(value);
   if (typeof value !== 'string') return undefined;
@@ -26,7 +26,7 @@ export const toTime = (value: unknown): string | undefined => {
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   date.setUTCHours(Number(hour), Number(minute), Number(second));
-  // What rolls over, as the 30th of February does, is no time.
+  // Date accepts the 30th of February and returns the 2nd of March. Such times are invalid.
   const written = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
   if (Number(year) < 1 || date.toISOString().slice(0, 19) !== written) return undefined;
   if (zone.length > 1 && (Number(zone.slice(1, 3)) > 15 || Number(zone.slice(-2)) > 59)) return undefined;
@@ -40,13 +40,13 @@ const fromMs = (value: number): string | undefined => {
   return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
 };
 
-/** Milliseconds of what `toTime` returned. */
+/** Milliseconds since 1970 of a time that `toTime` returned. */
 export const timeMs = (time: string): number => Date.parse(time.replace(/(\.\d{3})\d+/, '$1'));
 
-/** Microseconds since 1970 of what `toTime` returned. */
+/** Microseconds since 1970 of a time that `toTime` returned. */
 export const microsOf = (time: string): bigint => BigInt(timeMs(time)) * 1_000n + BigInt(time.slice(23, 26));
 
-/** The same, back as a time in UTC. */
+/** The inverse of `microsOf`: a time in UTC. */
 export const timeOfMicros = (micros: bigint): string => {
   const ms = micros >= 0n || micros % 1_000n === 0n ? micros / 1_000n : micros / 1_000n - 1n;
   return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(micros - ms * 1_000n).padStart(3, '0')}Z`;

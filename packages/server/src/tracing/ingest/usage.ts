@@ -1,4 +1,4 @@
-// Tokens and costs, as models and tracers report them.
+// Reads tokens and costs from the outputs and metadata of a trace run, in the forms of LangChain, OpenAI and others.
 
 export interface Usage {
   prompt_tokens?: number;
@@ -27,7 +27,7 @@ const cost = (...values: unknown[]): string | undefined => {
   return undefined;
 };
 
-/** What a message of a LangChain generation says, wherever its serialized form keeps it. */
+/** Usage metadata of the messages in LangChain generations, also in their serialized form. */
 const ofGenerations = (outputs: Fields): Fields[] => {
   const { generations } = outputs;
   if (!Array.isArray(generations)) return [];
@@ -52,37 +52,43 @@ const ofOutputs = (outputs: Fields): Fields[] => {
   return reported ? [reported] : [];
 };
 
-/** Of a run whose outputs are a model's, or that says itself what it used. Undefined when nothing is said. */
+/**
+ * Usage of a run: from its outputs if it is a run of a model, else from its metadata. Undefined when neither reports any.
+ */
 export const usageOf = (outputs: unknown, metadata: Fields, isModel: boolean): Usage | undefined => {
-  const said = asFields(metadata['usage_metadata']);
-  const shown = asFields(outputs);
-  // Several generations add up. What the tracer repeats in the metadata fills in what the outputs leave open.
-  const counted = (isModel && shown ? ofOutputs(shown) : []).map(toUsage);
-  const [first, ...others] = counted.length > 0 ? counted : said ? [toUsage(said)] : [];
+  const inMetadata = asFields(metadata['usage_metadata']);
+  const outputFields = asFields(outputs);
+  // Usages of several generations are added. Fields that the outputs lack are taken from the metadata.
+  const counted = (isModel && outputFields ? ofOutputs(outputFields) : []).map(toUsage);
+  const [first, ...others] = counted.length > 0 ? counted : inMetadata ? [toUsage(inMetadata)] : [];
   if (first === undefined) return undefined;
-  return { ...(said ? toUsage(said) : {}), ...others.reduce(add, first) };
+  return { ...(inMetadata ? toUsage(inMetadata) : {}), ...others.reduce(add, first) };
 };
 
-const toUsage = (said: Fields): Usage => {
-  const prompt_tokens = count(said['input_tokens'], said['prompt_tokens'], said['promptTokens']);
-  const completion_tokens = count(said['output_tokens'], said['completion_tokens'], said['completionTokens']);
+const toUsage = (fields: Fields): Usage => {
+  const prompt_tokens = count(fields['input_tokens'], fields['prompt_tokens'], fields['promptTokens']);
+  const completion_tokens = count(
+    fields['output_tokens'],
+    fields['completion_tokens'],
+    fields['completionTokens'],
+  );
   const total_tokens =
-    count(said['total_tokens'], said['totalTokens']) ??
+    count(fields['total_tokens'], fields['totalTokens']) ??
     (prompt_tokens === undefined && completion_tokens === undefined
       ? undefined
       : (prompt_tokens ?? 0) + (completion_tokens ?? 0));
   const details: Usage['details'] = {};
-  for (const [ours, ...theirs] of detailNames) {
-    const found = theirs.map((name) => asFields(said[name])).find((value) => value !== undefined);
-    if (found) details[ours] = found;
+  for (const [ownName, ...sentNames] of detailNames) {
+    const found = sentNames.map((name) => asFields(fields[name])).find((value) => value !== undefined);
+    if (found) details[ownName] = found;
   }
   return definedOnly({
     prompt_tokens,
     completion_tokens,
     total_tokens,
-    prompt_cost: cost(said['input_cost'], said['prompt_cost']),
-    completion_cost: cost(said['output_cost'], said['completion_cost']),
-    total_cost: cost(said['total_cost']),
+    prompt_cost: cost(fields['input_cost'], fields['prompt_cost']),
+    completion_cost: cost(fields['output_cost'], fields['completion_cost']),
+    total_cost: cost(fields['total_cost']),
     details,
   });
 };

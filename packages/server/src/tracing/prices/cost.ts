@@ -1,4 +1,4 @@
-// What tokens cost at a price, as exact decimals.
+// Computes the cost of tokens as exact decimals.
 import { addDecimals, type Decimal, decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 
 export interface Price {
@@ -11,7 +11,7 @@ export interface Price {
 export interface Tokens {
   prompt_tokens: number;
   completion_tokens: number;
-  /** How many of them are of a kind, such as cache_read. */
+  /** Number of prompt tokens by kind, such as cache_read. */
   prompt_details: Record<string, unknown>;
   completion_details: Record<string, unknown>;
 }
@@ -48,7 +48,7 @@ export const costOf = (tokens: Tokens, price: Price): Cost => {
 
 const zero: Decimal = { units: 0n, scale: 0 };
 
-/** Kinds with a price of their own cost that; all other tokens the plain one. */
+/** Cost of the prompt or the completion. Kinds with their own price cost that; all other tokens cost `plain`. */
 const side = (
   count: number,
   kinds: Record<string, unknown>,
@@ -59,11 +59,11 @@ const side = (
   let sum = zero;
   const details: [string, string][] = [];
   for (const [kind, price] of Object.entries(prices)) {
-    const said = kinds[kind];
-    if (typeof said !== 'number' || !Number.isSafeInteger(said) || said <= 0) continue;
-    const some = Math.min(said, rest);
-    rest -= some;
-    const cost = times(some, price);
+    const reported = kinds[kind];
+    if (typeof reported !== 'number' || !Number.isSafeInteger(reported) || reported <= 0) continue;
+    const ofKind = Math.min(reported, rest);
+    rest -= ofKind;
+    const cost = times(ofKind, price);
     details.push([kind, decimalText(cost)]);
     sum = addDecimals(sum, cost);
   }

@@ -1,4 +1,4 @@
-// Prices of runs whose model and whose tokens came in different writes: known when the second of them is stored.
+// Prices stored runs whose model and tokens came in different writes. They can be priced after the second write.
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import type { PricedTraceRun, UnpricedTraceRun } from '../../storage/tracing/unpriced-runs.ts';
 import type { PriceService } from './price-service.ts';
@@ -26,7 +26,7 @@ const toWrite = (run: UnpricedTraceRun): TraceWrite => {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** Those of the runs that have a price, with their costs. */
+/** Returns the runs for which there is a price, with their costs. */
 export const pricesOf = async (
   tenant_id: string,
   runs: readonly UnpricedTraceRun[],

@@ -1,4 +1,4 @@
-// What models cost. A run is priced when it is taken in, and keeps its price.
+// Prices of models. The cost of a run is computed when the run is stored; later price changes do not affect it.
 import type { ModelPrice } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toExactJson } from '../../storage/postgres/exact-text.ts';
@@ -24,19 +24,19 @@ export interface GivenPrice {
   completion_cost_details?: Record<string, string> | undefined;
 }
 
-/** How long another node's changes may go unnoticed. */
+/** Lifetime of a cache entry, after which changes by other nodes are seen. */
 const freshMs = 30_000;
 const modelsMax = 5_000;
-/** Models that are looked up in one statement: each is compared with every price of the workspace. */
-const askedMax = 50;
-/** A longer text names no model, and takes long to compare. */
+/** Maximum number of models in one statement, which matches each with the pattern of every price of the workspace. */
+const lookupMax = 50;
+/** Longer names are not priced, because matching them is slow. */
 const modelCharsMax = 500;
 
 export class PriceService {
   readonly #storage: ModelPriceStorage;
-  /** By workspace, provider and model. */
+  /** Cache, by workspace, provider and model. */
   readonly #known = new Map<string, { rows: readonly ModelPriceRow[]; untilMs: number }>();
-  /** Grows when a price changes: what was asked before then may be outdated. */
+  /** Incremented by every change of a price. A lookup that began before a change is not cached. */
   #changes = 0;
 
   constructor(storage: ModelPriceStorage) {
@@ -49,7 +49,7 @@ export class PriceService {
 
   async create(tenant_id: string, given: GivenPrice): Promise<ModelPrice> {
     const row = await this.#change(() => this.#storage.create(tenant_id, toPrice(given)));
-    if (row === undefined) throw new Error('A price has no row');
+    if (row === undefined) throw new Error('The new price has no row');
     return row;
   }
 
@@ -63,7 +63,7 @@ export class PriceService {
     if (!(await this.#change(() => this.#storage.delete(tenant_id, id)))) throw notFound('Price', id);
   }
 
-  /** Writes down what models' tokens cost, where nobody has said it. */
+  /** Sets the costs of runs that have a model and tokens, and were sent without costs. */
   async price(tenant_id: string, runs: readonly TraceWrite[]): Promise<void> {
     const unpriced = runs.flatMap((run) => {
       const model = modelToPrice(run);
@@ -75,14 +75,14 @@ export class PriceService {
     );
     for (const { run, model } of unpriced) {
       const rows = found.get(keyOf(tenant_id, model)) ?? [];
-      // The start may be stored already, or come later: then the run is priced when all of it is stored.
+      // The start may be in another write. Then the run is priced after that write is stored.
       if (run.start_time === null && rows.some((row) => row.start_time !== null)) continue;
       const price = rows.find((row) => isActive(row, run.start_time));
       if (price) writeCost(run, price);
     }
   }
 
-  /** By key. Models that are not known are asked for together, so many at a time. */
+  /** Prices by cache key. Models that are not cached are looked up together, up to `lookupMax` in a statement. */
   async #find(
     tenant_id: string,
     models: readonly PricedModel[],
@@ -96,8 +96,8 @@ export class PriceService {
       else unknown.set(key, model);
     }
     const entries = [...unknown];
-    for (let from = 0; from < entries.length; from += askedMax) {
-      const part = entries.slice(from, from + askedMax);
+    for (let from = 0; from < entries.length; from += lookupMax) {
+      const part = entries.slice(from, from + lookupMax);
       const before = this.#changes;
       const lists = await this.#storage.ofModels(
         tenant_id,
@@ -121,8 +121,10 @@ export class PriceService {
     try {
       return await work();
     } catch (error) {
-      const isRefused = error instanceof Problem && error.code === 'invalid';
-      throw isRefused ? invalid(['body', 'match_pattern'], 'match_pattern is no regular expression') : error;
+      const isInvalid = error instanceof Problem && error.code === 'invalid';
+      throw isInvalid
+        ? invalid(['body', 'match_pattern'], 'match_pattern is not a valid regular expression')
+        : error;
     } finally {
       this.#changes++;
       this.#known.clear();
@@ -130,7 +132,7 @@ export class PriceService {
   }
 }
 
-/** Undefined when the run cannot be priced, or was sent with a cost. */
+/** The model for which a run needs a price. Undefined when the run cannot be priced, or was sent with a cost. */
 const modelToPrice = ({ fields, metadata }: TraceWrite): PricedModel | undefined => {
   const { model, run_type, total_tokens, total_cost, prompt_cost, completion_cost } = fields;
   const isPriced = [total_cost, prompt_cost, completion_cost].some((cost) => (cost ?? null) !== null);
@@ -162,7 +164,7 @@ const isActive = (price: ModelPriceRow, start_time: string | null): boolean =>
   start_time === null ||
   Date.parse(price.start_time) * 1_000 <= Number(microsOf(start_time));
 
-/** From the JSON text of its labels. */
+/** The provider of the model. `metadata`: JSON text of the labels. */
 const providerOf = (metadata: string): string | null => {
   if (!metadata.includes('"ls_provider"')) return null;
   const { ls_provider } = JSON.parse(metadata) as { ls_provider?: unknown };
@@ -175,7 +177,7 @@ const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
   const completion = Number(completion_tokens ?? 0);
   const { prompt_cost_details, completion_cost_details, ...costs } = costOf(
     {
-      // Of whom only the sum is known, all are taken for the cheaper kind.
+      // When only the total is known, all tokens count as prompt tokens, which are cheaper.
       prompt_tokens: Number(prompt_tokens ?? Math.max(0, Number(total_tokens) - completion)),
       completion_tokens: completion,
       prompt_details: details.prompt_token_details ?? {},

@@ -3,11 +3,11 @@ import type { Project } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
 import type { ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
 
-/** Of a name, so that the batches of a project ask once. */
+/** Size of the cache of project ids by name. */
 const namesMax = 10_000;
-/** How long another node's deletion may go unnoticed. */
+/** Lifetime of a cache entry, after which deletions by other nodes are seen. */
 const freshMs = 30_000;
-/** Runs that go with their project at once; the others follow. */
+/** Runs that the request to delete a project deletes itself. A periodic task deletes the rest. */
 const sweptAtOnce = 5_000;
 
 export interface NewProject {
@@ -19,16 +19,16 @@ export interface NewProject {
 
 export class ProjectService {
   readonly #projects: ProjectStorage;
-  /** By workspace and name. */
+  /** Cache, by workspace and name. */
   readonly #ids = new Map<string, { id: string; untilMs: number }>();
-  /** Grows when a project is deleted: an id that was asked for before then may be gone. */
+  /** Incremented by every deletion. A lookup that began before a deletion is not cached. */
   #deletions = 0;
 
   constructor(projects: ProjectStorage) {
     this.#projects = projects;
   }
 
-  /** The ids of projects by their names; who is not there yet is made. */
+  /** Returns the ids of projects by name. Creates projects that do not exist. */
   async idsOf(tenant_id: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const known = new Map<string, string>();
     const unknown: string[] = [];
@@ -58,7 +58,7 @@ export class ProjectService {
     return found ? [toProject(found)] : [];
   }
 
-  /** With `upsert` the one that has the name already is as good. */
+  /** With `upsert`, returns an existing project of this name instead of throwing conflict. */
   async create(tenant_id: string, project: NewProject, upsert: boolean): Promise<Project> {
     const { id = randomUUID(), name, description = null, extra } = project;
     const row = {
@@ -69,7 +69,7 @@ export class ProjectService {
       extra: extra === undefined ? null : JSON.stringify(extra),
     };
     let found: ProjectRow | undefined;
-    // Once more when the one that had its name was deleted before it could be found.
+    // Tries again when the project with the same name is deleted between the two statements.
     for (let tries = 1; tries <= 2 && found === undefined; tries++) {
       const made = await this.#projects.create(row);
       if (made) return toProject(made);
@@ -79,8 +79,8 @@ export class ProjectService {
     throw new Problem(
       'conflict',
       found
-        ? 'There is a project with this name'
-        : 'There is a project with this id, or there was until lately',
+        ? 'A project with this name already exists'
+        : 'A project with this id already exists, or was deleted recently',
     );
   }
 
@@ -90,12 +90,12 @@ export class ProjectService {
     return toProject(row);
   }
 
-  /** With its runs and what is thought of them. */
+  /** Deletes the project with its trace runs and their feedback. */
   async delete(tenant_id: string, id: string): Promise<void> {
-    const wasThere = await this.#projects.delete(tenant_id, id);
+    const existed = await this.#projects.delete(tenant_id, id);
     this.#deletions++;
     for (const [name, known] of this.#ids) if (known.id === id) this.#ids.delete(name);
-    if (!wasThere) throw notFound('Project', id);
+    if (!existed) throw notFound('Project', id);
     await this.#projects.sweep(tenant_id, sweptAtOnce);
   }
 }

@@ -12,8 +12,8 @@ export const traceThreadHandlers = (
   const runsOf = async (thread_id: string, query: ThreadRunsQuery, call: Call) => {
     const { session_id, is_root, limit, cursor } = query;
     const filter = `eq(thread_id, ${JSON.stringify(thread_id)})`;
-    const asked = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
-    return toRunPage(await traces.query(grantOf(call).tenant_id, asked));
+    const runQuery = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
+    return toRunPage(await traces.query(grantOf(call).tenant_id, runQuery));
   };
   return {
     queryTraceThreads: ({ body }, call) => threads.query(grantOf(call).tenant_id, body),

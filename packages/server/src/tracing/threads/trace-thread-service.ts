@@ -1,11 +1,11 @@
-// Threads, as the runs of a project tell of them: a run is of the thread that its own metadata names, and of none without.
+// Threads of a project, derived from its trace runs: a trace run belongs to the thread that its own metadata names.
 import type { TraceThread } from '@svc/contract';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import { fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunListFilter, SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
-import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
+import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { toScope } from '../traces/run-scope.ts';
 import { parseCursor, toCursor } from '../traces/trace-service.ts';
 import { previewOf } from './preview.ts';
@@ -25,7 +25,7 @@ export interface ThreadPage extends PartialAnswer {
   next_cursor: string | null;
 }
 
-/** What of a list of threads was found, and where it goes on; `stopped`: where the time budget was used up. */
+/** A page of thread ids. `next`: where the next page begins; `stopped`: where the search ran out of its time budget. */
 interface FoundThreads {
   ids: string[];
   next: SearchPosition | null;
@@ -33,7 +33,7 @@ interface FoundThreads {
 }
 
 const pageDefault = 20;
-/** Runs that are looked at in one go, and for one page: a page may be short, and the next goes on. */
+/** Runs that one search reads. A page reads at most `batchesMax` such batches, and may therefore have fewer threads than requested. */
 const batch = 500;
 const batchesMax = 40;
 
@@ -46,9 +46,9 @@ export class TraceThreadService {
     this.#budgetMs = budgetMs;
   }
 
-  /** By the newest run that fits, newest first. */
-  async query(tenant_id: string, asked: ThreadQuery): Promise<ThreadPage> {
-    const { project_id, filter, min_start_time, max_start_time } = asked;
+  /** Threads ordered by their newest run that matches the filter, newest first. */
+  async query(tenant_id: string, query: ThreadQuery): Promise<ThreadPage> {
+    const { project_id, filter, min_start_time, max_start_time } = query;
     const session = [project_id];
     const scope = toScope(tenant_id, {
       session,
@@ -65,13 +65,15 @@ export class TraceThreadService {
       columns: new Set(),
     };
     const span = { tenant_id, session_id: project_id, since: scope.since, until: scope.until };
-    const start = asked.cursor === undefined ? null : parseCursor(asked.cursor);
-    const size = asked.page_size ?? pageDefault;
-    const { ids, next, stopped } = await orNarrow('The list', this.#newest(list, start, size));
+    const start = query.cursor === undefined ? null : parseCursor(query.cursor);
+    const size = query.page_size ?? pageDefault;
+    const { ids, next, stopped } = await withTimeoutAdvice('The list', this.#newest(list, start, size));
     const sums =
-      ids.length === 0 ? [] : await orNarrow('The sum of these threads', this.#traces.sumThreads(span, ids));
+      ids.length === 0
+        ? []
+        : await withTimeoutAdvice('The sum of these threads', this.#traces.sumThreads(span, ids));
     const items = sums.map(toThread);
-    // In the order in which they were found, which with a filter is that of the runs that fit.
+    // Restores the order of the search, which with a filter depends on the matching runs only.
     items.sort((a, b) => ids.indexOf(a.thread_id) - ids.indexOf(b.thread_id));
     return {
       items,

@@ -1,4 +1,4 @@
-// Traces of this server's own runs: stored like those that clients send, without HTTP and without a key.
+// Stores the traces of runs that this server executes, like traces from clients, but without HTTP and API keys.
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../../storage/postgres/database.ts';
 import { modelPriceStorage } from '../../storage/tracing/model-prices.ts';
@@ -15,22 +15,22 @@ import { toRunBatch } from '../ingest/ingest-task.ts';
 import { Rejections } from '../ingest/rejections.ts';
 import type { SentRun } from '../ingest/sent-run.ts';
 
-/** A trace run of a run of this server. */
+/** A trace run that belongs to a run of this server. */
 export interface OwnTraceRun extends SentRun {
-  /** The run of the deployment. */
+  /** Id of the run that this server executes. */
   run_id: string;
   isPending: boolean;
-  /** Whether it was stored as pending before. */
+  /** True when the trace run was stored as pending before. */
   wasPending: boolean;
 }
 
-/** Stores trace runs in the workspace that the first start made; `warn` is called for what cannot be stored. */
+/** Stores trace runs in the default workspace, which the first start creates. Calls `warn` for each run that cannot be stored. */
 export const ownTraces = (
   db: Database,
   daysKept: number,
   warn: (text: string) => void,
 ): ((runs: OwnTraceRun[]) => Promise<void>) => {
-  // One batch at a time, of a size that its maker bounds.
+  // The caller sends one batch at a time, and bounds its size.
   const admission = new Admission({ bytesMax: Infinity, writersMax: 1, waitingMax: 1 });
   const projects = new ProjectService(projectStorage(db));
   const prices = new PriceService(modelPriceStorage(db));
@@ -41,14 +41,13 @@ export const ownTraces = (
   return async (runs) => {
     tenant_id ??= (await workspaces.oldestNamed(defaultWorkspace))?.id;
     if (tenant_id === undefined)
-      throw new Problem('unavailable', `There is no workspace ${defaultWorkspace} yet`);
-    // Before the trace runs: one that is stored as pending must be found when its executor is lost.
+      throw new Problem('unavailable', `The workspace ${defaultWorkspace} does not exist yet`);
+    // Recorded before the trace runs are stored, so that a periodic task finds every pending one after its executor is lost.
     const pending = runs.filter(({ isPending }) => isPending);
     if (pending.length > 0) await own.addPending(tenant_id, pending);
     const batch = toRunBatch({ runs, attachments: [], rejections: new Rejections() });
     await store.store(tenant_id, batch);
-    for (const { id, message } of batch.rejections.named)
-      warn(`run ${id} is missing from traces: ${message}`);
+    for (const { id, message } of batch.rejections.named) warn(`trace run ${id} not stored: ${message}`);
     const ended = runs.filter(({ isPending, wasPending }) => !isPending && wasPending);
     if (ended.length > 0) await own.removePending(tenant_id, ended);
   };

@@ -1,4 +1,4 @@
-// From what a query asks to the runs that it means.
+// Converts the parameters of a query to the set of trace runs that it selects.
 import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
@@ -6,7 +6,7 @@ import { FilterError, filterProblem } from '../filter/filter-error.ts';
 import { readFilter } from '../filter/read-filter.ts';
 import { microsOf, toTime } from '../ingest/time.ts';
 
-export interface RunsAsked {
+export interface RunSelection {
   id?: string[] | undefined;
   trace?: string | undefined;
   parent_run?: string | undefined;
@@ -22,18 +22,21 @@ export interface RunsAsked {
   tree_filter?: string | undefined;
 }
 
-export const toScope = (tenant_id: string, asked: RunsAsked): TraceRunScope => {
-  const filter = joined([...plainConditions(asked), ...filterOf(asked.filter, 'filter')]);
+export const toScope = (tenant_id: string, selection: RunSelection): TraceRunScope => {
+  const filter = joined([...plainConditions(selection), ...filterOf(selection.filter, 'filter')]);
   return {
     tenant_id,
-    session_ids: asked.session ?? null,
-    trace_id: asked.trace ?? null,
-    is_root: asked.is_root ?? null,
-    since: edge([timeOf(asked.start_time, 'start_time'), ...boundsIn(filter, 'gt')], 1),
-    until: edge([timeOf(asked.end_time, 'end_time'), ...boundsIn(filter, 'lt')], -1),
+    session_ids: selection.session ?? null,
+    trace_id: selection.trace ?? null,
+    is_root: selection.is_root ?? null,
+    since: latestOrEarliest(
+      [timeOf(selection.start_time, 'start_time'), ...boundsIn(filter, 'gt')],
+      'latest',
+    ),
+    until: latestOrEarliest([timeOf(selection.end_time, 'end_time'), ...boundsIn(filter, 'lt')], 'earliest'),
     filter,
-    trace_filter: joined(filterOf(asked.trace_filter, 'trace_filter')),
-    tree_filter: joined(filterOf(asked.tree_filter, 'tree_filter')),
+    trace_filter: joined(filterOf(selection.trace_filter, 'trace_filter')),
+    tree_filter: joined(filterOf(selection.tree_filter, 'tree_filter')),
   };
 };
 
@@ -55,7 +58,7 @@ const plainConditions = ({
   run_type,
   reference_example,
   error,
-}: RunsAsked): TraceRunCondition[] => {
+}: RunSelection): TraceRunCondition[] => {
   const conditions: TraceRunCondition[] = [];
   const text = (
     field: 'id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
@@ -72,7 +75,7 @@ const plainConditions = ({
   return conditions;
 };
 
-/** What the filter says of the start in any case bounds the days that are looked into. */
+/** Bounds of start_time that every match of the filter satisfies. They limit the days that are searched. */
 const boundsIn = (filter: TraceRunCondition | null, side: 'gt' | 'lt'): string[] => {
   if (filter?.is === 'all') return filter.of.flatMap((inner) => boundsIn(inner, side));
   const isBound =
@@ -82,11 +85,12 @@ const boundsIn = (filter: TraceRunCondition | null, side: 'gt' | 'lt'): string[]
   return isBound ? [filter.time] : [];
 };
 
-const edge = (times: (string | null)[], sign: 1 | -1): string | null => {
+const latestOrEarliest = (times: (string | null)[], which: 'latest' | 'earliest'): string | null => {
+  const sign = which === 'latest' ? 1n : -1n;
   let found: string | null = null;
   for (const time of times) {
     if (time === null) continue;
-    if (found === null || (microsOf(time) - microsOf(found)) * BigInt(sign) > 0n) found = time;
+    if (found === null || (microsOf(time) - microsOf(found)) * sign > 0n) found = time;
   }
   return found;
 };
@@ -94,6 +98,6 @@ const edge = (times: (string | null)[], sign: 1 | -1): string | null => {
 const timeOf = (text: string | undefined, name: string): string | null => {
   if (text === undefined) return null;
   const time = toTime(text);
-  if (time === undefined) throw invalid(['body', name], `${name} is not a time`);
+  if (time === undefined) throw invalid(['body', name], `${name} must be an ISO 8601 time`);
   return time;
 };

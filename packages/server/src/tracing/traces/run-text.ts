@@ -1,11 +1,11 @@
-// A stored run as JSON text: payloads are put in as they were sent, without being read again.
+// Writes a stored trace run as JSON text. Payloads are inserted as the text that was sent, without parsing.
 import { exactMark, fromExactJson, fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 
-/** By key: how often, and the mean score. */
+/** By key: number of feedback entries, and mean score. */
 export type FeedbackStats = Record<string, { n: number; avg: number | null }>;
 
-/** `select`: the fields that are wanted; all, when it is undefined. */
+/** `select`: the fields to include; undefined for all. */
 export const toRunText = (
   row: TraceRunRow,
   feedback_stats: FeedbackStats,
@@ -29,15 +29,17 @@ export const toRunText = (
     feedback_stats,
     app_path: `/projects/p/${row.session_id ?? 'none'}/r/${row.id}`,
   };
-  const isWanted = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
-  const head = JSON.stringify(select ? Object.fromEntries(Object.entries(fields).filter(isWanted)) : fields);
+  const isSelected = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
+  const head = JSON.stringify(
+    select ? Object.fromEntries(Object.entries(fields).filter(isSelected)) : fields,
+  );
   const payloads = Object.entries({
     inputs,
     outputs,
     events,
     serialized,
     extra: extraText(extra, metadata),
-  }).filter(isWanted);
+  }).filter(isSelected);
   return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
 };
 
@@ -53,10 +55,10 @@ const detailNames = [
 const detailsOf = (details: Record<string, unknown> | null): Record<string, unknown> =>
   Object.fromEntries(detailNames.map((name) => [name, fromExactJson(details?.[name] ?? null)]));
 
-/** How the rest begins when it holds what of the metadata is too long for a label. */
+/** Beginning of the stored `extra` when it contains metadata that is too long for labels. */
 export const withLong = '{"metadata":';
 
-/** The payload with the labels that were taken out of it. */
+/** Restores `extra`: the stored rest with the labels that were extracted from it. */
 export const extraText = (rest: string | null, labels: string): string | null => {
   if (rest === null) return labels === '{}' ? null : `{"metadata":${exactLabels(labels)}}`;
   if (rest.startsWith(withLong)) {
@@ -68,6 +70,6 @@ export const extraText = (rest: string | null, labels: string): string | null =>
   return `${rest.slice(0, -1)}${rest === '{}' ? '' : ','}"metadata":${exactLabels(labels)}}`;
 };
 
-/** JSON text whose texts are in their exact form. */
+/** Decodes the exact form of strings in JSON text. */
 export const exactLabels = (labels: string): string =>
   labels.includes(exactMark) ? JSON.stringify(fromExactJson(JSON.parse(labels))) : labels;

@@ -1,4 +1,4 @@
-// A trace as JSON text: runs within runs.
+// Writes a trace as JSON text, a tree of trace runs.
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import { toRunText } from './run-text.ts';
 
@@ -12,7 +12,7 @@ const hidden = new Set([
   'feedback_stats',
 ]);
 
-/** The runs are in the order of their starts. Those whose parents are not among them come first, beside the root. */
+/** `rows` are ordered by start. Runs whose parents are not among them are at the top level, like the root. */
 export const treeText = (trace_id: string, rows: readonly TraceRunRow[], isWhole: boolean): string => {
   const known = new Set(rows.map((row) => row.id));
   const children = new Map<string, TraceRunRow[]>();
@@ -30,7 +30,7 @@ export const treeText = (trace_id: string, rows: readonly TraceRunRow[], isWhole
   return `{"trace_id":${JSON.stringify(trace_id)},"run_count":${rows.length},"is_whole":${isWhole},"runs":${texts}}`;
 };
 
-/** Written without recursion: a trace may be deeper than the stack. */
+/** Not recursive, because a deep trace would overflow the stack. */
 const textsOf = (
   tops: readonly TraceRunRow[],
   children: ReadonlyMap<string, readonly TraceRunRow[]>,
@@ -50,7 +50,7 @@ const textsOf = (
   return pieces.join('');
 };
 
-/** Its text without the closing brace. */
+/** JSON text of a run without the closing brace. */
 const nodeText = (row: TraceRunRow): string => {
   const fields = JSON.parse(toRunText(row, {})) as Record<string, unknown>;
   for (const name of hidden) delete fields[name];

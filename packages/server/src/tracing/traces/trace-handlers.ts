@@ -12,7 +12,7 @@ export interface TraceParts {
   traces: TraceService;
 }
 
-/** Stock tracers compare it with what they need of a server; it is no version of ours. */
+/** The server version that stock tracers require; unrelated to the version of svc. */
 const protocolVersion = '0.16.20';
 
 const json = 'application/json';
@@ -58,7 +58,7 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
     const format = isJson ? 'json' : 'protobuf';
     const project = call.header('langsmith-project') ?? call.header('svc-project');
-    const { rejections } = await ingest.take(grantOf(call).tenant_id, body, {
+    const { rejections } = await ingest.ingestPartially(grantOf(call).tenant_id, body, {
       kind: 'otlp',
       format,
       project,

@@ -6,14 +6,14 @@ import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedba
 import { payloadColumns, type PayloadColumn, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
-import { orNarrow, type PartialAnswer, partialOf } from '../ingest/partial.ts';
+import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
 import { type FeedbackStats, toRunText } from './run-text.ts';
 import type { TraceRunPage } from './run-page.ts';
-import { type RunsAsked, toScope } from './run-scope.ts';
+import { type RunSelection, toScope } from './run-scope.ts';
 import { treeText } from './run-tree.ts';
 import { toTime } from '../ingest/time.ts';
 
-export interface RunQuery extends RunsAsked {
+export interface RunQuery extends RunSelection {
   select?: string[] | undefined;
   order: 'asc' | 'desc';
   limit?: number | undefined;
@@ -28,14 +28,14 @@ export class TraceService {
   readonly #feedback: FeedbackStorage;
   readonly #budgetMs: number;
 
-  /** `budgetMs`: after which a query answers with what it has found. */
+  /** `budgetMs`: time after which a query returns a partial page. */
   constructor(traces: TraceStorage, feedback: FeedbackStorage, budgetMs: number) {
     this.#traces = traces;
     this.#feedback = feedback;
     this.#budgetMs = budgetMs;
   }
 
-  /** JSON text. */
+  /** Returns JSON text. */
   async get(tenant_id: string, id: string): Promise<string> {
     const row = await this.#traces.find(tenant_id, id);
     if (row === undefined) throw notFound('Run', id);
@@ -48,17 +48,17 @@ export class TraceService {
     return found;
   }
 
-  /** Of those of the runs that came as spans of OpenTelemetry: what trace they are in there. */
+  /** Returns the OpenTelemetry trace ids of runs that were sent as spans, by run id. */
   otelTracesOf(tenant_id: string, run_ids: string[]): Promise<ReadonlyMap<string, string>> {
     return this.#traces.otelTracesOf(tenant_id, run_ids);
   }
 
-  async stats(tenant_id: string, asked: RunsAsked): Promise<RunStats> {
-    const sums = await orNarrow('The sum', this.#traces.sum(toScope(tenant_id, asked)));
+  async stats(tenant_id: string, selection: RunSelection): Promise<RunStats> {
+    const sums = await withTimeoutAdvice('The sum', this.#traces.sum(toScope(tenant_id, selection)));
     return { ...sums, error_rate: sums.run_count === 0 ? null : sums.error_count / sums.run_count };
   }
 
-  /** JSON text. */
+  /** Returns JSON text. */
   async tree(tenant_id: string, trace_id: string): Promise<string> {
     const { rows, isCut } = await this.#traces.tree(tenant_id, trace_id, treeRunsMax + 1);
     if (rows.length === 0) throw notFound('Trace', trace_id);
@@ -70,7 +70,7 @@ export class TraceService {
     );
   }
 
-  /** JSON text of a page, and whether it ended early. A page by ids has no cursor: those that are missing are asked for again. */
+  /** A page of runs. A page by ids has no cursor; when it is cut, clients request the missing ids again. */
   async query(tenant_id: string, query: RunQuery): Promise<TraceRunPage> {
     const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
@@ -93,14 +93,17 @@ export class TraceService {
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const next = last?.start_time ? { start_time: last.start_time, id: last.id, stretch } : stopped;
-    const texts = await orNarrow('What these runs have used', this.#texts(tenant_id, shown, select));
+    const texts = await withTimeoutAdvice(
+      'The sum of tokens and costs of these runs',
+      this.#texts(tenant_id, shown, select),
+    );
     const partial = partialOf(isCut ? null : stopped, this.#budgetMs, 'cursors.next');
     return { text: toPage(texts, next, partial), isCut: isCut && rows.length < limit };
   }
 
   async #texts(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
-    const isJudged = rows.length > 0 && (select?.has('feedback_stats') ?? true);
-    const given = isJudged
+    const needsFeedback = rows.length > 0 && (select?.has('feedback_stats') ?? true);
+    const given = needsFeedback
       ? await this.#feedback.ofRuns(
           tenant_id,
           rows.map(({ id }) => id),
@@ -111,10 +114,10 @@ export class TraceService {
     return summed.map((row) => toRunText(row, stats.get(row.id) ?? {}, select));
   }
 
-  /** Roots say what the whole of their traces has used. */
+  /** Adds the tokens and costs of the whole trace to its root. */
   async #withTotals(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<TraceRunRow[]> {
-    const isAsked = select === undefined || totalNames.some((name) => select.has(name));
-    const roots = isAsked ? rows.filter((row) => row.parent_run_id === null) : [];
+    const needsTotals = select === undefined || totalNames.some((name) => select.has(name));
+    const roots = needsTotals ? rows.filter((row) => row.parent_run_id === null) : [];
     if (roots.length === 0) return [...rows];
     const starts = roots.map((row) => row.start_time);
     const since = starts.reduce((first, start) =>
@@ -126,7 +129,7 @@ export class TraceService {
     );
     return rows.map((row) => {
       const sums = row.parent_run_id === null ? totals.get(row.trace_id ?? row.id) : undefined;
-      return sums ? { ...row, ...said(sums) } : row;
+      return sums ? { ...row, ...withoutNulls(sums) } : row;
     });
   }
 }
@@ -142,7 +145,7 @@ const totalNames = [
   'total_cost',
 ] as const;
 
-const said = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRunRow> =>
+const withoutNulls = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRunRow> =>
   Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== null));
 
 const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
@@ -154,30 +157,31 @@ const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
   return stats;
 };
 
-/** What of a run is read for these fields of it. */
+/** The payload columns to read for the selected fields. */
 const columnsOf = (select: ReadonlySet<string>): Set<PayloadColumn> => {
   const columns = new Set(payloadColumns.filter((column) => select.has(column)));
   return select.has('extra') ? columns.add('metadata') : columns;
 };
 
-const toPage = (runs: readonly string[], place: SearchPosition | null, partial: PartialAnswer): string => {
-  const cursors = { next: place && toCursor(place), prev: null };
+const toPage = (runs: readonly string[], position: SearchPosition | null, partial: PartialAnswer): string => {
+  const cursors = { next: position && toCursor(position), prev: null };
   const rest = JSON.stringify({ cursors, search_cursors: null, parsed_query: null, ...partial });
   return `{"runs":[${runs.join(',')}],${rest.slice(1)}`;
 };
 
-export const toCursor = ({ stretch, ...place }: SearchPosition): string => encodeCursor(place, { stretch });
+export const toCursor = ({ stretch, ...position }: SearchPosition): string =>
+  encodeCursor(position, { stretch });
 
-/** The place that a client sends back. Throws invalid for a text that is no cursor of a search. */
+/** Parses a cursor that `toCursor` returned. Throws invalid for any other text. */
 export const parseCursor = (cursor: string): SearchPosition => {
   const found = readCursor(cursor);
   const start_time = found && toTime(found.start_time);
   const stretch = found?.more['stretch'];
-  const isPlace =
+  const isPosition =
     start_time !== undefined && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(found?.id ?? '');
   const isStretch =
     typeof stretch === 'number' && Number.isInteger(stretch) && stretch >= 1 && stretch <= 99_999;
-  if (!found || !isPlace || (stretch !== undefined && !isStretch))
+  if (!found || !isPosition || (stretch !== undefined && !isStretch))
     throw invalid(['body', 'cursor'], 'cursor must be one that this server has returned');
   return { start_time, id: found.id, ...(isStretch ? { stretch } : {}) };
 };

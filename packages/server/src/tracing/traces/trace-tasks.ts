@@ -1,4 +1,4 @@
-// Chores of the trace store.
+// Periodic tasks of the trace store.
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
 import type { ProjectStorage } from '../../storage/tracing/projects.ts';
 import type { TraceHourStorage } from '../../storage/tracing/trace-hours.ts';
@@ -7,11 +7,14 @@ import type { TracePartitionStorage } from '../../storage/tracing/trace-partitio
 const minuteMs = 60_000;
 const daysAhead = 2;
 const batch = 5_000;
-/** An executor that lives tells within seconds how a run ended, save while traces cannot be stored. */
+/**
+ * Time without writes of the executor after which a pending trace run of an ended run is ended. A living executor stores the end within
+ * seconds, unless traces cannot be stored.
+ */
 const quietMs = 120_000;
 
 const hoursBatch = 200;
-/** For which nobody has written to an hour. */
+/** Sums of an hour are stored when it has not changed for this time. */
 const quietSeconds = 60;
 
 export interface TraceTaskParts {

@@ -1,10 +1,10 @@
-// Attributes whose names are paths, such as `llm.input_messages.0.message.role`, as the lists and objects that they stand for.
+// Builds lists and objects from attributes whose names are paths, such as `llm.input_messages.0.message.role`.
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 
-/** Deeper paths are no trees any more. */
+/** The rest of a deeper path becomes one key. */
 const depthMax = 32;
 
-/** Conventions wrap each item of a list in an object with its kind as the only key. */
+/** OpenInference wraps each item of a list in an object with one of these as the only key. */
 const wrappers = new Set(['message', 'document', 'tool_call', 'message_content', 'tool', 'embedding']);
 
 interface Node {
@@ -14,11 +14,11 @@ interface Node {
 
 const newNode = (): Node => ({ value: undefined, children: new Map() });
 
-/** The names below a prefix that is followed by an index. */
+/** The names that consist of the prefix, a dot, and a path that begins with an index. */
 export const namesBelow = (names: Iterable<string>, prefix: string): string[] =>
   [...names].filter((name) => name.startsWith(`${prefix}.`) && /^\d/.test(name.slice(prefix.length + 1)));
 
-/** The list below a prefix, from the attributes with these names. Gaps in it close: an index is no reason to allocate. */
+/** Builds the list of a prefix from the attributes with these names. Gaps between indexes are removed, so a large index allocates nothing. */
 export const listBelow = (
   attributes: ReadonlyMap<string, unknown>,
   names: readonly string[],
@@ -33,7 +33,7 @@ export const listBelow = (
       const key = depth >= depthMax ? path.slice(depth).join('.') : segment;
       let next = node.children.get(key);
       if (next === undefined) {
-        // A name of a hundred bytes may stand for as many objects as it has dots.
+        // A name of a hundred bytes may create one object per dot.
         budget.spend(1);
         next = newNode();
         node.children.set(key, next);

@@ -1,5 +1,5 @@
-// What a span says of models, tokens and conversations, by the conventions of OpenTelemetry for generative AI, OpenInference,
-// OpenLLMetry and LangSmith.
+// Reads models, tokens and conversations from the attributes of a span, in the semantic conventions of OpenTelemetry (GenAI),
+// OpenInference, OpenLLMetry and LangSmith.
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { fromJsonText } from './payloads.ts';
 import type { Attributes } from './span.ts';
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first of these attributes that is a text with something in it. */
+/** The value of the first of these attributes that is a non-empty string. */
 export const textAt = (attributes: Attributes, ...names: string[]): string | undefined => {
   for (const name of names) {
     const value = attributes.get(name);
@@ -47,7 +47,7 @@ const runTypes = new Map([
 export const runTypeOf = (attributes: Attributes): string => {
   const own = textAt(attributes, 'langsmith.span.kind');
   if (own !== undefined) return own.toLowerCase();
-  const said = textAt(
+  const kind = textAt(
     attributes,
     'openinference.span.kind',
     'gen_ai.operation.name',
@@ -55,7 +55,7 @@ export const runTypeOf = (attributes: Attributes): string => {
     'llm.request.type',
     'traceloop.span.kind',
   );
-  if (said !== undefined) return runTypes.get(said.toLowerCase()) ?? 'chain';
+  if (kind !== undefined) return runTypes.get(kind.toLowerCase()) ?? 'chain';
   if (attributes.has('gen_ai.tool.name')) return 'tool';
   return attributes.has('gen_ai.request.model') || attributes.has('llm.model_name') ? 'llm' : 'chain';
 };
@@ -65,10 +65,10 @@ const definedOnly = (fields: Fields): Fields | undefined => {
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 };
 
-/** In the form in which other tracers say it. */
+/** Usage in the form of `usage_metadata`, which other tracers send. */
 export const usageMetadataOf = (attributes: Attributes, budget: JsonBudget): Fields | undefined => {
-  const said = fromJsonText(attributes.get('langsmith.usage_metadata'), budget);
-  if (isFields(said)) return said;
+  const given = fromJsonText(attributes.get('langsmith.usage_metadata'), budget);
+  if (isFields(given)) return given;
   const input_token_details = definedOnly({
     cache_read: countAt(
       attributes,
@@ -139,15 +139,18 @@ const copied = [
 ] as const;
 
 const metadataPrefixes = ['langsmith.metadata.', 'traceloop.association.properties.'];
-/** Read by other means, and kept nowhere twice. */
-const elsewhere = new Set([
+/** Attributes that are stored in other fields or in another form. */
+const excluded = new Set([
   'metadata',
   'langsmith.usage_metadata',
   'langsmith.span.tags',
   'langsmith.span.dotted_order',
 ]);
 
-/** Everything that is said of a span and is in no other field of its run. The more special has the last word. */
+/**
+ * All attributes that no other field of the run contains, as metadata. Attributes of the span override those of the resource; explicit
+ * metadata attributes override both.
+ */
 export const metadataOf = (
   attributes: Attributes,
   resource: Attributes,
@@ -156,15 +159,11 @@ export const metadataOf = (
 ): Map<string, unknown> => {
   const metadata = new Map(resource);
   for (const [name, value] of attributes)
-    if (
-      !used.has(name) &&
-      !elsewhere.has(name) &&
-      !metadataPrefixes.some((prefix) => name.startsWith(prefix))
-    )
+    if (!used.has(name) && !excluded.has(name) && !metadataPrefixes.some((prefix) => name.startsWith(prefix)))
       metadata.set(name, value);
-  const said = fromJsonText(attributes.get('metadata'), budget);
-  if (isFields(said)) for (const [key, value] of Object.entries(said)) metadata.set(key, value);
-  else if (said !== undefined) metadata.set('metadata', said);
+  const given = fromJsonText(attributes.get('metadata'), budget);
+  if (isFields(given)) for (const [key, value] of Object.entries(given)) metadata.set(key, value);
+  else if (given !== undefined) metadata.set('metadata', given);
   for (const [key, ...names] of copied) {
     const value = textAt(attributes, ...names);
     if (value !== undefined) metadata.set(key, value);
@@ -174,7 +173,7 @@ export const metadataOf = (
       if (name.startsWith(prefix)) metadata.set(name.slice(prefix.length), value);
   const usage = usageMetadataOf(attributes, budget);
   if (usage !== undefined) metadata.set('usage_metadata', usage);
-  // The keys of other tracers come first, as in the store; these name the conversation where none of them does.
+  // The keys that other tracers use for the thread have priority. The attributes of the conventions are used when there are none.
   if (!['session_id', 'conversation_id', 'thread_id'].some((key) => metadata.has(key))) {
     const conversation = textAt(metadata, 'gen_ai.conversation.id', 'session.id');
     if (conversation !== undefined) metadata.set('thread_id', conversation);

@@ -1,4 +1,5 @@
-// ExportTraceServiceResponse: empty when all was taken in; otherwise how many spans were not, which exporters do not send again.
+// Builds the ExportTraceServiceResponse: empty when all spans are stored; otherwise a partial success with the number of rejected spans,
+// which exporters do not send again.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { OtlpAnswer } from '@svc/contract';
 import type { Rejections } from '../rejections.ts';
@@ -7,10 +8,10 @@ const messagesMax = 20;
 
 export const toOtlpAnswer = ({ named, count }: Rejections): OtlpAnswer => {
   if (count === 0) return {};
-  const said = named
+  const messages = named
     .slice(0, messagesMax)
     .map(({ id, message }) => (id === null ? message : `${id.slice(0, 40)}: ${message}`));
-  return { partialSuccess: { rejectedSpans: String(count), errorMessage: said.join('; ') } };
+  return { partialSuccess: { rejectedSpans: String(count), errorMessage: messages.join('; ') } };
 };
 
 export const toProtobuf = ({ partialSuccess }: OtlpAnswer): Uint8Array<ArrayBuffer> => {

@@ -1,11 +1,14 @@
-// What went into a span and what came out of it, by whichever convention it says that.
+// Reads inputs and outputs from the attributes and events of a span, in any of the supported conventions.
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { measure } from '../json-text.ts';
 import { listBelow, namesBelow } from './attribute-tree.ts';
 import type { Span, SpanEvent } from './span.ts';
 
 interface Shape {
-  /** `whole`: the payload itself, an object. `list`: under the key. `tree`: attributes below it, as a list under the key. */
+  /**
+   * `whole`: the value is the payload if it is an object; otherwise it becomes the key's value. `list`: the value becomes the key's value.
+   * `tree`: attributes with the name as prefix become a list, which is the key's value.
+   */
   as: 'whole' | 'list' | 'tree';
   name: string;
   key: string;
@@ -15,7 +18,7 @@ const whole = (name: string, key: string): Shape => ({ as: 'whole', name, key })
 const list = (name: string, key: string): Shape => ({ as: 'list', name, key });
 const tree = (name: string, key: string): Shape => ({ as: 'tree', name, key });
 
-/** The first that is there counts; others stay among the metadata. */
+/** The first attribute that exists is used; the others become metadata. */
 const inputShapes: readonly Shape[] = [
   whole('gen_ai.prompt', 'input'),
   tree('gen_ai.prompt', 'messages'),
@@ -46,7 +49,7 @@ const outputEvents = new Set(['gen_ai.assistant.message', 'gen_ai.tool.message',
 export interface SpanPayloads {
   inputs: object | undefined;
   outputs: object | undefined;
-  /** Names of the attributes that are in them. */
+  /** Names of the attributes that inputs and outputs contain. */
   used: ReadonlySet<string>;
 }
 
@@ -82,7 +85,10 @@ const find = (
 
 const jsonCharsMax = 10_000_000;
 
-/** Conventions put JSON into texts; what is none, or is nested too deep, stays a text. It counts as JSON of the body does. */
+/**
+ * Parses a string with a JSON object or list, as several conventions use. Returns other values, invalid JSON and JSON that is nested too
+ * deep unchanged. Counts against the budget of the body.
+ */
 export const fromJsonText = (value: unknown, budget: JsonBudget): unknown => {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || value.length > jsonCharsMax) return value;
   if (!measure(value, budget)) return value;
@@ -102,10 +108,10 @@ const ofEvents = (
     .filter(({ name }) => names.has(name))
     .map(({ name, attributes }) => {
       const role = name.split('.')[1] ?? '';
-      const said = Object.fromEntries(
+      const content = Object.fromEntries(
         [...attributes].map(([key, value]) => [key, fromJsonText(value, budget)] as const),
       );
-      return { role: role === 'choice' ? 'assistant' : role, ...said };
+      return { role: role === 'choice' ? 'assistant' : role, ...content };
     });
   return messages.length > 0 ? { messages } : undefined;
 };

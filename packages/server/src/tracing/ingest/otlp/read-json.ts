@@ -1,5 +1,5 @@
-// ExportTraceServiceRequest in its JSON form: ids in hexadecimal, 64-bit numbers as texts or numbers. Unknown fields are ignored,
-// a span that makes no sense is named and the others stand.
+// Reads an ExportTraceServiceRequest in JSON: ids are hexadecimal, 64-bit numbers are strings or numbers. Unknown fields are ignored. An
+// invalid span is reported; the others are read.
 import { RunRejected } from '../sent-run.ts';
 import {
   type Attributes,
@@ -16,7 +16,7 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is absent, or null, is empty, as in every JSON form of protobuf. */
+/** Absent fields and null are empty, as in the JSON mapping of protobuf. */
 const fieldsOf = (value: unknown, what: string): Fields => {
   if (value === undefined || value === null) return {};
   if (!isFields(value)) throw new RunRejected(`${what} is not an object`);
@@ -31,11 +31,11 @@ const listOf = (value: unknown, what: string): unknown[] => {
 
 const textOf = (value: unknown, what: string): string => {
   if (value === undefined || value === null) return '';
-  if (typeof value !== 'string') throw new RunRejected(`${what} is not a text`);
+  if (typeof value !== 'string') throw new RunRejected(`${what} is not a string`);
   return value;
 };
 
-/** The value of a request's body, whose size has been checked. Throws RunRejected when its shape is not that of a request. */
+/** `body`: the parsed body. Throws RunRejected when it is not an ExportTraceServiceRequest. */
 export const readJson = (body: unknown, sink: SpanSink): void => {
   if (!isFields(body)) throw new RunRejected('the body is not an object');
   for (const item of listOf(body['resourceSpans'], 'resourceSpans')) {
@@ -45,12 +45,12 @@ export const readJson = (body: unknown, sink: SpanSink): void => {
       const scoped = fieldsOf(inner, 'an item of scopeSpans');
       const { name, version } = fieldsOf(scoped['scope'], 'scope');
       const scope = { name: textOf(name, 'scope.name'), version: textOf(version, 'scope.version') };
-      for (const span of listOf(scoped['spans'], 'spans')) take(span, { resource, scope }, sink);
+      for (const span of listOf(scoped['spans'], 'spans')) readSpan(span, { resource, scope }, sink);
     }
   }
 };
 
-const take = (value: unknown, origin: Origin, sink: SpanSink): void => {
+const readSpan = (value: unknown, origin: Origin, sink: SpanSink): void => {
   let span: Span;
   try {
     span = spanOf(fieldsOf(value, 'a span'));
@@ -62,19 +62,19 @@ const take = (value: unknown, origin: Origin, sink: SpanSink): void => {
   sink.span(span, origin);
 };
 
-const spanOf = (said: Fields): Span => {
-  const status = fieldsOf(said['status'], 'status');
+const spanOf = (fields: Fields): Span => {
+  const status = fieldsOf(fields['status'], 'status');
   return {
-    trace_id: textOf(said['traceId'], 'traceId').toLowerCase(),
-    span_id: textOf(said['spanId'], 'spanId').toLowerCase(),
-    parent_span_id: textOf(said['parentSpanId'], 'parentSpanId').toLowerCase(),
-    trace_state: textOf(said['traceState'], 'traceState'),
-    name: textOf(said['name'], 'name'),
-    kind: typeof said['kind'] === 'number' ? said['kind'] : 0,
-    start: nanosOf(said['startTimeUnixNano'], 'startTimeUnixNano'),
-    end: nanosOf(said['endTimeUnixNano'], 'endTimeUnixNano'),
-    attributes: attributesOf(said['attributes']),
-    events: listOf(said['events'], 'events').map((item) => {
+    trace_id: textOf(fields['traceId'], 'traceId').toLowerCase(),
+    span_id: textOf(fields['spanId'], 'spanId').toLowerCase(),
+    parent_span_id: textOf(fields['parentSpanId'], 'parentSpanId').toLowerCase(),
+    trace_state: textOf(fields['traceState'], 'traceState'),
+    name: textOf(fields['name'], 'name'),
+    kind: typeof fields['kind'] === 'number' ? fields['kind'] : 0,
+    start: nanosOf(fields['startTimeUnixNano'], 'startTimeUnixNano'),
+    end: nanosOf(fields['endTimeUnixNano'], 'endTimeUnixNano'),
+    attributes: attributesOf(fields['attributes']),
+    events: listOf(fields['events'], 'events').map((item) => {
       const event = fieldsOf(item, 'an event');
       return {
         name: textOf(event['name'], 'the name of an event'),
@@ -82,7 +82,7 @@ const spanOf = (said: Fields): Span => {
         attributes: attributesOf(event['attributes']),
       };
     }),
-    links: listOf(said['links'], 'links').map((item) => {
+    links: listOf(fields['links'], 'links').map((item) => {
       const link = fieldsOf(item, 'a link');
       return {
         trace_id: textOf(link['traceId'], 'traceId'),
@@ -115,8 +115,8 @@ const nanosOf = (value: unknown, what: string): bigint => {
 const attributesOf = (value: unknown, depth = 0): Attributes => {
   const attributes = new Map<string, unknown>();
   for (const item of listOf(value, 'attributes')) {
-    const said = fieldsOf(item, 'an attribute');
-    attributes.set(textOf(said['key'], 'the key of an attribute'), valueOf(said['value'], depth));
+    const fields = fieldsOf(item, 'an attribute');
+    attributes.set(textOf(fields['key'], 'the key of an attribute'), valueOf(fields['value'], depth));
   }
   return attributes;
 };
@@ -125,8 +125,8 @@ const attributesOf = (value: unknown, depth = 0): Attributes => {
 const valueOf = (value: unknown, depth: number): unknown => {
   if (depth > valueDepthMax)
     throw new RunRejected(`an attribute is nested deeper than ${valueDepthMax} levels`);
-  const said = fieldsOf(value, 'the value of an attribute');
-  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = said;
+  const fields = fieldsOf(value, 'the value of an attribute');
+  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = fields;
   if (typeof stringValue === 'string') return stringValue;
   if (typeof boolValue === 'boolean') return boolValue;
   if (typeof intValue === 'number') return intValue;

@@ -1,4 +1,4 @@
-// Runs from a request of an OpenTelemetry exporter.
+// Reads trace runs from a request of an OpenTelemetry exporter.
 import { Problem } from '@svc/contract/problem';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { parseJson } from '../json-text.ts';
@@ -7,19 +7,19 @@ import { assertRuns, RunRejected } from '../sent-run.ts';
 import { readJson } from './read-json.ts';
 import { readProtobuf } from './read-protobuf.ts';
 import type { SpanSink } from './span.ts';
-import { type SpanRun, tellApart } from './tell-apart.ts';
+import { resolveSpanIds, type SpanRun } from './span-ids.ts';
 import { toRun } from './to-run.ts';
 
-/** The OpenTelemetry traces of runs that are stored, by the ids of those. */
+/** Returns the OpenTelemetry trace ids of stored runs, by run id. */
 export type TracesOf = (run_ids: string[]) => Promise<ReadonlyMap<string, string>>;
 
 export interface OtlpRequest {
   format: 'protobuf' | 'json';
-  /** Name of the project, when the request gives one. */
+  /** Name of the project from a header, if the request has one. */
   project: string | undefined;
 }
 
-/** Throws a Problem when the body is no such request; what is wrong with single spans is said beside the others. */
+/** Throws a Problem when the body is not an ExportTraceServiceRequest. Invalid single spans are added to the rejections. */
 export const readOtlp = async (
   body: Uint8Array,
   { format, project }: OtlpRequest,
@@ -42,7 +42,7 @@ export const readOtlp = async (
   };
   if (format === 'protobuf') readProtobuf(body, sink, budget);
   else readJsonBody(body, sink, budget);
-  await tellApart(spans, tracesOf);
+  await resolveSpanIds(spans, tracesOf);
   batch.runs = spans.map(({ run }) => run);
   return batch;
 };

@@ -1,5 +1,5 @@
-// ExportTraceServiceRequest of opentelemetry.proto.collector.trace.v1, from its binary form. Fields that are not known here, or
-// have another wire type than they should, are skipped, as protobuf wants it; what is cut off or no protobuf is refused.
+// Reads an ExportTraceServiceRequest (opentelemetry.proto.collector.trace.v1) in binary form. Unknown fields, and fields with an
+// unexpected wire type, are skipped, as protobuf requires. Truncated and malformed messages are rejected.
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { Problem } from '@svc/contract/problem';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
@@ -20,7 +20,7 @@ type Fields = Readonly<Record<number, Field>>;
 
 const { Varint, Bit64, LengthDelimited } = WireType;
 
-/** Throws a Problem when it is no such request. */
+/** Throws a Problem when the body is not an ExportTraceServiceRequest. */
 export const readProtobuf = (body: Uint8Array, sink: SpanSink, budget: JsonBudget): void => {
   try {
     readFields(body, {
@@ -28,7 +28,11 @@ export const readProtobuf = (body: Uint8Array, sink: SpanSink, budget: JsonBudge
     });
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem('bad_request', 'The body is no OTLP request in protobuf, or it is cut off.', { cause });
+    throw new Problem(
+      'bad_request',
+      'The body is not a valid OTLP request in protobuf, or it is truncated.',
+      { cause },
+    );
   }
 };
 
@@ -46,7 +50,7 @@ const readResourceSpans = (bytes: Uint8Array, sink: SpanSink, budget: JsonBudget
   const resource = new Map<string, unknown>();
   const scopes: Uint8Array[] = [];
   budget.spend(1);
-  // What the spans belong to may come after them.
+  // The resource may come after its spans.
   readFields(bytes, {
     1: [LengthDelimited, (reader) => readFields(reader.bytes(), { 1: attribute(resource, budget) })],
     2: [LengthDelimited, (reader) => void scopes.push(reader.bytes())],
@@ -153,7 +157,7 @@ const hex = (reader: BinaryReader): string => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
 };
 
-/** A field of KeyValues. */
+/** Reads a KeyValue into the map. */
 const attribute = (into: Map<string, unknown>, budget: JsonBudget, depth = 0): Field => [
   LengthDelimited,
   (reader) => {
@@ -168,7 +172,7 @@ const attribute = (into: Map<string, unknown>, budget: JsonBudget, depth = 0): F
   },
 ];
 
-/** An AnyValue. */
+/** Reads an AnyValue. */
 const readValue = (bytes: Uint8Array, budget: JsonBudget, depth: number): unknown => {
   if (depth > valueDepthMax)
     throw new Problem('bad_request', `An attribute is nested deeper than ${valueDepthMax} levels.`);

@@ -1,11 +1,11 @@
-// Spans of OpenTelemetry as they were read, from protobuf or from JSON.
+// OpenTelemetry spans, parsed from protobuf or JSON.
 
-/** JSON values; integers that a double cannot hold are texts, bytes are base64. */
+/** JSON values. Integers beyond the safe range of a double are strings; bytes are base64. */
 export type Attributes = ReadonlyMap<string, unknown>;
 
 export interface SpanEvent {
   name: string;
-  /** Nanoseconds since 1970, as all times here; 0 is unknown. */
+  /** Nanoseconds since 1970, like all times in this file; 0 means unknown. */
   time: bigint;
   attributes: Attributes;
 }
@@ -17,7 +17,7 @@ export interface SpanLink {
 }
 
 export interface Span {
-  /** Ids are hexadecimal and not yet checked. */
+  /** Ids are hexadecimal and not validated. */
   trace_id: string;
   span_id: string;
   /** Empty for a root. */
@@ -33,18 +33,19 @@ export interface Span {
   status: { code: number; message: string };
 }
 
-/** Where spans come from. */
+/** Resource and instrumentation scope of a span. */
 export interface Origin {
   resource: Attributes;
   scope: { name: string; version: string };
 }
 
-/** Told of every span; `fault`: why it could not be read. */
+/** Receives every span; `fault` is called with a message for a span that cannot be read. */
 export interface SpanSink {
   span(span: Span, origin: Origin): void;
   fault(message: string): void;
 }
 
+/** Maximum nesting of attribute values. */
 export const valueDepthMax = 64;
 
 export const fromInteger = (value: bigint): number | string => {
@@ -52,6 +53,6 @@ export const fromInteger = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : value.toString();
 };
 
-/** JSON has no NaN and no infinities. */
+/** JSON cannot represent NaN and infinities. */
 export const fromDouble = (value: number): number | string =>
   Number.isFinite(value) ? value : String(value);

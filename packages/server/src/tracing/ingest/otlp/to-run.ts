@@ -1,5 +1,5 @@
-// A span as a run. Its id is that of the span, in the form in which LangSmith's tracers point at spans of OpenTelemetry, so that
-// runs of theirs and spans are one trace. Which trace it is in follows from its parents, whenever those come.
+// Converts a span to a trace run. The id of the run is derived from the span id in the same way as LangSmith's tracers do, so their runs
+// and spans can form one trace. The trace of the run follows from its ancestors, which may arrive later.
 import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../../parsing/json-limits.ts';
 import { otelTraceKey } from '../../../storage/tracing/otel-traces.ts';
@@ -15,14 +15,14 @@ const okCode = 1;
 
 const idPrefix = '00000000-0000-0000-';
 
-/** Whether it was made from the id of a span. */
+/** True when the id is derived from a span id. */
 export const isSpanRunId = (id: unknown): id is string => typeof id === 'string' && id.startsWith(idPrefix);
 
 const uuidOf = (span_id: string): string => `${idPrefix}${span_id.slice(0, 4)}-${span_id.slice(4)}`;
 
 /**
- * `project`: the name that the request gives. Throws RunRejected when the span makes no sense, and a Problem when the budget is
- * used up: each span repeats what is said of all spans of its resource.
+ * `project`: name of the project from the request. Throws RunRejected when the span is invalid, and a Problem when the budget is exceeded:
+ * the attributes of the resource are copied to each of its spans.
  */
 export const toRun = (
   span: Span,
@@ -38,7 +38,7 @@ export const toRun = (
   const metadata = metadataOf(attributes, origin.resource, used, budget).set(otelTraceKey, span.trace_id);
   const main: SentRun['main'] = {
     id,
-    ...placeOf(span),
+    ...positionOf(span),
     ...projectOf(attributes, origin.resource, project),
     name:
       textAt(attributes, 'langsmith.trace.name', 'traceloop.entity.name', 'tool.name') ??
@@ -99,15 +99,15 @@ const assertIds = ({ trace_id, span_id, parent_span_id }: Span): void => {
   if (parent_span_id === span_id) throw new RunRejected('it is its own parent');
 };
 
-/** The parent, and what tracers of LangSmith say beyond that. */
-const placeOf = ({ attributes, parent_span_id }: Span): SentRun['main'] => {
+/** Position in the trace: from the parent span, or from attributes that LangSmith's tracers set. */
+const positionOf = ({ attributes, parent_span_id }: Span): SentRun['main'] => {
   const traced = textAt(attributes, 'langsmith.traceable_parent_otel_span_id')?.toLowerCase() ?? '';
   const parent = spanIdForm.test(traced) ? traced : parent_span_id;
   const isRoot = !spanIdForm.test(parent) || attributes.get('langsmith.is_root') === true;
   const parent_run_id =
     textAt(attributes, 'langsmith.span.parent_id') ?? (isRoot ? undefined : uuidOf(parent));
   const dotted_order = textAt(attributes, 'langsmith.span.dotted_order');
-  // The order names the parent too; one that is of another kind of id would contradict it.
+  // The dotted_order also contains the parent. The id derived from the parent span could contradict it.
   if (dotted_order !== undefined) return { dotted_order };
   return { parent_run_id, trace_id: textAt(attributes, 'langsmith.trace.id') };
 };
@@ -122,24 +122,24 @@ const projectOf = (
   const session_id = textAt(attributes, 'langsmith.trace.session_id');
   if (session_id !== undefined) return { session_id };
   const service = textAt(resource, 'service.name');
-  // What SDKs say when nobody has named the service.
+  // The default of OpenTelemetry SDKs when the service has no name.
   const named = service?.startsWith('unknown_service') === true ? undefined : service;
   const name = textAt(attributes, 'langsmith.trace.session_name') ?? header ?? named;
   const storable = name && Buffer.from(name.slice(0, nameCharsMax).replaceAll('\0', '')).toString().trim();
   return storable === undefined || storable === '' ? {} : { session_name: storable };
 };
 
-/** With all nine digits: how many of them are kept is not decided here. */
+/** ISO 8601 with nanoseconds. */
 const toIso = (nanos: bigint): string => {
   const seconds = new Date(Number(nanos / 1_000_000_000n) * 1_000).toISOString().slice(0, 19);
   return `${seconds}.${(nanos % 1_000_000_000n).toString().padStart(9, '0')}Z`;
 };
 
 const tagsOf = (attributes: Attributes): string[] | undefined => {
-  const said = attributes.get('langsmith.span.tags') ?? attributes.get('tag.tags');
-  if (Array.isArray(said)) return said.filter((tag): tag is string => typeof tag === 'string');
-  if (typeof said !== 'string') return undefined;
-  return said
+  const tags = attributes.get('langsmith.span.tags') ?? attributes.get('tag.tags');
+  if (Array.isArray(tags)) return tags.filter((tag): tag is string => typeof tag === 'string');
+  if (typeof tags !== 'string') return undefined;
+  return tags
     .split(',')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '');
@@ -151,7 +151,7 @@ const toEvent = ({ name, time, attributes }: SpanEvent): object => ({
   ...(attributes.size === 0 ? {} : { kwargs: Object.fromEntries(attributes) }),
 });
 
-/** An exception that was recorded is an error, unless the span says that all went well. */
+/** The error of a span: its error status, or its last exception event, unless the status is OK. */
 const errorOf = ({ status, events }: Span): string | undefined => {
   if (status.code === okCode) return undefined;
   const exception = events.findLast(({ name }) => name === 'exception');
@@ -159,7 +159,7 @@ const errorOf = ({ status, events }: Span): string | undefined => {
   const lines = exception === undefined ? [] : linesOf(exception.attributes);
   if (status.message !== '' && !lines.some((line) => line.includes(status.message)))
     lines.unshift(status.message);
-  return lines.length > 0 ? lines.join('\n') : 'The span has the status error, and says no more.';
+  return lines.length > 0 ? lines.join('\n') : 'The span has the status error without a message.';
 };
 
 const linesOf = (attributes: Attributes): string[] => {
@@ -168,7 +168,7 @@ const linesOf = (attributes: Attributes): string[] => {
   const stack = textAt(attributes, 'exception.stacktrace');
   const head = [type, message].filter((text) => text !== undefined).join(': ');
   if (stack === undefined) return head === '' ? [] : [head];
-  // Most stacks begin with it.
+  // Most stack traces begin with the message.
   return message !== undefined && stack.includes(message)
     ? [stack]
     : [head, stack].filter((text) => text !== '');

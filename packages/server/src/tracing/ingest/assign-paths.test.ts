@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeAll } from './place.ts';
+import { assignPaths } from './assign-paths.ts';
 import type { NewRunWrite } from './run-write.ts';
 
 const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
@@ -25,7 +25,7 @@ const pathOf = (...ids: number[]): string => ids.map((n) => `20261121T0800000000
 describe('runs of a batch', () => {
   it('get paths below their parents, in any order', () => {
     const runs = [newRun(3, 2), newRun(4, 2), newRun(2, 1), newRun(1, null)];
-    placeAll(runs);
+    assignPaths(runs);
     expect(runs.map((run) => run.fields.dotted_order)).toEqual([
       pathOf(1, 2, 3),
       pathOf(1, 2, 4),
@@ -47,7 +47,7 @@ describe('runs of a batch', () => {
       newRun(8, 5, { rank: 1 }),
     ];
     const before = structuredClone(runs);
-    placeAll(runs);
+    assignPaths(runs);
     expect(runs).toEqual(before);
   });
 });

@@ -1,31 +1,31 @@
-// Where a bucket is and how it is addressed, worked out from what was given.
+// Derives endpoint, region and addressing of a bucket from the configuration of the destination.
 import type { S3Config } from '@svc/contract';
 
-export interface S3Place {
+export interface BucketAddress {
   bucket: string;
   /** Empty, or ends with `/`. */
   prefix: string;
-  /** Undefined: that of AWS in the region. */
+  /** Undefined for the endpoint of AWS in the region. */
   endpoint: URL | undefined;
-  /** The endpoint is that of the bucket: its name is in no path and before no host. */
+  /** True when the endpoint already names the bucket, so the client must add it neither to the host nor to the path. */
   isBucketEndpoint: boolean;
   isPathStyle: boolean;
   isAws: boolean;
   region: string;
   /** `bucket/prefix`. */
   root: string;
-  /** What was found out rather than said. */
+  /** Assumptions for values that were not configured. They are shown with the result of the probe. */
   notes: string[];
 }
 
-const usualRegion = 'us-east-1';
+const defaultRegion = 'us-east-1';
 const awsHost = /\.(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/;
 const regionOfHost = /(?:^|\.)s3[.-]((?:[a-z]{2,4}-)+[a-z]+-\d)\.amazonaws\.com/;
 
-/** Without slashes at its ends: what keys begin with, wherever they are made or told of. */
+/** Removes slashes at both ends. All code that builds or shows keys uses this form. */
 export const trimPrefix = (prefix: string): string => prefix.replaceAll(/^\/+|\/+$/g, '');
 
-export const s3Place = (config: S3Config): S3Place => {
+export const bucketAddress = (config: S3Config): BucketAddress => {
   const { bucket_name: bucket, endpoint_url, config_kwargs_s3: options = {} } = config;
   const endpoint = endpoint_url === undefined ? undefined : new URL(endpoint_url);
   const host = endpoint?.hostname ?? '';
@@ -33,14 +33,14 @@ export const s3Place = (config: S3Config): S3Place => {
   const prefix = trimPrefix(config.prefix ?? '');
   const notes: string[] = [];
   if (config.include_bucket_in_prefix === undefined && hostNamesBucket)
-    notes.push('The host of endpoint_url names the bucket: include_bucket_in_prefix is taken as false.');
+    notes.push('The host of endpoint_url contains the bucket; include_bucket_in_prefix false is used.');
   if (config.include_bucket_in_prefix === true && hostNamesBucket)
     notes.push(
-      'The host of endpoint_url names the bucket: include_bucket_in_prefix should probably be false.',
+      'The host of endpoint_url contains the bucket; include_bucket_in_prefix should probably be false.',
     );
   const found = regionOfHost.exec(host)?.[1];
   if (config.region === undefined && endpoint === undefined)
-    notes.push(`No region was given: ${usualRegion} is taken.`);
+    notes.push(`No region was given; ${defaultRegion} is used.`);
   return {
     bucket,
     prefix: prefix === '' ? '' : `${prefix}/`,
@@ -50,7 +50,7 @@ export const s3Place = (config: S3Config): S3Place => {
       options.addressing_style === 'path' ||
       (endpoint !== undefined && options.addressing_style !== 'virtual'),
     isAws: endpoint === undefined || awsHost.test(host),
-    region: config.region ?? found ?? usualRegion,
+    region: config.region ?? found ?? defaultRegion,
     root: prefix === '' ? bucket : `${bucket}/${prefix}`,
     notes,
   };
