@@ -1,0 +1,2 @@
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
+throw new Error('no database');

@@ -1,0 +1,2 @@
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
+export const auth = { authenticate: () => 1 };
