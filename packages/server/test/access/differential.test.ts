@@ -1,5 +1,5 @@
 // Two users, every route of the router, every id taken from the other user: objects of other users do not exist for a caller. The response
-// equals that for an unknown id; unknownIds is changed, counted or streamed. A route without a case fails.
+// equals that for an unknown id, and nothing is changed, counted or streamed. A route without a case fails.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { deploymentRoutes, type RouteShape } from '@svc/contract';
@@ -305,7 +305,7 @@ describe('an object of another user', () => {
       const missing = await attack(route, make(ids), ids);
       expect({ ...hers, text: '' }).toEqual({ ...missing, text: '' });
       expect(hers.text + hers.headers).not.toContain(canary);
-      // These routes succeed when they match unknownIds.
+      // These routes succeed when they match nothing.
       const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
       if (!isEmpty) expect(hers.status, hers.text).toBe(404);
       expect(await snapshot()).toEqual(before);

@@ -68,7 +68,7 @@ describe('a server without authentication', () => {
     if (status === 200) return;
     expect(JSON.parse(answer.body)).toMatchObject({
       code: 'misdirected',
-      message: expect.stringMatching(/only as localhost.*SVC_API_KEY.*--allow-anonymous/),
+      message: expect.stringMatching(/accepts only the host names localhost.*SVC_API_KEY.*--allow-anonymous/),
     });
   });
 

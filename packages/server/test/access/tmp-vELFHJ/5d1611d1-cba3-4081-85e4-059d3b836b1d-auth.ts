@@ -1,2 +1,0 @@
-import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
-export const auth = ;
