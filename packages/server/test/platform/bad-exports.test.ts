@@ -33,9 +33,9 @@ describe('an export is rejected', () => {
   const cases: [string, Record<string, unknown>, (string | number)[], RegExp][] = [
     ['ends before it starts', { end_time: '2026-02-28T00:00:00Z' }, ['body', 'end_time'], /after start_time/],
     ['ends when it starts', { end_time: '2026-03-01T06:00:00Z' }, ['body', 'end_time'], /after start_time/],
-    ['has no end', { end_time: undefined }, ['body', 'end_time'], /needed/],
-    ['sets its end to null', { end_time: null }, ['body', 'end_time'], /needed/],
-    ['is a schedule with an end', { interval_hours: 24 }, ['body', 'end_time'], /not for schedules/],
+    ['has no end', { end_time: undefined }, ['body', 'end_time'], /is required/],
+    ['sets its end to null', { end_time: null }, ['body', 'end_time'], /is required/],
+    ['is a schedule with an end', { interval_hours: 24 }, ['body', 'end_time'], /must not be given together/],
     ['is due every 0 hours', { end_time: undefined, interval_hours: 0 }, ['body', 'interval_hours'], />=1/],
     [
       'is due every 169 hours',

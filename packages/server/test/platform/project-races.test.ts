@@ -103,7 +103,7 @@ describe('a project', () => {
     expect(made).toMatchObject({ name: 'p' });
     expect(made.id).not.toBe(old.id);
     await expect(projects.create(tenant_id, { ...newProject, id: old.id, name: 'q' }, true)).rejects.toThrow(
-      /until lately/,
+      /was deleted recently/,
     );
   });
 });
