@@ -8,8 +8,8 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type Permission = 'ingest' | 'read' | 'write' | 'admin';
 
 /**
- * Who may call an operation: everybody (`public`), keys with a permission (platform API), or callers whom an auth handler allows the
- * resource and one of the actions (deployment API).
+ * Who may call an operation: everybody (`public`), keys with a permission (platform API), or callers that the
+ * auth handler allows one of the actions on the resource (deployment API).
  */
 export type RoutePermission =
   | 'public'

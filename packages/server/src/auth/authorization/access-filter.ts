@@ -5,8 +5,8 @@
 //   {tags: {$contains: 'a'}}  {$contains: ['a']}  the list contains the value, or all of the values
 //   several keys; {$and: […]}; {$or: […]}         {} alone: no restriction
 //
-// Compiled to a jsonpath in strict mode, because lax mode would unwrap lists for an equality. In strict mode a missing key is an error,
-// which the operator @@ turns into null, and null does not pass.
+// Compiled to a jsonpath in strict mode, because lax mode would unwrap lists for an equality. In strict mode a comparison with a
+// missing key is unknown: `$or` can still be true by another key. If the whole is unknown, the operator @@ gives null, and the row does not pass.
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 
 type Scalar = string | number | boolean;

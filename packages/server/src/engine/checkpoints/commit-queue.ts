@@ -58,7 +58,10 @@ interface Flush {
   start: () => void;
 }
 
-/** Pauses between tries while the database is unavailable. Runs wait meanwhile; the server process ends them when their leases expire. */
+/**
+ * Pauses between tries while the database is unavailable; runs wait meanwhile. When a lease cannot be renewed, the server process kills this
+ * process before the lease ends.
+ */
 const pauseMs = { first: 25, max: 1_000 };
 /** Characters of events and values above which a flush takes no more writers. */
 const flushSizeMax = 8 * 1024 * 1024;

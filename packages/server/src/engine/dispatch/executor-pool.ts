@@ -1,5 +1,5 @@
-// The executors of this server process. An executor that ends is replaced, and the dispatcher gives its runs back. A run on its
-// last attempt gets a solitary executor: a run that kills executors then harms no other run, and no other run harms it.
+// The executors of this server process. An executor that ends is replaced, and the dispatcher gives its runs back. A run that
+// has lost two attempts gets a solitary executor: a run that kills executors then harms no other run, and no other run harms it.
 import { Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { ProcessPool } from '../../jobs/process-pool.ts';

@@ -1,4 +1,4 @@
-// Conditions on trace runs as SQL. Every value is a parameter, and every name is from a fixed list.
+// Conditions on trace runs as SQL. Every value goes through `bind`, and every name is from a fixed list.
 import { toExactJson, toExactText } from '../postgres/exact-text.ts';
 import type {
   NumberField,
@@ -10,7 +10,7 @@ import type {
   ValueTest,
 } from './trace-condition.ts';
 
-/** Adds a parameter; returns its placeholder. */
+/** Returns the SQL of a value: the placeholder of a new parameter, or an escaped literal where COPY takes no parameters. */
 export type Bind = (value: unknown) => string;
 
 const operators: Readonly<Record<Order, string>> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
