@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const all = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
 
@@ -9,27 +9,27 @@ const slow = 'packages/*/test/**/*.slow.test.ts';
 /** Take minutes each, and the machine for themselves. */
 const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 
+/** Of each project, not of the root: vitest would execute `globalSetup` once for the root and once for the project. */
+const common = {
+  globalSetup: ['packages/server/test/global-setup.ts'],
+  pool: 'forks',
+  // No module has mutable state, so that the files of a worker can share its modules.
+  isolate: false,
+  // Generous for busy machines: tests continue as soon as their condition holds.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000, interval: 20 } },
+} satisfies TestProjectInlineConfiguration['test'];
+
 export default defineConfig({
   test: {
-    globalSetup: ['packages/server/test/global-setup.ts'],
     reporters: ['default', './packages/server/test/s3/not-run-reporter.ts'],
-    pool: 'forks',
-    // No module has mutable state, so that the files of a worker can share its modules.
-    isolate: false,
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Generous for busy machines: tests continue as soon as their condition holds.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000, interval: 20 } },
     projects: [
+      { test: { ...common, name: 'fast', include: all, exclude: [...configDefaults.exclude, slow, faults] } },
+      { test: { ...common, name: 'slow', include: [slow] } },
       {
-        extends: true,
-        test: { name: 'fast', include: all, exclude: [...configDefaults.exclude, slow, faults] },
-      },
-      { extends: true, test: { name: 'slow', include: [slow] } },
-      {
-        extends: true,
-        test: { name: 'faults', include: [faults], fileParallelism: false, testTimeout: 180_000 },
+        test: { ...common, name: 'faults', include: [faults], fileParallelism: false, testTimeout: 180_000 },
       },
     ],
   },
