@@ -109,4 +109,4 @@ export {
 };
 export * from './problem.ts';
 export * from './route.ts';
-export { openapiDocument } from './openapi.ts';
+export { defaultServer, openapiDocument } from './openapi.ts';

@@ -242,11 +242,11 @@ const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A token that the custom authentication accepts' },
 };
 
-/** The address of a server with default settings. */
-const defaultServer = 'http://127.0.0.1:2024';
+/** The address of a server with default settings, which the document names. */
+export const defaultServer = 'http://127.0.0.1:2024';
 
 /** Deterministic: the same routes give the same document, in the order in which they are written. */
-export const openapiDocument = (routes: Routes, version: string, server = defaultServer): Schema => {
+export const openapiDocument = (routes: Routes, version: string): Schema => {
   const components = new Components(routes);
   const paths: Record<string, Schema> = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -266,7 +266,7 @@ export const openapiDocument = (routes: Routes, version: string, server = defaul
         'Assistants, threads and runs (the deployment API), and traces, keys and exports (the platform API).',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: server }],
+    servers: [{ url: defaultServer }],
     tags: tags.map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     components: { schemas, securitySchemes },

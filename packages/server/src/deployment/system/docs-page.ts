@@ -30,7 +30,7 @@ const escapes: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escape = (text: unknown): string =>
+export const escapeHtml = (text: unknown): string =>
   String(text).replaceAll(/[&<>"']/g, (char) => escapes[char] ?? char);
 
 const style = `
@@ -70,7 +70,7 @@ const typeOf = (schema: Node): string => {
 const fields = (schema: Node, components: Record<string, Node>): string => {
   const whole = components[refName(schema) ?? ''] ?? schema;
   const properties = Object.entries((whole['properties'] ?? {}) as Record<string, Node>);
-  if (properties.length === 0) return `<p><code>${escape(typeOf(schema))}</code></p>`;
+  if (properties.length === 0) return `<p><code>${escapeHtml(typeOf(schema))}</code></p>`;
   const required = new Set((whole['required'] ?? []) as string[]);
   const rows = properties.map(([name, property]) => row(name, property, required.has(name)));
   return `<table>${rows.join('')}</table>`;
@@ -80,11 +80,11 @@ const parameterRow = ({ name, schema, required, in: place, description }: Parame
   row(name, { ...schema, description }, required, place);
 
 /** Text with `code` in it. */
-const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+const prose = (text: string): string => escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 const row = (name: string, schema: Node, isRequired: boolean, where = ''): string =>
-  `<tr><td><code>${escape(name)}</code>${isRequired ? '' : '<span class="quiet">?</span>'}</td>
-   <td><code>${escape(typeOf(schema))}</code> <span class="quiet">${prose([where, textOf(schema['description'])].filter(Boolean).join(' · '))}</span></td></tr>`;
+  `<tr><td><code>${escapeHtml(name)}</code>${isRequired ? '' : '<span class="quiet">?</span>'}</td>
+   <td><code>${escapeHtml(typeOf(schema))}</code> <span class="quiet">${prose([where, textOf(schema['description'])].filter(Boolean).join(' · '))}</span></td></tr>`;
 
 /** An example as text: elements of a list are separated by commas. */
 const exampleText = (example: string | string[] = ''): string => [example].flat().join(',');
@@ -126,13 +126,13 @@ const isList = ({ type, anyOf = [] }: Node & { anyOf?: Node[] }): boolean =>
 const tryIt = (method: string, path: string, operation: Operation): string => {
   const inputs = (operation.parameters ?? []).map(
     ({ name, in: place, required, schema, example }) =>
-      `<label><code>${escape(name)}</code> <span class="quiet">${place}${isList(schema) ? ', separated by commas' : ''}</span>
-<input name="${escape(name)}" data-in="${place}"${isList(schema) ? ' data-list="1"' : ''}${required ? ' required' : ''} value="${escape(exampleText(example))}"></label>`,
+      `<label><code>${escapeHtml(name)}</code> <span class="quiet">${place}${isList(schema) ? ', separated by commas' : ''}</span>
+<input name="${escapeHtml(name)}" data-in="${place}"${isList(schema) ? ' data-list="1"' : ''}${required ? ' required' : ''} value="${escapeHtml(exampleText(example))}"></label>`,
   );
   const body = bodyOf(operation);
   const text = body?.example === undefined ? '' : JSON.stringify(body.example, null, 2);
-  const area = body ? `<label>Body <textarea spellcheck="false">${escape(text)}</textarea></label>` : '';
-  return `<details><summary>Try it</summary><form data-method="${escape(method.toUpperCase())}" data-path="${escape(path)}">
+  const area = body ? `<label>Body <textarea spellcheck="false">${escapeHtml(text)}</textarea></label>` : '';
+  return `<details><summary>Try it</summary><form data-method="${escapeHtml(method.toUpperCase())}" data-path="${escapeHtml(path)}">
 ${inputs.join('')}${area}<button>Send</button><output></output></form></details>`;
 };
 
@@ -151,16 +151,16 @@ const section = (
     const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
     const shape =
       content && Number(status) < 300
-        ? ` <code>${escape(typeOf(content.schema))}</code> <span class="quiet">${escape(type)}</span>`
+        ? ` <code>${escapeHtml(typeOf(content.schema))}</code> <span class="quiet">${escapeHtml(type)}</span>`
         : '';
-    return `<tr><td><code>${escape(status)}</code></td><td>${escape(response.description)}${shape}</td></tr>`;
+    return `<tr><td><code>${escapeHtml(status)}</code></td><td>${escapeHtml(response.description)}${shape}</td></tr>`;
   });
-  return `<section id="${escape(operationId)}">
-<h3><a class="anchor" href="#${escape(operationId)}"><span class="method ${escape(method)}">${escape(method)}</span> <code>${escape(path)}</code></a></h3>
+  return `<section id="${escapeHtml(operationId)}">
+<h3><a class="anchor" href="#${escapeHtml(operationId)}"><span class="method ${escapeHtml(method)}">${escapeHtml(method)}</span> <code>${escapeHtml(path)}</code></a></h3>
 <p>${prose(description)}</p>
 ${parameters.length > 0 ? `<table>${parameters.map(parameterRow).join('')}</table>` : ''}
 ${body ? `<h4>Body</h4>${fields(body, components)}` : ''}
-${isUpload ? '' : `<pre>${escape(curl(server, method, path, operation))}</pre>${tryIt(method, path, operation)}`}
+${isUpload ? '' : `<pre>${escapeHtml(curl(server, method, path, operation))}</pre>${tryIt(method, path, operation)}`}
 <details><summary>Responses</summary><table>${answers.join('')}</table></details>
 </section>`;
 };
@@ -181,27 +181,27 @@ export const docsPage = (document: Node): string => {
   const of = (tag: string) => operations.filter(({ operation }) => operation.tags.includes(tag));
   const links = tags.map(
     (tag) =>
-      `<h2>${escape(tag)}</h2>${of(tag)
+      `<h2>${escapeHtml(tag)}</h2>${of(tag)
         .map(
           ({ method, path, operation }) =>
-            `<a href="#${escape(operation.operationId)}"><span class="method ${escape(method)}">${escape(method)}</span>${escape(path.replaceAll(/\{\w+\}/g, '{…}'))}</a>`,
+            `<a href="#${escapeHtml(operation.operationId)}"><span class="method ${escapeHtml(method)}">${escapeHtml(method)}</span>${escapeHtml(path.replaceAll(/\{\w+\}/g, '{…}'))}</a>`,
         )
         .join('')}`,
   );
   const sections = tags.map(
     (tag) =>
-      `<h2>${escape(tag)}</h2>${of(tag)
+      `<h2>${escapeHtml(tag)}</h2>${of(tag)
         .map(({ method, path, operation }) => section(server, method, path, operation, components.schemas))
         .join('')}`,
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<section id="schema-${escape(name)}"><h3><code>${escape(name)}</code></h3><p class="quiet">${escape(schema['description'] ?? '')}</p>${fields(schema, components.schemas)}</section>`,
+      `<section id="schema-${escapeHtml(name)}"><h3><code>${escapeHtml(name)}</code></h3><p class="quiet">${escapeHtml(schema['description'] ?? '')}</p>${fields(schema, components.schemas)}</section>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(info.title)}</title><style>${style}</style></head>
-<body><nav><strong>${escape(info.title)}</strong> <span class="quiet">${escape(info.version)}</span><p><a href="/openapi.json">openapi.json</a></p>${links.join('')}</nav>
-<main><h1>${escape(info.title)}</h1><p>${escape(info.description)}</p><p>Server: <code>${escape(server)}</code></p>
+<title>${escapeHtml(info.title)}</title><style>${style}</style></head>
+<body><nav><strong>${escapeHtml(info.title)}</strong> <span class="quiet">${escapeHtml(info.version)}</span><p><a href="/openapi.json">openapi.json</a></p>${links.join('')}</nav>
+<main><h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)}</p><p>Server: <code>${escapeHtml(server)}</code></p>
 <label>Key for requests of this page: an API key, or <code>Bearer …</code> <input id="key" type="password" autocomplete="off"></label>
 ${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main><script>${docsScript}</script></body></html>`;
 };

@@ -1,28 +1,33 @@
 // Versions and the API reference, computed once.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
-import { docsPage } from './docs-page.ts';
+import { defaultServer, deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
+import { docsPage, escapeHtml } from './docs-page.ts';
 import type { ServerFacts } from './system-handlers.ts';
 
 const versionIn = async (file: string | URL): Promise<string> =>
   (JSON.parse(await readFile(file, 'utf8')) as { version: string }).version;
+
+/** Remembers what the first call has built. */
+const once = <T extends object | string>(build: () => T): (() => T) => {
+  let built: T | undefined;
+  return () => (built ??= build());
+};
 
 export const serverFacts = async (): Promise<ServerFacts> => {
   const [svc_version, langgraph_js_version] = await Promise.all([
     versionIn(new URL('../../../package.json', import.meta.url)),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
-  // Built at the first request: it takes longer than the rest of the start.
-  let document: object | undefined;
-  const openapi = (server: string): object => {
-    document ??= openapiDocument({ ...deploymentRoutes, ...platformRoutes }, svc_version);
-    return { ...document, servers: [{ url: server }] };
-  };
+  // Built at the first request: they take longer than the rest of the start. Later requests only replace the address in them.
+  const routes = { ...deploymentRoutes, ...platformRoutes };
+  const document = once(() => openapiDocument(routes, svc_version));
+  const text = once(() => JSON.stringify(document()));
+  const page = once(() => docsPage(document()));
   return {
     svc_version,
     langgraph_js_version,
-    openapi: (server) => JSON.stringify(openapi(server)),
-    docs: (server) => docsPage(openapi(server) as Record<string, unknown>),
+    openapi: (server) => text().replaceAll(defaultServer, () => JSON.stringify(server).slice(1, -1)),
+    docs: (server) => page().replaceAll(defaultServer, () => escapeHtml(server)),
   };
 };
