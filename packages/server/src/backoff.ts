@@ -34,3 +34,15 @@ export class Backoff {
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined); // an abort only ends the pause
+
+/** Resolves when the promise has settled, after `ms`, or as soon as the signal is aborted, and leaves no timer behind. */
+export const settledWithin = async (
+  promise: Promise<unknown>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> => {
+  const settled = new AbortController();
+  const settle = (): void => settled.abort();
+  promise.then(settle, settle);
+  await pause(ms, signal ? AbortSignal.any([signal, settled.signal]) : settled.signal);
+};

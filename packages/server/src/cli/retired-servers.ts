@@ -1,5 +1,5 @@
 // Servers that `svc dev` has replaced and that still have open responses.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { settledWithin } from '../backoff.ts';
 import type { RunningServer } from '../app/server.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -38,15 +38,7 @@ export class RetiredServers implements AsyncDisposable {
     graceMs: number,
   ): Promise<void> {
     await using _closed = server;
-    const over = new AbortController();
-    const grace = sleep(graceMs, undefined, { signal: AbortSignal.any([over.signal, this.#stopping]) });
-    try {
-      await Promise.race([
-        handedOver.then(({ responsesEnded }) => responsesEnded),
-        grace.catch(() => undefined),
-      ]);
-    } finally {
-      over.abort();
-    }
+    const responsesEnded = handedOver.then((rest) => rest.responsesEnded);
+    await settledWithin(responsesEnded, graceMs, this.#stopping);
   }
 }

@@ -6,7 +6,7 @@
 //
 // One claim is under way at a time. A wake that arrives meanwhile causes another claim, so no notification is lost.
 import type { Logger } from 'pino';
-import { Backoff, pause } from '../backoff.ts';
+import { Backoff, settledWithin } from '../backoff.ts';
 import { CoalescedTask } from './coalesced-task.ts';
 import type { NotificationBus, NotificationKind } from './notification-bus.ts';
 
@@ -22,6 +22,8 @@ export interface WorkerLoopOptions {
   freeSlots?: () => number;
   /** Jobs that were claimed and have not ended. */
   running?: () => number;
+  /** What is claimed has limits of its own, so that the end of a job may permit another claim even when slots were free. */
+  hasOtherLimits?: boolean;
   /** How often to look for work that no notification announced; never when absent. */
   pollMs?: number;
   /** The notification that announces work. */
@@ -65,10 +67,10 @@ export class WorkerLoop implements AsyncDisposable {
     this.#isFull = true;
   }
 
-  /** A job has ended. Wakes the loop only if it lacked a slot: the end of a job is no reason for a query otherwise. */
+  /** A job has ended. Wakes the loop only if it lacked a slot or has other limits: the end of a job is no reason for a query otherwise. */
   slotFreed(): void {
     if (this.#isQuiet) for (const resolve of this.#onQuiet.splice(0)) resolve();
-    if (this.#isFull) this.wake();
+    if (this.#isFull || this.#options.hasOtherLimits) this.wake();
   }
 
   /** Claims no more; resolves when no claim is under way. */
@@ -83,11 +85,8 @@ export class WorkerLoop implements AsyncDisposable {
   async drain(graceMs = Infinity, hurry?: AbortSignal): Promise<void> {
     await this.stop();
     if (this.#isQuiet || hurry?.aborted) return;
-    const isOver = new AbortController();
     const quiet = new Promise<void>((resolve) => this.#onQuiet.push(resolve));
-    const signal = hurry ? AbortSignal.any([hurry, isOver.signal]) : isOver.signal;
-    await Promise.race([quiet, pause(Math.min(graceMs, timerMsMax), signal)]);
-    isOver.abort();
+    await settledWithin(quiet, Math.min(graceMs, timerMsMax), hurry);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

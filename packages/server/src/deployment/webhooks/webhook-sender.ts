@@ -93,6 +93,7 @@ export class WebhookSender implements AsyncDisposable {
       claim: () => this.#claimTurn(),
       freeSlots: () => this.#freeSlots,
       running: () => this.#sending.size,
+      hasOtherLimits: true, // deliveries per origin
       pollMs: this.#times.pollMs,
       notifications: { bus: options.notifications, kind: 'w' },
       logger: options.logger,
@@ -149,8 +150,6 @@ export class WebhookSender implements AsyncDisposable {
       .finally(() => {
         this.#sending.delete(delivery);
         this.#bodyChars -= charsOf(delivery);
-        // Its origin has a slot again, even when others were free.
-        this.#loop.wake();
         this.#loop.slotFreed();
       });
     this.#sending.set(delivery, sending);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Problem, type ProblemCode } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { executorEnvironment } from '../../config/environment.ts';
-import { pause } from '../../backoff.ts';
+import { settledWithin } from '../../backoff.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExecutor } from './executor-message.ts';
@@ -154,12 +154,8 @@ export class ExecutorProcess implements PooledProcess {
   async stop(): Promise<void> {
     this.#isKilled = true;
     if (this.#isTracing && this.isReady && this.#child.isAlive) {
-      const isFlushed = new AbortController();
-      const flush = this.#call((call) => ({ kind: 'flush', call })).then(
-        () => isFlushed.abort(),
-        () => isFlushed.abort(), // the process has ended
-      );
-      await Promise.race([flush, pause(flushMsMax, isFlushed.signal)]);
+      const flush = this.#call((call) => ({ kind: 'flush', call })); // rejects when the process ends
+      await settledWithin(flush, flushMsMax);
     }
     await this.#child.end();
   }

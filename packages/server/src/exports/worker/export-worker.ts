@@ -70,6 +70,7 @@ export class ExportWorker implements AsyncDisposable {
       claim: (free) => this.#claim(free),
       freeSlots: () => pool?.freeSlots ?? 0,
       running: () => this.#attempts.size + this.#stopping.size + this.#writes.size,
+      hasOtherLimits: true, // attempts per export and per workspace
       notifications: { bus: notifications, kind: 'x' },
       pollMs,
       logger,
@@ -207,7 +208,7 @@ export class ExportWorker implements AsyncDisposable {
   #onOutcome(attempt: ExportAttempt, outcome: ExportOutcome): void {
     this.#end(attempt, outcome.kind);
     this.#settle(attempt, outcome);
-    this.#wakeClaims();
+    this.#claims.slotFreed();
   }
 
   #settle(attempt: ExportAttempt, outcome: ExportOutcome): void {
@@ -250,13 +251,7 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   #write({ id }: ExportAttempt, write: () => Promise<unknown>): void {
-    void this.#writes.start(write, { id }).then(() => this.#wakeClaims());
-  }
-
-  /** Wakes the loop even when slots were free before: an export or workspace that was at its limit may now start another attempt. */
-  #wakeClaims(): void {
-    this.#claims.wake();
-    this.#claims.slotFreed();
+    void this.#writes.start(write, { id }).then(() => this.#claims.slotFreed());
   }
 }
 
