@@ -19,22 +19,22 @@ const introspectionHandlers = (
   'getAssistantGraph' | 'getAssistantSchemas' | 'getAssistantSubgraphs' | 'getAssistantSubgraphsOf'
 > => ({
   getAssistantGraph: async ({ params, query }, { authorizer }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
+    const assistant = await assistants.get(params.assistant_id, await readableAssistants(authorizer, params));
     const graph = await introspection.ask(assistant, { what: 'graph', xray: query.xray ?? false });
     return graph as { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
   },
   getAssistantSchemas: async ({ params }, { authorizer }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
+    const assistant = await assistants.get(params.assistant_id, await readableAssistants(authorizer, params));
     return (await introspection.ask(assistant, { what: 'schemas' })) as GraphSchemas;
   },
   getAssistantSubgraphs: async ({ params, query }, { authorizer }) => {
-    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
+    const assistant = await assistants.get(params.assistant_id, await readableAssistants(authorizer, params));
     const found = await introspection.ask(assistant, { what: 'subgraphs', recurse: query.recurse ?? false });
     return found as Record<string, Record<string, unknown>>;
   },
   getAssistantSubgraphsOf: async ({ params, query }, { authorizer }) => {
     const { namespace } = params;
-    const assistant = await assistants.get(params.assistant_id, await mayRead(authorizer, params));
+    const assistant = await assistants.get(params.assistant_id, await readableAssistants(authorizer, params));
     const found = await introspection.ask(assistant, {
       what: 'subgraphs',
       namespace,
@@ -53,7 +53,7 @@ export const assistantHandlers = (
     const { value, filter } = await authorizer.authorize('assistants:create', { assistant_id, ...rest });
     const request = { ...value, if_exists: value.if_exists ?? 'raise' } as AssistantRequest;
     const readable =
-      request.if_exists === 'do_nothing' ? await mayRead(authorizer, { assistant_id }) : everyRow;
+      request.if_exists === 'do_nothing' ? await readableAssistants(authorizer, { assistant_id }) : everyRow;
     return toAssistant(await assistants.create(request, { creatable: filter, readable }));
   },
   searchAssistants: async ({ body }, { authorizer }) => {
@@ -74,7 +74,7 @@ export const assistantHandlers = (
     return assistants.count({ graph_id: value.graph_id, metadata: value.metadata, name }, filter);
   },
   getAssistant: async ({ params }, { authorizer }) =>
-    toAssistant(await assistants.get(params.assistant_id, await mayRead(authorizer, params))),
+    toAssistant(await assistants.get(params.assistant_id, await readableAssistants(authorizer, params))),
   updateAssistant: async ({ params, body }, { authorizer }) => {
     const { value, filter } = await authorizer.authorize('assistants:update', {
       ...body,
@@ -93,7 +93,11 @@ export const assistantHandlers = (
   },
   ...introspectionHandlers(assistants, introspection),
   listAssistantVersions: async ({ params, body }, { authorizer }) => {
-    const page = await assistants.versions(params.assistant_id, body, await mayRead(authorizer, params));
+    const page = await assistants.versions(
+      params.assistant_id,
+      body,
+      await readableAssistants(authorizer, params),
+    );
     return textPage(page, body.offset);
   },
   setLatestAssistant: async ({ params, query, body }, { authorizer }) => {
@@ -114,7 +118,7 @@ const unchanged = {
   description: undefined,
 };
 
-const mayRead = async (
+const readableAssistants = async (
   authorizer: Authorizer,
   { assistant_id }: { assistant_id: string },
 ): Promise<RowFilter> =>

@@ -4,7 +4,7 @@ import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { EventStreamResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
-import { mayRead } from '../threads/may-read.ts';
+import { readableThreads } from '../threads/readable-threads.ts';
 import type { ThreadEventStream } from '../threads/thread-event-stream.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
@@ -36,7 +36,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     query: { stream_mode?: string[] | undefined; cancel_on_disconnect?: boolean | undefined },
     call: Call,
   ) => {
-    const access = await mayRead(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
+    const access = await readableThreads(call.authorizer, { thread_id: thread_id ?? undefined, run_id });
     // Authorized before a stream is opened, which an error would have to close.
     const cancelling =
       query.cancel_on_disconnect && thread_id !== null
@@ -49,9 +49,12 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
   return {
     ...creationHandlers(parts),
     listRuns: async ({ params, query }, { authorizer }) =>
-      textPage(await runs.list(params.thread_id, query, await mayRead(authorizer, params)), query.offset),
+      textPage(
+        await runs.list(params.thread_id, query, await readableThreads(authorizer, params)),
+        query.offset,
+      ),
     getRun: async ({ params }, { authorizer }) =>
-      new RawJson(await runs.get(params.thread_id, params.run_id, await mayRead(authorizer, params))),
+      new RawJson(await runs.get(params.thread_id, params.run_id, await readableThreads(authorizer, params))),
     deleteRun: async ({ params }, { authorizer }) => {
       const { filter } = await authorizer.authorize('threads:delete', params);
       await runs.delete(params.thread_id, params.run_id, filter);
@@ -76,7 +79,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     },
     joinRun: async ({ params, query }, call) => {
       const { thread_id, run_id } = params;
-      const access = await mayRead(call.authorizer, params);
+      const access = await readableThreads(call.authorizer, params);
       const cancelling = query.cancel_on_disconnect ? await mayCancel(call.authorizer, params) : undefined;
       const response = await outcomes.join(thread_id, run_id, access);
       if (cancelling) canceller.cancelOnDisconnect(call.signal, params, cancelling);
@@ -86,7 +89,7 @@ export const runHandlers = (parts: RunParts): Handlers<typeof runRoutes> => {
     joinStatelessRunStream: ({ params, query }, call) => joinStream(null, params.run_id, query, call),
     joinThreadStream: async ({ params, query }, call) => {
       const modes = [...(query.stream_mode ?? []), ...(query.stream_modes ?? [])];
-      const access = await mayRead(call.authorizer, params);
+      const access = await readableThreads(call.authorizer, params);
       const subscription = await threadEvents.open(params.thread_id, access, threadPosition(call), modes);
       return new EventStreamResponse((sink) => subscription.start(sink));
     },

@@ -3,7 +3,7 @@ import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { type Handlers, RawJson, type Reply } from '../../api/handlers.ts';
 import { JsonText } from '../../api/json-text.ts';
 import { pageReply } from '../../api/pagination.ts';
-import { mayRead } from './may-read.ts';
+import { readableThreads } from './readable-threads.ts';
 import type { StateService, Updater } from './state-service.ts';
 
 interface Holder {
@@ -33,15 +33,17 @@ export const stateHandlers = (
   updaterOf: (authorizer: Authorizer) => Updater,
 ): Handlers<StateRoutes> => ({
   getThreadState: async ({ params, query }, { authorizer }) =>
-    new RawJson(await states.get(params.thread_id, {}, await mayRead(authorizer, params), query)),
+    new RawJson(await states.get(params.thread_id, {}, await readableThreads(authorizer, params), query)),
   getThreadStateAt: async ({ params, query }, { authorizer }) => {
     const { thread_id, checkpoint_id } = params;
     return new RawJson(
-      await states.get(thread_id, { checkpoint_id }, await mayRead(authorizer, { thread_id }), query),
+      await states.get(thread_id, { checkpoint_id }, await readableThreads(authorizer, { thread_id }), query),
     );
   },
   getThreadStateAtCheckpoint: async ({ params, body }, { authorizer }) =>
-    new RawJson(await states.get(params.thread_id, body.checkpoint, await mayRead(authorizer, params), body)),
+    new RawJson(
+      await states.get(params.thread_id, body.checkpoint, await readableThreads(authorizer, params), body),
+    ),
   updateThreadState: async ({ params, body }, { authorizer }) => {
     const { filter } = await authorizer.authorize('threads:update', {
       ...params,
@@ -58,10 +60,10 @@ export const stateHandlers = (
     return states.update(params.thread_id, update, at, { ...updaterOf(authorizer), access: filter });
   },
   getThreadHistory: async ({ params, query }, { authorizer }) =>
-    toPage(await states.history(params.thread_id, query, await mayRead(authorizer, params))),
+    toPage(await states.history(params.thread_id, query, await readableThreads(authorizer, params))),
   searchThreadHistory: async ({ params, body }, { authorizer }) => {
     const { before, checkpoint, ...rest } = body;
     const history = { ...rest, before: idOf(before), checkpoint: checkpoint ?? undefined };
-    return toPage(await states.history(params.thread_id, history, await mayRead(authorizer, params)));
+    return toPage(await states.history(params.thread_id, history, await readableThreads(authorizer, params)));
   },
 });

@@ -6,7 +6,7 @@ import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { type Handlers, RawJson, Reply } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { PruneService } from './prune-service.ts';
-import { mayRead } from './may-read.ts';
+import { readableThreads } from './readable-threads.ts';
 import { stateHandlers } from './state-handlers.ts';
 import type { StateService, Updater } from './state-service.ts';
 import type { ThreadSearch, ThreadService } from './thread-service.ts';
@@ -35,7 +35,8 @@ export const threadHandlers = (
         throw new Problem('forbidden', 'You may not write the state of this thread.');
     }
     const thread = { ...value, if_exists: value.if_exists ?? 'raise', supersteps, ttl };
-    const readable = thread.if_exists === 'do_nothing' ? await mayRead(authorizer, { thread_id }) : everyRow;
+    const readable =
+      thread.if_exists === 'do_nothing' ? await readableThreads(authorizer, { thread_id }) : everyRow;
     return new RawJson(await threads.create(thread, { creatable: filter, readable }, updaterOf(authorizer)));
   },
   searchThreads: async ({ body }, { authorizer }) => {
@@ -52,7 +53,7 @@ export const threadHandlers = (
     return threads.count(value as ThreadSearch, filter);
   },
   getThread: async ({ params }, { authorizer }) =>
-    new RawJson(await threads.get(params.thread_id, await mayRead(authorizer, params))),
+    new RawJson(await threads.get(params.thread_id, await readableThreads(authorizer, params))),
   patchThread: async ({ params, body }, call) => {
     const { value, filter } = await call.authorizer.authorize('threads:update', {
       ...params,
@@ -85,7 +86,7 @@ export const threadHandlers = (
     return { pruned_count: await pruning.prune(filters, body.strategy) };
   },
   copyThread: async ({ params }, { authorizer }) => {
-    const source = { ...params, access: await mayRead(authorizer, params) };
+    const source = { ...params, access: await readableThreads(authorizer, params) };
     const thread_id = randomUUID();
     // Handlers may add metadata to the copy, in addition to the metadata of its source.
     const { value, filter } = await authorizer.authorize('threads:create', {
