@@ -102,5 +102,5 @@ const agentWith = (model: BaseChatModel) =>
 export const agentBuilder = agentWith(new Parrot(0));
 export const agent = agentBuilder.compile();
 
-/** An agent whose model takes 200 ms, which is fast for a model. */
+/** An agent. Its model responds after 200 ms, which is fast for a model. */
 export const thinker = agentWith(new Parrot(200)).compile();

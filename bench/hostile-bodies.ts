@@ -22,7 +22,7 @@ const keys = (count: number): string =>
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const padded = (text: string, bytes: number): string => text.replace('PAD', 'x'.repeat(bytes));
 
-/** A frame of Zstandard whose blocks repeat one byte: four bytes for 128 KB each. */
+/** A Zstandard frame. Each of its blocks is four bytes and expands to 128 KB of one repeated byte. */
 const zstdOf = (bytes: number): Buffer => {
   const size = 131_072;
   const count = Math.ceil(bytes / size);
