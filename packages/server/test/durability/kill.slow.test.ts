@@ -1,6 +1,6 @@
-// Acknowledged data survives kill -9 of every process one millisecond after the 2xx. Runs a few rounds by default; SVC_KILL_ROUNDS sets the
+// Acknowledged data, of threads and of traces, survives kill -9 of every process. Runs a few rounds by default; SVC_KILL_ROUNDS sets the
 // number (npm run test:durability: 50).
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { createClient } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { testProject } from '../server.ts';
+import { SentTraces } from './sent-traces.ts';
 import { startSvc, type SvcProcess } from './svc-process.ts';
 
 const rounds = Number(process.env['SVC_KILL_ROUNDS'] ?? 4);
@@ -64,18 +65,29 @@ const check = async (
 };
 
 describe('kill -9 of every process', () => {
-  it(`loses nothing that was acknowledged, in ${rounds} rounds`, async () => {
+  it(`loses nothing that was acknowledged, and stores no trace twice, in ${rounds} rounds`, async () => {
+    const traces = new SentTraces();
     let before: { round: number; acknowledged: Acknowledged } | undefined;
+    let key = '';
     for (let round = 0; round < rounds; round++) {
       last = await startSvc(dataDir, testProject);
+      key = (await readFile(join(dataDir, 'admin-key'), 'utf8')).trim();
       if (before) await check(last.url, before.round, before.acknowledged);
+      await traces.checkLast(last.url, key);
+      let accepted = 0;
+      const sending = traces.send(last.url, key, () => accepted++);
       const acknowledged = await work(last.url, round);
-      await sleep(1);
+      await eventually(() => expect(accepted).toBeGreaterThan(2));
+      // Alternately right after the response, and at any moment of the batches that are being sent.
+      await sleep(round % 2 === 0 ? 1 : Math.random() * 300);
       await last.killAll();
+      await sending;
       before = { round, acknowledged };
     }
     last = await startSvc(dataDir, testProject);
     if (before) await check(last.url, before.round, before.acknowledged);
+    await traces.checkAll(last.url, key);
+    expect(traces.acknowledged).toBeGreaterThan(rounds * 10);
   }, 1_200_000);
 
   it('leaves no thread busy forever: a lost run is executed again', async () => {

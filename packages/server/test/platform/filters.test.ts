@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EvaluatedRun, holds } from '../../src/tracing/filter/evaluate.ts';
-import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import type { TraceRunCondition } from '../../src/storage/tracing/trace-condition.ts';
 import { toExactJson, toExactText } from '../../src/storage/postgres/exact-text.ts';
 import type { TraceRunListFilter } from '../../src/storage/tracing/trace-search.ts';
@@ -287,7 +287,7 @@ describe('a filter', () => {
                 value === null ? null : toExactJson(value),
               ]);
           for (const text of filters) {
-            const condition = readFilter(text);
+            const condition = parseFilter(text);
             const wanted = runs.filter((one) => holds(condition, one)).map((one) => one.id);
             expect(await found(tenant_id, condition), text).toEqual(wanted.toSorted());
             if (wanted.length > 0 && wanted.length < runs.length) hits++;
