@@ -1,13 +1,15 @@
 // Starts a whole server (database, services, HTTP), and stops it in reverse order.
 import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
+import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
+import { grantOf } from '../auth/keys/grant-of.ts';
 import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import { loadAuth } from '../auth/handlers/auth-definition.ts';
 import { exposeEnvironment } from '../config/environment.ts';
 import { anonymousAuthenticator } from '../auth/principal/anonymous-authenticator.ts';
 import { apiKeyAuthenticator } from '../auth/principal/api-key-authenticator.ts';
 import { CallerLimits } from '../auth/limits/caller-limits.ts';
-import type { Authenticate } from '../auth/principal/caller.ts';
+import type { Authenticate, Caller } from '../auth/principal/caller.ts';
 import { type AddressOf, createAddressOf } from '../auth/principal/client-address.ts';
 import { exposureOf, type AccessMode, type Exposure } from '../config/settings/exposure.ts';
 import type { Settings } from '../config/settings/settings.ts';
@@ -185,24 +187,28 @@ const createServerApp = (
   const { bodyLimitBytes, json, heartbeatMs, trustedProxies } = settings.http;
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
-  return createApp<Routes>({
-    // A worker serves only its health and metrics.
-    routes: settings.role === 'worker' ? systemRoutes : deploymentRoutes,
+  const deployment = {
     handlers: services.handlers as Handlers<Routes>,
-    authorizerFor: (caller) => services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
-    observe: (...request) => services.metrics.request(...request),
     authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
+    authorizerFor: (caller: Caller) =>
+      services.auth?.handlers.authorizerFor(caller) ?? unrestrictedAuthorizer,
+  };
+  const platform = {
+    routes: platformRoutes,
+    handlers: services.platform.handlers as Handlers<Routes>,
+    authenticate: limits.around(services.platform.authenticate),
+    authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
+  };
+  return createApp({
+    // A worker serves only its health and metrics.
+    surfaces:
+      settings.role === 'worker'
+        ? [{ ...deployment, routes: systemRoutes }]
+        : [{ ...deployment, routes: deploymentRoutes }, platform],
+    observe: (...request) => services.metrics.request(...request),
     openStream: (caller) => limits.openStream(caller),
     sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
     logger,
-    platform:
-      settings.role === 'worker'
-        ? undefined
-        : {
-            authenticate: limits.around(services.platform.authenticate),
-            routes: platformRoutes,
-            handlers: services.platform.handlers as Handlers<Routes>,
-          },
     limits: {
       bodyBytes: bodyLimitBytes,
       json: { ...requestLimits, ...json },

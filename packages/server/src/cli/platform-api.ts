@@ -27,7 +27,7 @@ export function connect(values: FlagValues): PlatformApi {
   const url = (named ?? own ?? localUrl(values)).replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
     throw mistake('--url', url, 'Give the address of a server, such as http://127.0.0.1:2024.');
-  const apiKey = given('apiKey', 'SVC_API_KEY') ?? localKey(url, values, own !== undefined);
+  const apiKey = given('apiKey', 'SVC_PLATFORM_API_KEY') ?? localKey(url, values, own !== undefined);
   const workspaceId = given('workspace', 'SVC_WORKSPACE_ID');
   // The fetch of Node 20 never settles when the server closes the connection too early, and the command would end without a message.
   const request = undici.fetch as unknown as typeof fetch;
@@ -66,7 +66,7 @@ const localKey = (url: string, values: FlagValues, isOwn: boolean): string => {
   }
   const found = file === undefined ? '' : ` (${file} does not exist)`;
   throw mistake(
-    'SVC_API_KEY',
+    'SVC_PLATFORM_API_KEY',
     undefined,
     `Set it to a key of the platform${found}: svc keys create --role admin.`,
   );

@@ -1,5 +1,5 @@
 // A small table of routes on a real socket, for the tests of this folder.
-import { route } from '@svc/contract';
+import { route, type Routes } from '@svc/contract';
 import { z } from 'zod';
 import {
   EventStreamResponse,
@@ -10,7 +10,10 @@ import {
   Reply,
   type SseBody,
 } from '../api/handlers.ts';
+import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
+import { anybody } from '../auth/principal/caller.ts';
 import { createParsing } from '../parsing/parsing.ts';
+import type { Surface } from './routing/mount.ts';
 import { type AppOptions, createApp } from './server/app.ts';
 import { listen, type Listening } from './server/listen.ts';
 
@@ -122,6 +125,14 @@ const defaults: TestHandlers = {
   page: () => '<!doctype html><title>page</title>',
 };
 
+/** Routes that everybody may use. */
+export const openSurface = <T extends Routes>(routes: T, handlers: Handlers<T>): Surface => ({
+  routes,
+  handlers: handlers as Handlers<Routes>,
+  authenticate: () => anybody,
+  authorizerFor: () => unrestrictedAuthorizer,
+});
+
 export interface TestApp extends AsyncDisposable {
   url: string;
   host: string;
@@ -132,7 +143,7 @@ export interface TestApp extends AsyncDisposable {
 
 export const startTestApp = async (
   handlers: Partial<TestHandlers> = {},
-  options: Partial<AppOptions<typeof testRoutes>> & { graceMs?: number } = {},
+  options: Partial<AppOptions> & { graceMs?: number } = {},
 ): Promise<TestApp & Listening> => {
   const lines: TestApp['lines'] = [];
   const write = (level: string) => (fields: object, msg: string) =>
@@ -140,8 +151,7 @@ export const startTestApp = async (
   const logger = { debug: write('debug'), info: write('info'), error: write('error') };
   const parsing = createParsing(64_000_000, { warn: () => undefined });
   const app = createApp({
-    routes: testRoutes,
-    handlers: { ...defaults, ...handlers },
+    surfaces: [openSurface(testRoutes, { ...defaults, ...handlers })],
     logger,
     parsing,
     ...options,

@@ -18,7 +18,7 @@ const guarded = {
 it('the response of a route without an authorization check is not sent', async () => {
   const { getThread } = threadRoutes;
   const handlers = { getThread: () => ({ thread_id: 'seen' }) } as unknown as Handlers<Routes>;
-  const app = createApp<Routes>({ routes: { getThread }, handlers, logger, parsing, ...guarded });
+  const app = createApp({ surfaces: [{ routes: { getThread }, handlers, ...guarded }], logger, parsing });
   const response = await app.request(`/threads/${crypto.randomUUID()}`);
   expect(response.status).toBe(500);
   expect(await response.text()).not.toContain('seen');
@@ -27,7 +27,6 @@ it('the response of a route without an authorization check is not sent', async (
 it('a route without an access declaration is not mounted', () => {
   const { access: _, ...open } = systemRoutes.getOk;
   const routes = { open } as unknown as Routes;
-  expect(() => createApp({ routes, handlers: { open: () => ({}) } as never, logger, parsing })).toThrow(
-    'Route open has no access rule',
-  );
+  const surfaces = [{ routes, handlers: { open: () => ({}) } as never, ...guarded }];
+  expect(() => createApp({ surfaces, logger, parsing })).toThrow('Route open has no access rule');
 });

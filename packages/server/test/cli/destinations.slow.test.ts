@@ -20,7 +20,10 @@ afterAll(async () => {
 });
 
 const svc = (...args: string[]) =>
-  runCli(args, { cwd: tmpdir(), env: { SVC_API_URL: platform.server.url, SVC_API_KEY: platform.key } }).exit;
+  runCli(args, {
+    cwd: tmpdir(),
+    env: { SVC_API_URL: platform.server.url, SVC_PLATFORM_API_KEY: platform.key },
+  }).exit;
 const secret = 'hunter2hunter2hunter2';
 
 it('creates, lists, shows, tests and deletes a destination', async () => {
@@ -59,7 +62,7 @@ it('prints why a destination was not created, and no secret', async () => {
     '--endpoint',
     'http://127.0.0.1:1',
   ];
-  const env = { SVC_API_URL: platform.server.url, SVC_API_KEY: platform.key };
+  const env = { SVC_API_URL: platform.server.url, SVC_PLATFORM_API_KEY: platform.key };
   const aws = { AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: secret };
   const refused = await runCli([...args, '--credentials', 'env'], { cwd: tmpdir(), env: { ...env, ...aws } })
     .exit;

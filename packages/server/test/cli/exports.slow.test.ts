@@ -41,7 +41,7 @@ afterAll(async () => {
 const start = (args: string[], env: Record<string, string> = {}) =>
   runCli(args, {
     cwd: folder.dir,
-    env: { SVC_API_URL: platform.server.url, SVC_API_KEY: platform.key, ...env },
+    env: { SVC_API_URL: platform.server.url, SVC_PLATFORM_API_KEY: platform.key, ...env },
   });
 const svc = (...args: string[]) => start(args).exit;
 const end = (id: string, status: string, error: string | null = null): Promise<unknown> =>
@@ -143,7 +143,7 @@ describe('svc exports', () => {
     const elsewhere = ['exports', 'list', '--data-dir', './data', '--url', 'http://192.0.2.1'];
     expect(await runCli(elsewhere, { cwd: folder.dir, env }).exit).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('SVC_API_KEY: is missing') as string,
+      stderr: expect.stringContaining('SVC_PLATFORM_API_KEY: is missing') as string,
     });
   }, 60_000);
 
@@ -257,7 +257,8 @@ describe('svc exports', () => {
   it.each(['create', 'list', 'show', 'watch', 'cancel'])('%s has help with an example', async (command) => {
     const { code, stdout } = await svc('exports', command, '--help');
     expect(code).toBe(0);
-    for (const words of ['--url', '--json', 'SVC_API_KEY', 'Examples:']) expect(stdout).toContain(words);
+    for (const words of ['--url', '--json', 'SVC_PLATFORM_API_KEY', 'Examples:'])
+      expect(stdout).toContain(words);
   });
 });
 

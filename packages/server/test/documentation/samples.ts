@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { SvcJsonFile } from '../../src/config/project/svc-json-schema.ts';
 import { readSvcJson } from '../../src/config/project/svc-json.ts';
 import { parseDatabaseUri } from '../../src/config/settings/database-uri.ts';
-import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 
 const lines = (code: string): string[] => code.split('\n').filter((line) => line.trim() !== '');
 
@@ -38,7 +38,7 @@ const checkSvcJson = (value: Record<string, unknown>): void => {
 
 /** One filter in each line. */
 export const checkFilters = (code: string): void => {
-  for (const line of lines(code)) readFilter(line);
+  for (const line of lines(code)) parseFilter(line);
 };
 
 /** One URI in each line. */

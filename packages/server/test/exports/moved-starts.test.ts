@@ -9,7 +9,7 @@ import { startTimeBit, sentStartBit } from '../../src/storage/tracing/trace-colu
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { exportRows, type ExportPage, type RowPlace } from '../../src/storage/exports/export-rows.ts';
 import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
-import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { newExport, newPlace, sql } from './export-tables.ts';
 import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
@@ -73,7 +73,7 @@ const idsIn = async (files: readonly WrittenFile[]): Promise<unknown[]> => {
 describe('a trace run whose start time changes during an export', () => {
   it.each([
     ['without a filter', null],
-    ['with a filter', readFilter('eq(name, "run")')],
+    ['with a filter', parseFilter('eq(name, "run")')],
   ])('is in the files once, %s', async (_, condition) => {
     let scope = newScope({ condition });
     const [first, second, third, fourth] = [0, 10_000, 20_000, 30_000].map((ms) =>

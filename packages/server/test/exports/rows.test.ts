@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowScope, WrittenFile } from '../../src/exports/parquet/export-file.ts';
-import { readFilter } from '../../src/tracing/filter/read-filter.ts';
+import { parseFilter } from '../../src/tracing/filter/parse-filter.ts';
 import { traceStorage, type TraceWrite } from '../../src/storage/tracing/traces.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { openFolder, scopeOf, defaultLimits, defaultShape, type ExportFolder } from './files.ts';
@@ -188,7 +188,7 @@ describe('the files of an export partition run', () => {
       runOf(scope.session_id, at(now + index), { name: index % 100 === 0 ? `it's "odd" \\` : 'even' }),
     );
     await store(scope.tenant_id, runs);
-    const filtered = (text: string): RowScope => ({ ...scope, condition: readFilter(text) });
+    const filtered = (text: string): RowScope => ({ ...scope, condition: parseFilter(text) });
     const odd = filtered(String.raw`eq(name, "it's \"odd\" \\")`);
     const limits = { ...defaultLimits, fileBytes: 1 };
     const files = await folder.writeAll({ scope: odd, shape, limits });

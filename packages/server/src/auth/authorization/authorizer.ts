@@ -1,6 +1,6 @@
 // Authorization. Every operation is authorized before it uses storage, with its payload. The result is the payload with the changes of the
 // auth handler, and the filter for the SQL statement.
-import { authEvents, type AuthEvent, type AuthValue } from '@svc/contract';
+import { authEvents, type AuthEvent, type AuthValue, type RoutePermission } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
 import type { Caller, User } from '../principal/caller.ts';
@@ -13,6 +13,9 @@ export interface Granted<E extends AuthEvent> {
   filter: AccessFilter;
 }
 
+/** The access rule of a route that is not public. */
+export type ProtectedAccess = Exclude<RoutePermission, 'public'>;
+
 export interface Authorizer {
   readonly user: User | undefined;
   /** Throws `forbidden` when it is not allowed, or the error that the auth handler throws. */
@@ -22,8 +25,13 @@ export interface Authorizer {
    * handler is needed to allow it, and no filter applies to it.
    */
   authorizeAssistant(assistant_id: string, isDefault: boolean): Promise<AccessFilter> | AccessFilter;
-  /** True when one of these events was authorized. A response without that is a bug. */
-  hasAuthorized(resource: string, action: string | readonly string[]): boolean;
+  /**
+   * Called before the input of a route is read. Decides for routes that need a permission; for the others the handler calls `authorize`
+   * with its payload. Throws `forbidden`.
+   */
+  authorizeRoute(access: ProtectedAccess): void;
+  /** True when the permission, or one of the events, was authorized. A response without that is a bug. */
+  hasAuthorized(access: ProtectedAccess): boolean;
 }
 
 /** The metadata key of a resource's owner. Only the server writes it. */
@@ -44,7 +52,12 @@ const assertNoForeignOwner = (event: AuthEvent, value: object, user: User | unde
   throw invalid(['body', 'metadata', ownerKey], `${ownerKey} is set by the server; remove it`);
 };
 
-/** Allows everything: for servers without custom authentication, which have no users. */
+/** Only a key of the platform API has permissions. */
+const assertNoPermissionNeeded = (access: ProtectedAccess): void => {
+  if ('permission' in access) throw new Error('A route of the platform API was called without a key');
+};
+
+/** Allows every event: for servers without custom authentication, which have no users. */
 export const unrestrictedAuthorizer: Authorizer = {
   user: undefined,
   authorize(event, value) {
@@ -52,7 +65,8 @@ export const unrestrictedAuthorizer: Authorizer = {
     return { value, filter: AccessFilter.everything };
   },
   authorizeAssistant: () => AccessFilter.everything,
-  hasAuthorized: () => true,
+  authorizeRoute: assertNoPermissionNeeded,
+  hasAuthorized: (access) => !('permission' in access),
 };
 
 export interface AuthorizerOptions {
@@ -87,7 +101,10 @@ export class AuthHandlers {
         });
         return isDefault ? AccessFilter.everything : filter;
       },
-      hasAuthorized: (resource, action) => [action].flat().some((one) => asked.has(`${resource}:${one}`)),
+      authorizeRoute: assertNoPermissionNeeded,
+      hasAuthorized: (access) =>
+        !('permission' in access) &&
+        [access.action].flat().some((action) => asked.has(`${access.resource}:${action}`)),
     };
   }
 

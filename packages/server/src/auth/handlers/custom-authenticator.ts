@@ -43,11 +43,11 @@ export const customAuthenticator = (options: CustomAuthOptions): Authenticate =>
       (answer) => callerOf(toUser(answer)),
     );
   const cached = cache ? withCache(ask, cache) : ask;
-  return (credentials, access) => {
+  return (credentials) => {
     const scheme = credentials.header(schemeHeader);
     return scheme !== undefined && studioSchemes.has(scheme.toLowerCase())
       ? studio(credentials)
-      : cached(credentials, access);
+      : cached(credentials);
   };
 };
 

@@ -1,8 +1,7 @@
-import type { Grant } from '../principal/caller.ts';
-import type { Call } from '../../api/handlers.ts';
+import type { Caller, Grant } from '../principal/caller.ts';
 
 /** The permissions and workspaces of the caller's key. Platform routes are only called with a key. */
-export const grantOf = ({ caller }: Call): Grant => {
-  if (caller.grant === undefined) throw new Error('A platform route was called without an API key');
-  return caller.grant;
+export const grantOf = ({ grant }: Caller): Grant => {
+  if (grant === undefined) throw new Error('A platform route was called without an API key');
+  return grant;
 };

@@ -1,7 +1,7 @@
-// Authenticates requests to the platform API: the key, its workspace, and its permissions. Keys are cached for a short time. Every node is
+// Authenticates requests to the platform API: finds the key and its workspace. Keys are cached for a short time. Every node is
 // notified of a revocation; if the notification is lost, the cache entry expires.
 import { Problem } from '@svc/contract/problem';
-import { anybody, type Authenticate, type Caller, type Grant } from '../principal/caller.ts';
+import { type Authenticate, type Caller, type Grant } from '../principal/caller.ts';
 import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { permissionsOf } from './permissions.ts';
@@ -35,8 +35,7 @@ export class KeyAuthenticator {
       if (key_id === undefined || key === undefined || key.id === key_id) this.#entries.delete(hash);
   }
 
-  readonly authenticate: Authenticate = async (credentials, access): Promise<Caller> => {
-    if (access === 'public' || !('permission' in access)) return anybody;
+  readonly authenticate: Authenticate = async (credentials): Promise<Caller> => {
     const sent = credentials.header('x-api-key');
     if (sent === undefined || sent === '') {
       throw new Problem('unauthenticated', 'The request needs an API key in the header X-API-Key.');
@@ -47,12 +46,6 @@ export class KeyAuthenticator {
     }
     const tenant_id = chooseWorkspace(key, credentials.header('x-tenant-id'));
     const permissions = permissionsOf[key.role];
-    if (!permissions.includes(access.permission)) {
-      throw new Problem(
-        'forbidden',
-        `A key with the role ${key.role} does not have the permission ${access.permission}.`,
-      );
-    }
     const grant: Grant = {
       key_id: key.id,
       tenant_id,

@@ -5,10 +5,10 @@ import { grantOf } from './grant-of.ts';
 import type { KeyService } from './key-service.ts';
 
 export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
-  listKeys: (_, call) => keys.list(grantOf(call)),
+  listKeys: (_, call) => keys.list(grantOf(call.caller)),
 
   createKey: ({ body }, call) => {
-    const { tenant_id, workspaces: reached } = grantOf(call);
+    const { tenant_id, workspaces: reached } = grantOf(call.caller);
     const workspaces = [...new Set(body.workspaces ?? [tenant_id])];
     if (!workspaces.every((id) => reached.includes(id))) {
       throw new Problem(
@@ -19,5 +19,5 @@ export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
     return keys.create({ ...body, workspaces, expires_at: body.expires_at ?? null });
   },
 
-  revokeKey: ({ params }, call) => keys.revoke(params.key_id, grantOf(call)),
+  revokeKey: ({ params }, call) => keys.revoke(params.key_id, grantOf(call.caller)),
 });

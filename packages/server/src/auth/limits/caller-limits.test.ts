@@ -17,14 +17,12 @@ const from = (remoteAddress: string): Credentials => ({
   request: () => new Request('http://localhost/'),
 });
 
-const access = { resource: 'threads', action: 'read' } as const;
-
 /** The outcomes of a number of requests in a row. */
 const outcomes = async (authenticate: Authenticate, count: number, address = 'a'): Promise<string[]> => {
   const seen: string[] = [];
   for (let at = 0; at < count; at++) {
     try {
-      await authenticate(from(address), access);
+      await authenticate(from(address));
       seen.push('taken');
     } catch (error) {
       seen.push(error instanceof Problem ? error.code : String(error));
@@ -51,8 +49,8 @@ describe('requests of a caller', () => {
   it('over the limit are rejected with the time of the next one', async () => {
     const { all } = limits({ requestsPerSecond: 0.1 });
     const around = all.around(known);
-    await around(from('a'), access);
-    await expect(around(from('a'), access)).rejects.toMatchObject({
+    await around(from('a'));
+    await expect(around(from('a'))).rejects.toMatchObject({
       code: 'rate_limited',
       retryAfterSeconds: 10,
     });

@@ -41,14 +41,14 @@ export class CallerLimits {
 
   /** Adds the limits to an authentication. */
   around(authenticate: Authenticate): Authenticate {
-    return async (credentials, access) => {
+    return async (credentials) => {
       const address = this.#options.addressOf(credentials) ?? 'unknown';
       const failuresWaitMs = this.#failures.waitMs(address);
       if (failuresWaitMs > 0)
         throw tooMany('Too many failed authentications from your address.', failuresWaitMs);
       let caller: Caller;
       try {
-        caller = await authenticate(credentials, access);
+        caller = await authenticate(credentials);
       } catch (error) {
         if (isFailedAuthentication(error)) this.#failures.take(address);
         throw error;

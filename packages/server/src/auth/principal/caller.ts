@@ -1,5 +1,5 @@
 // The caller of a request.
-import type { RoutePermission, Permission } from '@svc/contract';
+import type { Permission } from '@svc/contract';
 
 /** The user that an auth handler returned. Extra fields are the project's: tokens, roles, organisations. */
 export interface User {
@@ -42,4 +42,4 @@ export interface Credentials {
 }
 
 /** Throws a Problem when authentication fails. */
-export type Authenticate = (credentials: Credentials, access: RoutePermission) => Promise<Caller> | Caller;
+export type Authenticate = (credentials: Credentials) => Promise<Caller> | Caller;

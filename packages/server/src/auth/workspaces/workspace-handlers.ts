@@ -8,12 +8,12 @@ export const workspaceHandlers = (
   workspaces: WorkspaceService,
   authenticator: Pick<KeyAuthenticator, 'forget'>,
 ): Handlers<typeof workspaceRoutes> => ({
-  listWorkspaces: (_, call) => workspaces.list(grantOf(call)),
+  listWorkspaces: (_, call) => workspaces.list(grantOf(call.caller)),
 
-  getSettings: async (_, call) => ({ ...(await workspaces.get(grantOf(call))), tenant_handle: null }),
+  getSettings: async (_, call) => ({ ...(await workspaces.get(grantOf(call.caller))), tenant_handle: null }),
 
   createWorkspace: async ({ body }, call) => {
-    const grant = grantOf(call);
+    const grant = grantOf(call.caller);
     const made = await workspaces.create(body.display_name, grant);
     authenticator.forget(grant.key_id);
     return made;

@@ -16,7 +16,7 @@ const addServer = (command: Command): Command =>
     )
     .option(
       '--api-key <key>',
-      'key of the platform API; prefer SVC_API_KEY, because other users can read a command line (default on this machine: the key in the data folder)',
+      'key of the platform API; prefer SVC_PLATFORM_API_KEY, because other users can read a command line (default on this machine: the key in the data folder)',
     )
     .option('--workspace <id>', 'required for a key of several workspaces (SVC_WORKSPACE_ID)')
     .option('--json', 'print JSON');

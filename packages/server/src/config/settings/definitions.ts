@@ -45,7 +45,7 @@ export const settingDefinitions = {
     type: keyList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Comma-separated API keys of 32 characters or more. Requests must send one as `x-api-key`.',
+    doc: 'Comma-separated keys of the deployment API, of 32 characters or more. Requests to it must send one as `x-api-key`.',
   }),
   allowAnonymous: setting({
     variable: 'SVC_ALLOW_ANONYMOUS',

@@ -4,7 +4,7 @@ import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { Window } from '../../storage/exports/export-creation.ts';
 import { FilterError, filterProblem } from '../../tracing/filter/filter-error.ts';
-import { readFilter } from '../../tracing/filter/read-filter.ts';
+import { parseFilter } from '../../tracing/filter/parse-filter.ts';
 import { microsOf, timeOfMicros, toTime } from '../../tracing/ingest/time.ts';
 import { countPartitions, partitionsMax, partitionsOf } from '../worker/partitions.ts';
 
@@ -62,7 +62,7 @@ const timeOf = (text: string, name: string): bigint => {
 const conditionOf = (filter: string | undefined): TraceRunCondition | null => {
   if (filter === undefined) return null;
   try {
-    return readFilter(filter);
+    return parseFilter(filter);
   } catch (error) {
     throw error instanceof FilterError ? filterProblem(error, 'filter') : error;
   }

@@ -2,7 +2,7 @@
 import { type ExportField, exportFields, usualExportFields } from '@svc/contract';
 import type { ClaimedManifest, ClaimedPartitionRun } from '../../storage/exports/export-leases.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
-import { readFilter } from '../../tracing/filter/read-filter.ts';
+import { parseFilter } from '../../tracing/filter/parse-filter.ts';
 import type { ManifestCommand, PartitionRunCommand } from '../exporter/exporter-protocol.ts';
 import { fileLimits } from '../parquet/export-file.ts';
 
@@ -30,7 +30,7 @@ export const toPartitionRunCommand = (
       until: window_end,
       inserted_until: of.created_at,
       // The filter is valid: it was parsed when the export was created.
-      condition: of.filter === null ? null : readFilter(of.filter),
+      condition: of.filter === null ? null : parseFilter(of.filter),
     },
     shape: {
       fields: fieldsOf(of),

@@ -18,11 +18,17 @@ import { respond, type ResponseOptions } from './respond.ts';
 /** Called for every response when it is complete. */
 export type Observe = (method: string, route: string, status: number, ms: number) => void;
 
-export interface MountOptions extends ResponseOptions {
-  body: BodyLimits & Parsing;
+/** The routes of one API, and who may use them. */
+export interface Surface<T extends Routes = Routes> {
+  routes: T;
+  handlers: Handlers<T>;
   /** Called before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
   authorizerFor: (caller: Caller) => Authorizer;
+}
+
+export interface MountOptions extends ResponseOptions {
+  body: BodyLimits & Parsing;
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
@@ -33,18 +39,13 @@ export interface MountOptions extends ResponseOptions {
 type AnyHandler = (input: Input, call: Call) => unknown;
 
 /** Registers every route with its handler. */
-export const mount = <T extends Routes>(
-  app: Hono<HttpEnv>,
-  routes: T,
-  handlers: Handlers<T>,
-  options: MountOptions,
-): void => {
-  for (const [name, route] of literalFirst(routes)) {
-    const handler = handlers[name] as unknown as AnyHandler;
+export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOptions): void => {
+  for (const [name, route] of literalFirst(surface.routes)) {
+    const handler = surface.handlers[name] as unknown as AnyHandler;
     // The compiler requires it too; this check covers routes from untyped code.
     if ((route.access as unknown) === undefined) throw new Error(`Route ${name} has no access rule`);
     app.on(route.method.toUpperCase(), route.path, (context) =>
-      answer(name, route, handler, context, options),
+      answer(name, route, handler, context, surface, options),
     );
   }
 };
@@ -62,6 +63,7 @@ const answer = async (
   route: RouteShape,
   handler: AnyHandler,
   context: HttpContext,
+  { authenticate, authorizerFor }: Surface,
   options: MountOptions,
 ): Promise<Response> => {
   const startedMs = performance.now();
@@ -71,8 +73,9 @@ const answer = async (
   try {
     assertMethod(route, context);
     if (route.access !== 'public') {
-      call.caller = await options.authenticate(call, route.access);
-      call.authorizer = options.authorizerFor(call.caller);
+      call.caller = await authenticate(call);
+      call.authorizer = authorizerFor(call.caller);
+      call.authorizer.authorizeRoute(route.access);
     }
     const input = await readInput(route, context, call, options.body);
     if (options.sites) assertSite(route, input, context, options.sites);
@@ -107,12 +110,7 @@ const answer = async (
 
 /** A handler that responds without an authorization check is a bug; its response is discarded. */
 const assertAuthorized = (name: string, { access }: RouteShape, authorizer: Authorizer): void => {
-  if (
-    access === 'public' ||
-    'permission' in access ||
-    authorizer.hasAuthorized(access.resource, access.action)
-  )
-    return;
+  if (access === 'public' || authorizer.hasAuthorized(access)) return;
   throw new Error(`Route ${name} has responded without an authorization check`);
 };
 

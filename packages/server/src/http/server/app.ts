@@ -1,20 +1,15 @@
-import type { Routes } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { Hono } from 'hono';
-import { unrestrictedAuthorizer, type Authorizer } from '../../auth/authorization/authorizer.ts';
-import { anybody, type Authenticate, type Caller } from '../../auth/principal/caller.ts';
-import type { Handlers } from '../../api/handlers.ts';
 import { type JsonLimits, requestLimits } from '../../parsing/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
-import { mount, type MountOptions, type Observe } from '../routing/mount.ts';
+import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { logRequest } from './request-log.ts';
 
-export interface AppOptions<T extends Routes> {
-  routes: T;
-  handlers: Handlers<T>;
+export interface AppOptions {
+  surfaces: readonly Surface[];
   logger: HttpLogger;
   limits?: { bodyBytes?: number; json?: JsonLimits; uploadBytes?: number } | undefined;
   parsing: Parsing;
@@ -27,16 +22,10 @@ export interface AppOptions<T extends Routes> {
   /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
-  /** All callers are anonymous when absent. */
-  authenticate?: Authenticate | undefined;
-  /** All callers may do everything when absent. */
-  authorizerFor?: ((caller: Caller) => Authorizer) | undefined;
   /** Rejects a stream, or counts it until the returned function is called. */
   openStream?: MountOptions['openStream'];
   /** The web pages that may send requests; all pages when absent. */
   sites?: MountOptions['sites'];
-  /** A second API, with callers of its own. */
-  platform?: { routes: Routes; handlers: Handlers<Routes>; authenticate: Authenticate } | undefined;
 }
 
 const urlCharsMax = 8192;
@@ -56,8 +45,8 @@ const rootPage = `<!doctype html>
 `;
 
 /** The HTTP side of the server: every route of the contract, and a well-formed response to any other request. */
-export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEnv> => {
-  const { routes, handlers, logger, limits, deferredMs = 1000 } = options;
+export const createApp = (options: AppOptions): Hono<HttpEnv> => {
+  const { surfaces, logger, limits, deferredMs = 1000 } = options;
   const app = new Hono<HttpEnv>({ getPath: rawPath });
   const mounting = {
     logger,
@@ -74,19 +63,8 @@ export const createApp = <T extends Routes>(options: AppOptions<T>): Hono<HttpEn
     deferred: { waitMs: deferredMs, newlineMs: deferredMs },
     unsent: { memory: options.parsing.memory, stalledMs: options.stalledMs ?? 30_000 },
   };
-  mount(app, routes, handlers, {
-    ...mounting,
-    authenticate: options.authenticate ?? (() => anybody),
-    authorizerFor: options.authorizerFor ?? (() => unrestrictedAuthorizer),
-  });
-  const { platform } = options;
-  if (platform)
-    mount(app, platform.routes, platform.handlers, {
-      ...mounting,
-      authenticate: platform.authenticate,
-      authorizerFor: () => unrestrictedAuthorizer, // its API keys have permissions of their own
-    });
-  const table = [...Object.values(routes), ...Object.values(platform?.routes ?? {})];
+  for (const surface of surfaces) mount(app, surface, mounting);
+  const table = surfaces.flatMap(({ routes }) => Object.values(routes));
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', (context) =>
       (context.req.header('accept') ?? '').includes('text/html')

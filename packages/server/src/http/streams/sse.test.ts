@@ -6,7 +6,14 @@ import { EventStreamResponse, Reply, type StreamEvent } from '../../api/handlers
 import { createParsing } from '../../parsing/parsing.ts';
 import { createApp } from '../server/app.ts';
 import { toFrame } from './sse.ts';
-import { deferred, startTestApp, type TestApp, testEventSource, testRoutes } from '../test-app.ts';
+import {
+  openSurface,
+  deferred,
+  startTestApp,
+  type TestApp,
+  testEventSource,
+  testRoutes,
+} from '../test-app.ts';
 
 const event = (id: number, data: unknown = id): StreamEvent => ({
   id: String(id),
@@ -235,7 +242,7 @@ describe('a stream of events', () => {
     const handlers = Object.fromEntries(Object.keys(testRoutes).map((name) => [name, () => source])) as never;
     const logger = { debug: () => undefined, info: () => undefined, error: () => undefined };
     const parsing = createParsing(1_000_000, { warn: () => undefined });
-    const app = createApp({ routes: testRoutes, handlers, logger, parsing });
+    const app = createApp({ surfaces: [openSurface(testRoutes, handlers)], logger, parsing });
     const response = await app.request('/watch');
     expect(await response.text()).toBe('id: 1\nevent: values\ndata: 1\n\n');
   });

@@ -23,7 +23,7 @@ import { exportColumns, isCounted } from './export-columns.ts';
 import { literal } from '../postgres/literal.ts';
 import type { TraceRunCondition } from '../tracing/trace-condition.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { conditionSql } from '../tracing/trace-conditions.ts';
+import { conditionSql } from '../tracing/trace-condition-sql.ts';
 
 /** A row's position in the order of an export: its start_time at the creation of the export, and its id. */
 export interface RowPlace {

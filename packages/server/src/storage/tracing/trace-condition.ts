@@ -1,5 +1,5 @@
 // Conditions on trace runs. For a missing value every test is false, except `empty`; `not` inverts that. In SQL, false may be null. They are
-// evaluated in SQL (trace-conditions.ts), and in memory by tests (tracing/filter/evaluate.ts).
+// evaluated in SQL (trace-condition-sql.ts), and in memory by tests (tracing/filter/evaluate.ts).
 
 export type IdField = 'id' | 'trace_id' | 'parent_run_id' | 'reference_example_id';
 export type TextField = IdField | 'name' | 'run_type' | 'status' | 'error' | 'thread_id' | 'model';

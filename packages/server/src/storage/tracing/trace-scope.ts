@@ -1,6 +1,6 @@
 // The scope of lists, counts and sums of trace runs, as SQL.
 import type { TraceRunCondition } from './trace-condition.ts';
-import { type Bind, conditionSql } from './trace-conditions.ts';
+import { type Bind, conditionSql } from './trace-condition-sql.ts';
 
 export interface TraceRunScope {
   tenant_id: string;

@@ -2,7 +2,7 @@
 import { boundedSql } from './bounded-trace-runs.ts';
 import type { Statement } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-time.ts';
-import { type Bind } from './trace-conditions.ts';
+import { type Bind } from './trace-condition-sql.ts';
 import type { PayloadColumn } from './trace-row.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 

@@ -2,7 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import type { Bind } from './trace-conditions.ts';
+import type { Bind } from './trace-condition-sql.ts';
 import { isByHour, sumHours } from './trace-hours.ts';
 import type { TraceRunSums } from './trace-run-sums.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';

@@ -1,4 +1,4 @@
-// Evaluates a filter on a trace run in memory, with the same result as its SQL (storage/tracing/trace-conditions.ts).
+// Evaluates a filter on a trace run in memory, with the same result as its SQL (storage/tracing/trace-condition-sql.ts).
 import type {
   NumberField,
   NumberTest,

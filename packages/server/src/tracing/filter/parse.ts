@@ -1,4 +1,4 @@
-// Parses the text of a filter to a tree of calls, names and values. Knows the grammar only; read-filter.ts knows the operators.
+// Parses the text of a filter to a tree of calls, names and values. Knows the grammar only; parse-filter.ts knows the operators.
 import { FilterError } from './filter-error.ts';
 import { type Token, Tokens } from './tokens.ts';
 

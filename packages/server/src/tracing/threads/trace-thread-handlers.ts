@@ -13,10 +13,10 @@ export const traceThreadHandlers = (
     const { session_id, is_root, limit, cursor } = query;
     const filter = `eq(thread_id, ${JSON.stringify(thread_id)})`;
     const runQuery = { session: [session_id], is_root, filter, order: 'asc' as const, limit, cursor };
-    return toRunPage(await traces.query(grantOf(call).tenant_id, runQuery));
+    return toRunPage(await traces.query(grantOf(call.caller).tenant_id, runQuery));
   };
   return {
-    queryTraceThreads: ({ body }, call) => threads.query(grantOf(call).tenant_id, body),
+    queryTraceThreads: ({ body }, call) => threads.query(grantOf(call.caller).tenant_id, body),
 
     listTraceThreadRuns: ({ params, query }, call) => runsOf(params.thread_id, query, call),
 

@@ -3,7 +3,7 @@ import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
 import { FilterError, filterProblem } from '../filter/filter-error.ts';
-import { readFilter } from '../filter/read-filter.ts';
+import { parseFilter } from '../filter/parse-filter.ts';
 import { microsOf, toTime } from '../ingest/time.ts';
 
 export interface RunSelection {
@@ -46,7 +46,7 @@ const joined = (of: TraceRunCondition[]): TraceRunCondition | null =>
 const filterOf = (text: string | undefined, name: string): TraceRunCondition[] => {
   if (text === undefined || text.trim() === '') return [];
   try {
-    return [readFilter(text)];
+    return [parseFilter(text)];
   } catch (error) {
     throw error instanceof FilterError ? filterProblem(error, name) : error;
   }

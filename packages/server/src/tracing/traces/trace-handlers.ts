@@ -43,22 +43,22 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
 
   ingestMultipart: ({ body }, call) => {
     const boundary = boundaryOf(call.header('content-type'));
-    return ingest.ingest(grantOf(call).tenant_id, body, { kind: 'multipart', boundary });
+    return ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'multipart', boundary });
   },
 
-  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call).tenant_id, body, { kind: 'batch' }),
+  ingestBatch: ({ body }, call) => ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'batch' }),
 
   ingestRun: ({ body }, call) =>
-    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'post', id: undefined }),
+    ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'run', operation: 'post', id: undefined }),
 
   ingestRunPatch: ({ params, body }, call) =>
-    ingest.ingest(grantOf(call).tenant_id, body, { kind: 'run', operation: 'patch', id: params.id }),
+    ingest.ingest(grantOf(call.caller).tenant_id, body, { kind: 'run', operation: 'patch', id: params.id }),
 
   ingestOtlp: async ({ body }, call) => {
     const isJson = call.header('content-type')?.toLowerCase().startsWith(json) === true;
     const format = isJson ? 'json' : 'protobuf';
     const project = call.header('langsmith-project') ?? call.header('svc-project');
-    const { rejections } = await ingest.ingestPartially(grantOf(call).tenant_id, body, {
+    const { rejections } = await ingest.ingestPartially(grantOf(call.caller).tenant_id, body, {
       kind: 'otlp',
       format,
       project,
@@ -67,11 +67,12 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
     return isJson ? answer : new RawBytes('application/x-protobuf', toProtobuf(answer));
   },
 
-  getTraceRun: async ({ params }, call) => new RawJson(await traces.get(grantOf(call).tenant_id, params.id)),
+  getTraceRun: async ({ params }, call) =>
+    new RawJson(await traces.get(grantOf(call.caller).tenant_id, params.id)),
 
   getTraceAttachment: async ({ params }, call) => {
     const { name, content_type, content } = await traces.attachment(
-      grantOf(call).tenant_id,
+      grantOf(call.caller).tenant_id,
       params.id,
       params.name,
     );
@@ -79,9 +80,10 @@ export const traceHandlers = ({ ingest, traces }: TraceParts): Handlers<typeof t
   },
 
   getTrace: async ({ params }, call) =>
-    new RawJson(await traces.tree(grantOf(call).tenant_id, params.trace_id)),
+    new RawJson(await traces.tree(grantOf(call.caller).tenant_id, params.trace_id)),
 
-  getRunStats: ({ body }, call) => traces.stats(grantOf(call).tenant_id, body),
+  getRunStats: ({ body }, call) => traces.stats(grantOf(call.caller).tenant_id, body),
 
-  queryTraceRuns: async ({ body }, call) => toRunPage(await traces.query(grantOf(call).tenant_id, body)),
+  queryTraceRuns: async ({ body }, call) =>
+    toRunPage(await traces.query(grantOf(call.caller).tenant_id, body)),
 });
