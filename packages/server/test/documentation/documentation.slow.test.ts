@@ -79,6 +79,7 @@ const variables = new Set([
   ...Object.values<SettingDefinition<unknown>>(settingDefinitions).map(({ variable }) => variable),
   // Of commands that use a running server, of a sample, and the beginning of names in svc.json.
   'SVC_API_URL',
+  'SVC_PLATFORM_API_KEY',
   'SVC_WORKSPACE_ID',
   'SVC_WEBHOOK_TOKEN',
   'SVC_WEBHOOK_',

@@ -76,7 +76,7 @@ describe('a URI with several hosts', () => {
       /The database cannot be reached: .*ECONNREFUSED/,
     );
     expect(await portOf(uriOf([nowhere, s], '?target_session_attrs=primary'))).toMatch(
-      /target_session_attrs=primary, and the server is a standby/,
+      /target_session_attrs=primary, but the server is a standby/,
     );
   });
 });

@@ -47,23 +47,21 @@ const startThrough = async (options: Omit<PoolerOptions, 'port'>) => {
 describe('a PgBouncer', () => {
   it.each(['transaction', 'statement'] as const)('in %s mode is rejected with a remedy', async (mode) => {
     const { code, stderr } = await startThrough({ mode, ignored: parameters, connectQuery: settings });
-    expect(stderr).toMatch(/connection pooler in transaction mode.*Let it lead to PostgreSQL itself/s);
+    expect(stderr).toMatch(/connection pooler in transaction mode.*Point it to PostgreSQL itself/s);
     expect(code).toBe(1);
   });
 
   it('that rejects startup parameters is named in the error', async () => {
     const { code, stderr } = await startThrough({ mode: 'session' });
     expect(stderr).toMatch(
-      /connection pooler that refuses.*unsupported startup parameter.*PostgreSQL itself/s,
+      /connection pooler that rejects.*unsupported startup parameter.*PostgreSQL itself/s,
     );
     expect(code).toBe(1);
   });
 
   it('that drops the settings of a session is rejected', async () => {
     const { code, stderr } = await startThrough({ mode: 'session', ignored: parameters });
-    expect(stderr).toMatch(
-      /ignores the startup parameter "options": let SVC_DATABASE_URI lead to PostgreSQL/,
-    );
+    expect(stderr).toMatch(/ignores the startup parameter "options": point SVC_DATABASE_URI to PostgreSQL/);
     expect(code).toBe(1);
   });
 
