@@ -6,7 +6,7 @@ const all = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
 /** Kill, restart or overload processes, wait for leases and deadlines, or run models for long. */
 const slow = 'packages/*/test/**/*.slow.test.ts';
 
-/** Take minutes each, and the machine for themselves. */
+/** Take minutes each. */
 const faults = 'packages/server/test/faults/**/*.faults.test.ts';
 
 /** Of each project, not of the root: vitest would execute `globalSetup` once for the root and once for the project. */
@@ -28,9 +28,7 @@ export default defineConfig({
     projects: [
       { test: { ...common, name: 'fast', include: all, exclude: [...configDefaults.exclude, slow, faults] } },
       { test: { ...common, name: 'slow', include: [slow] } },
-      {
-        test: { ...common, name: 'faults', include: [faults], fileParallelism: false, testTimeout: 180_000 },
-      },
+      { test: { ...common, name: 'faults', include: [faults], testTimeout: 180_000 } },
     ],
   },
 });

@@ -220,13 +220,10 @@ for (const version of values.node) {
     const manager = await managers[name]?.();
     if (!manager)
       throw new Error(`unknown package manager ${name}; known: ${Object.keys(managers).join(', ')}`);
-    for (const template of values.template) {
-      const begun = Date.now();
-      await tryTemplate(template, env, manager);
-      console.log(
-        `Node ${stdout.trim()}, ${name}, ${template}: ${Math.round((Date.now() - begun) / 1000)} s`,
-      );
-    }
+    const begun = Date.now();
+    await Promise.all(values.template.map((template) => tryTemplate(template, env, manager)));
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    console.log(`Node ${stdout.trim()}, ${name}, ${values.template.join(', ')}: ${seconds} s`);
   }
 }
 await rm(scratch, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 // npm run build: compiles the published packages into their `dist` folders, and packs them as tarballs in build/tarballs.
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { publishedPackages } from './packages.ts';
+import { publishedPackages, scope } from './packages.ts';
 import { stagePackage } from './stage.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,6 +35,14 @@ for (const published of publishedPackages) {
   const staged = join(root, 'build', published.folder);
   await stagePackage(root, published, staged);
   pack(staged);
+}
+// Makes build/packages/server/bin/svc.js executable in place, for tests: with the other built packages, and the dependencies of the checkout.
+const scoped = join(root, 'build', 'packages', 'node_modules', scope);
+await mkdir(scoped, { recursive: true });
+for (const { folder } of publishedPackages) {
+  await symlink(join(root, 'build', folder), join(scoped, basename(folder)), 'junction');
+  const own = join(root, folder, 'node_modules');
+  if (existsSync(own)) await symlink(own, join(root, 'build', folder, 'node_modules'), 'junction');
 }
 for (const name of await readdir(tarballs)) {
   const { size } = await stat(join(tarballs, name));

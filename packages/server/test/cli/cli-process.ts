@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { svcCommand } from '../svc-command.ts';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
-export const bin = join(repository, 'packages/server/bin/svc.js');
 
 const graph = `
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
@@ -42,7 +42,7 @@ export interface CliProcess extends AsyncDisposable {
 
 /** The real CLI, with a minimal environment instead of this process's. */
 export function runCli(args: string[], options: { cwd: string; env?: Record<string, string> }): CliProcess {
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(process.execPath, [svcCommand, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { bin, createProject, runCli } from './cli-process.ts';
+import { createProject, runCli } from './cli-process.ts';
+import { svcCommand } from '../svc-command.ts';
 
 it('creates, lists and revokes keys while the server runs', async () => {
   using project = createProject();
@@ -67,7 +68,7 @@ it.each([
 
 it('svc config exits quietly when the reader of its output closes the pipe', async () => {
   using project = createProject();
-  const command = `${process.execPath} ${bin} config --json | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
+  const command = `${process.execPath} ${svcCommand} config --json | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: project.dir });
   expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
 });

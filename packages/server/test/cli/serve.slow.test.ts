@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { childrenOf } from '../faults/process-tree.ts';
-import { bin, createProject, type Project, runCli } from './cli-process.ts';
+import { createProject, type Project, runCli } from './cli-process.ts';
+import { svcCommand } from '../svc-command.ts';
 
 const address = /API +(http:\/\/\S+)/;
 
@@ -26,7 +27,7 @@ const isAlive = (pid: number): boolean => {
 
 /** Runs `npm start` in the project, as the leader of a process group. */
 const npmStart = async (project: Project): Promise<{ npm: ChildProcess; url: string }> => {
-  const start = `"${process.execPath}" "${bin}" start --port 0`;
+  const start = `"${process.execPath}" "${svcCommand}" start --port 0`;
   project.write('package.json', { name: 'project', private: true, scripts: { start } });
   const npm = spawn('npm', ['start'], {
     cwd: project.dir,

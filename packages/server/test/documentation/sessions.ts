@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { bin } from '../cli/cli-process.ts';
+import { svcCommand } from '../svc-command.ts';
 import { openExamples, type Examples } from './examples.ts';
 import { repository, type Block, type Page } from './pages.ts';
 
@@ -151,7 +151,7 @@ const runScript = (
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       SVC_DOCS_DOOR: where.door,
-      SVC_DOCS_BIN: bin,
+      SVC_DOCS_BIN: svcCommand,
       SVC_DOCS_CHECKOUT: where.cwd.replace(/\/examples\/.*/, ''),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,10 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { svcCommand } from '../svc-command.ts';
 import { isRunning } from '../../src/storage/embedded/process-identity.ts';
-
-const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
 
 export interface SvcProcess {
   url: string;
@@ -18,7 +16,7 @@ export interface SvcProcess {
 export const startSvc = async (dataDir: string, project: string, port = '0'): Promise<SvcProcess> => {
   const child = spawn(
     process.execPath,
-    [command, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'],
+    [svcCommand, 'start', '--config', project, '--data-dir', dataDir, '--port', port, '--executors', '1'],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],

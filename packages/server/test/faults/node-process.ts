@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { childrenOf, signal } from './process-tree.ts';
+import { svcCommand } from '../svc-command.ts';
 
 export type Role = 'all' | 'api' | 'worker';
 
@@ -50,7 +51,6 @@ export interface SvcNode extends AsyncDisposable {
   terminate(): void;
 }
 
-const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
 const project = fileURLToPath(new URL('./graphs/svc.json', import.meta.url));
 const startMs = 60_000;
 
@@ -78,7 +78,7 @@ export const startNode = async ({
   const args = ['start', '--config', project, '--data-dir', dataDir, '--port', '0'];
   const child = spawn(
     process.execPath,
-    [command, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
+    [svcCommand, ...args, '--executors', String(executors), ...(role === 'all' ? [] : ['--role', role])],
     {
       detached: true, // a process group of its own, so that all of it can be killed at once
       stdio: ['ignore', 'pipe', 'pipe'],
