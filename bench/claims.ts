@@ -12,7 +12,8 @@ import { openEmbedded } from '../packages/server/src/storage/embedded/embedded.t
 import { everyRow } from '../packages/server/src/storage/postgres/row-filter.ts';
 import { runLeaseStorage } from '../packages/server/src/storage/deployment/run-leases.ts';
 import { runQueueStorage } from '../packages/server/src/storage/deployment/run-queue.ts';
-import { runStorage, type NewRun } from '../packages/server/src/storage/deployment/runs.ts';
+import { runStorage } from '../packages/server/src/storage/deployment/runs.ts';
+import type { NewRun } from '../packages/server/src/storage/deployment/run-rows.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
 import { workerStorage } from '../packages/server/src/storage/deployment/workers.ts';
 import { fixed, median } from './report.ts';
