@@ -1,11 +1,13 @@
 // A thread whose runs are executed by the test: the test decides what an executor would store.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { checkpointStorage, type CheckpointBatch } from '../../src/storage/deployment/checkpoints.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
+import type { CheckpointBatch } from '../../src/storage/deployment/checkpoint-rows.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
-import { type CancelAction, runStorage } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import type { CancelAction } from '../../src/storage/deployment/run-rows.ts';
 import { claimOf, newRun } from '../runs/run-rows.ts';
 import { threadRows, type ThreadRows } from './thread-rows.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lease } from '../../src/storage/postgres/lease.ts';
-import type { RunRow } from '../../src/storage/deployment/runs.ts';
+import type { RunRow } from '../../src/storage/deployment/run-rows.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { claimOf, newAssistant, newRun } from './run-rows.ts';

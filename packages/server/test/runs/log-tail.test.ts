@@ -6,14 +6,12 @@ import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import type { RunEventStream } from '../../src/engine/streams/run-event-stream.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
-import {
-  checkpointStorage,
-  type CheckpointBatch,
-  type Ending,
-} from '../../src/storage/deployment/checkpoints.ts';
+import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
+import type { CheckpointBatch, Ending } from '../../src/storage/deployment/checkpoint-rows.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runLogStorage } from '../../src/storage/deployment/run-log.ts';
-import { runStorage, type CancelAction } from '../../src/storage/deployment/runs.ts';
+import { runStorage } from '../../src/storage/deployment/runs.ts';
+import type { CancelAction } from '../../src/storage/deployment/run-rows.ts';
 import { threadStorage } from '../../src/storage/deployment/threads.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';

@@ -4,7 +4,7 @@ import { assistantStorage } from '../../src/storage/deployment/assistants.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import type { ClaimOptions } from '../../src/storage/deployment/run-leases.ts';
-import type { NewRun } from '../../src/storage/deployment/runs.ts';
+import type { NewRun } from '../../src/storage/deployment/run-rows.ts';
 
 /** Creates an assistant and returns its id. */
 export const newAssistant = async (db: Database, graph_id = 'agent'): Promise<string> => {

@@ -15,7 +15,7 @@ import type { RunKwargs } from '../../engine/dispatch/protocol.ts';
 import { toRunCommand, type Audience } from '../../engine/dispatch/run-command.ts';
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
-import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/deployment/runs.ts';
+import type { CreatedRun, NewRun, RunRow, RunSetting } from '../../storage/deployment/run-rows.ts';
 import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';

@@ -1,7 +1,8 @@
 // Selects the checkpoints that a thread needs to continue from its newest state: the head of the root namespace, heads of unfinished
 // subgraphs, and the checkpoints from which values that are stored as changes (delta channels) are rebuilt.
 import { isInternalChannel, type CheckpointSummary } from '../../engine/checkpoints/checkpoint-summary.ts';
-import type { CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { Ancestor, KeptCheckpoint, PruningStorage } from '../../storage/deployment/pruning.ts';
 
 interface Metadata {

@@ -11,7 +11,7 @@ import {
   freeBytes,
   whileHeld,
 } from '../../storage/postgres/answer-limits.ts';
-import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { BlobRoot, HeadValues, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';

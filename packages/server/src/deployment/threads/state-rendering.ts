@@ -6,7 +6,7 @@ import type { StoredBlob } from '../../engine/codec/blob.ts';
 import { hashesOf } from '../../engine/codec/blob-ref.ts';
 import { joinWire } from '../../engine/codec/wire.ts';
 import type { JsonBytes } from '../../parsing/json-bytes.ts';
-import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import { contains } from './contains.ts';
 import type { StateField, StateSelection } from './state-selection.ts';
 

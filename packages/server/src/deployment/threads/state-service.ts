@@ -6,7 +6,7 @@ import { defaultAssistantId, isUuid } from '../assistants/default-assistant.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import { mergeConfigs } from '../../engine/dispatch/run-command.ts';
 import type { StateUpdate } from '../../engine/dispatch/protocol.ts';
-import type { StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { ThreadRow } from '../../storage/deployment/threads.ts';

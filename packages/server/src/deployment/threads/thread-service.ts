@@ -8,7 +8,7 @@ import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
 import { outOfReach } from '../out-of-reach.ts';
 import { unlessGone } from '../unless-gone.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
-import type { HeadValues } from '../../storage/deployment/checkpoints.ts';
+import type { HeadValues } from '../../storage/deployment/checkpoint-rows.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type {
   ListedThread,

@@ -9,7 +9,8 @@ import {
   type CheckpointTuple,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import type { BlobRow, CheckpointStorage, StoredCheckpoint } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { BlobRow, StoredCheckpoint } from '../../storage/deployment/checkpoint-rows.ts';
 import type { ThreadSession } from './thread-session.ts';
 
 type Bodyless = Omit<Checkpoint, 'channel_values' | 'id'>;

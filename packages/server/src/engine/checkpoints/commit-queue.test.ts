@@ -1,6 +1,6 @@
 // A writer may provide its items in several flushes.
 import { describe, expect, it } from 'vitest';
-import type { CheckpointBatch } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
 import { CommitQueue, LeaseLost, noItems, type Writer } from './commit-queue.ts';
 
 /** A writer with the given number of events, one per flush. */

@@ -4,7 +4,8 @@
 // A flush is gathered in a macrotask (setImmediate), never in a microtask. The engine passes events on in microtasks, so
 // all events that it emitted before a checkpoint have been received by then, and are stored with it.
 import { retryWhileUnavailable } from '../../jobs/retry.ts';
-import type { CheckpointBatch, CheckpointStorage, Owner } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { CheckpointBatch, Owner } from '../../storage/deployment/checkpoint-rows.ts';
 
 /** The owner has lost the right to write: its lease was claimed again, its thread was deleted, or its thread has another run. */
 export class LeaseLost extends Error {

@@ -2,7 +2,7 @@
 // more events wait than one flush should take, the oldest events are stored first, up to the first that belongs to a
 // checkpoint.
 import { type BatchItems, type Committer, type Writer } from './commit-queue.ts';
-import type { Owner } from '../../storage/deployment/checkpoints.ts';
+import type { Owner } from '../../storage/deployment/checkpoint-rows.ts';
 
 export interface EventItemWriter extends Writer {
   /** True when the oldest events should be stored in a flush without checkpoints. */

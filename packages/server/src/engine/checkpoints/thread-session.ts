@@ -1,7 +1,6 @@
 // Collects what one run (or one state update) writes to one thread, until a flush takes it. A checkpoint's summary is
 // known only after its put, but is usually stored in the same row. A head moves once for each flush.
 import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
-import { START } from '@langchain/langgraph';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type {
   BlobRow,
@@ -9,12 +8,15 @@ import type {
   NewWrite,
   Owner,
   StoredCheckpoint,
-} from '../../storage/deployment/checkpoints.ts';
+} from '../../storage/deployment/checkpoint-rows.ts';
+import { SessionBlobs } from './session-blobs.ts';
+import type { SessionOptions } from './session-options.ts';
+import { isWork } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
 import { idAfter } from './checkpoint-id.ts';
-import { noItems, type BatchItems, type Committer, type Writer } from './commit-queue.ts';
+import { noItems, type BatchItems, type Writer } from './commit-queue.ts';
 import {
   compactSummary,
   isInternalChannel,
@@ -23,32 +25,11 @@ import {
   type SummaryTask,
 } from './checkpoint-summary.ts';
 
-export interface SessionOptions {
-  owner: Owner;
-  thread_id: string;
-  blob_space: string;
-  /** The root head when the session began; null for a thread without checkpoints; undefined when not known. */
-  head: string | null | undefined;
-  run_id: string | null;
-  /** Added to the metadata of every checkpoint: graph_id, assistant_id, and the run's metadata. */
-  metadata: Record<string, unknown>;
-  /** Whether a put waits for its flush. */
-  sync: boolean;
-  queue: Committer;
-  codec: ValueCodec;
-  cache: RefCache;
-  /** Called once when a flush that no caller awaits has failed. */
-  onFailure: (error: Error) => void;
-}
-
 interface Lineage {
   checkpoint_id: string;
   /** The last version and reference of each channel. A channel with the same version is not encoded again. */
   refs: Map<string, { version: unknown; ref: string }>;
 }
-
-/** The task id under which the engine stores the input of a run. */
-const inputTask = '00000000-0000-0000-0000-000000000000';
 
 /** When more encoded bytes wait for a flush, a put waits for the flush too. */
 const pendingBytesMax = 8 * 1024 * 1024;
@@ -62,14 +43,12 @@ export class ThreadSession implements Writer {
   #items = noItems();
   /** The pending writes by primary key: one statement cannot store two rows with the same key. */
   readonly #writesByKey = new Map<string, NewWrite>();
-  readonly #pendingBlobs = new Map<string, BlobRow>();
-  #pendingBytes = 0;
+  readonly #blobs: SessionBlobs;
   #inFlight: Promise<void> = Promise.resolve();
   /** Heads by namespace: `#storedHeads` as stored, `#heads` as moved by this session. */
   readonly #storedHeads = new Map<string, string | null>();
   readonly #heads = new Map<string, string>();
   readonly #lineage = new Map<string, Lineage>();
-  readonly #stored = new Set<string>();
   /** Stored checkpoint ids by the engine's ids, where they differ. */
   readonly #aliases = new Map<string, string>();
   readonly #summaries = new Map<string, { step: number; summary: CheckpointSummary }>();
@@ -96,6 +75,7 @@ export class ThreadSession implements Writer {
     this.thread_id = options.thread_id;
     this.codec = options.codec;
     this.cache = options.cache;
+    this.#blobs = new SessionBlobs(options.codec, options.cache);
     if (options.head !== undefined) this.#storedHeads.set('', options.head);
   }
 
@@ -157,7 +137,7 @@ export class ThreadSession implements Writer {
   }
 
   recordBlobs(hashes: Iterable<string>): void {
-    for (const hash of hashes) this.#stored.add(hash);
+    this.#blobs.record(hashes);
   }
 
   storedId(checkpoint_id: string): string {
@@ -189,7 +169,10 @@ export class ThreadSession implements Writer {
       const version = body.channel_versions[channel];
       const known = previous?.get(channel);
       const same = known !== undefined && known.version === version && version !== undefined;
-      refs.set(channel, same ? known : { version, ref: this.#encode(channel_values[channel], channel) });
+      refs.set(
+        channel,
+        same ? known : { version, ref: this.#blobs.encode(channel_values[channel], channel) },
+      );
     }
     this.#lineage.set(ns, { checkpoint_id, refs });
 
@@ -230,12 +213,13 @@ export class ThreadSession implements Writer {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
     const checkpoint_id = this.storedId(checkpoint);
-    if (ns === '' && this.#progress === 'none' && this.#isWork(writes, task_id)) this.#progress = 'pending';
+    if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
+      this.#progress = 'pending';
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
     for (const [position, [channel, value]] of writes.entries()) {
-      const ref = this.#encode(channel === '__error__' ? boundedError(value) : value, channel);
+      const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
       recent.push([task_id, channel, ref]);
       this.#write({
@@ -315,7 +299,7 @@ export class ThreadSession implements Writer {
     this.#attributed = values.map(({ as_node, values: written }) => [
       as_node,
       null,
-      this.#encode(written, as_node),
+      this.#blobs.encode(written, as_node),
     ]);
   }
 
@@ -352,11 +336,12 @@ export class ThreadSession implements Writer {
   }
 
   pendingBlob(hash: string): BlobRow | undefined {
-    return this.#pendingBlobs.get(hash);
+    return this.#blobs.pending(hash);
   }
 
   drain(): BatchItems {
     const items = this.#items;
+    items.blobs = this.#blobs.drain(this.blob_space);
     if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
     for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
       const expected = this.#storedHeads.get(checkpoint_ns) ?? null;
@@ -366,8 +351,6 @@ export class ThreadSession implements Writer {
     }
     this.#items = noItems();
     this.#writesByKey.clear();
-    this.#pendingBlobs.clear();
-    this.#pendingBytes = 0;
     return items;
   }
 
@@ -376,31 +359,6 @@ export class ThreadSession implements Writer {
     if (this.#progress !== 'drained') return false;
     this.#progress = 'reported';
     return true;
-  }
-
-  /**
-   * True when these are the writes of a node that has finished, so that the next attempt does not execute it again. False
-   * for the run's input, and for errors and interrupts, which the engine stores under negative indexes.
-   */
-  #isWork(writes: PendingWrite[], task_id: string): boolean {
-    if (task_id === inputTask || writes.every(([channel]) => (WRITES_IDX_MAP[channel] ?? 0) < 0))
-      return false;
-    const task = this.#summaries.get('')?.summary.tasks.find(({ id }) => id === task_id);
-    return task?.name !== START;
-  }
-
-  /** Throws an error with the path inside the channel when the value cannot be stored. */
-  #encode(value: unknown, channel: string): string {
-    const { ref, blobs } = this.codec.split(value, this.cache, `values.${channel}`);
-    for (const { hash, refs, payload } of blobs) {
-      if (this.#stored.has(hash)) continue;
-      this.#stored.add(hash);
-      this.#pendingBytes += payload?.length ?? 0;
-      const row = { hash, refs: refs ?? null, payload: payload ?? null };
-      this.#pendingBlobs.set(hash, row);
-      this.#items.blobs.push({ space: this.blob_space, ...row });
-    }
-    return ref;
   }
 
   #wrote(ns: string): string | null {
@@ -420,7 +378,7 @@ export class ThreadSession implements Writer {
   async #commit(): Promise<void> {
     const flushed = this.#options.queue.commit(this);
     this.#inFlight = flushed;
-    if (this.#options.sync || this.#pendingBytes > pendingBytesMax) return flushed;
+    if (this.#options.sync || this.#blobs.pendingBytes > pendingBytesMax) return flushed;
     flushed.catch((error: Error) => {
       if (this.#failure) return;
       this.#failure = error;

@@ -87,8 +87,12 @@ export class Attempt {
     this.#executor.unlisten({ run_id: this.id, lease_token: this.lease_token });
   }
 
-  /** Readers have consumed these bytes of events, or the wait for them timed out. */
-  acknowledge(bytes: number): void {
+  /**
+   * The executor sends more events when the readers have consumed these bytes. `consumed`: resolves when they have, or when the wait for
+   * the slowest reader is over; undefined when no reader waits.
+   */
+  async acknowledge(bytes: number, consumed: Promise<void> | undefined): Promise<void> {
+    if (consumed !== undefined) await consumed;
     if (!this.#isOver) this.#executor.acknowledge({ run_id: this.id, lease_token: this.lease_token }, bytes);
   }
 

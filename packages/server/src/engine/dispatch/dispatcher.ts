@@ -7,19 +7,17 @@
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
 // delayed runs that are due, and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
-import { deleted } from '../streams/run-log-tail.ts';
-import type { RunOutcome, RunEventStream } from '../streams/run-event-stream.ts';
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
-import type { ClaimedSetting, Release } from '../../storage/deployment/run-leases.ts';
-import type { RunRow, WorkerState } from '../../storage/deployment/runs.ts';
-import { BackgroundWrites } from '../../jobs/background-writes.ts';
+import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
+import type { RunRow, WorkerState } from '../../storage/deployment/run-rows.ts';
 import { Attempt } from './attempt.ts';
 import { claimedCommand } from './claimed-command.ts';
 import type { DispatcherOptions } from './dispatcher-options.ts';
 import type { AttemptRef, ExecutorProcess } from './executor-process.ts';
 import { ExecutorPool } from './executor-pool.ts';
-import type { AttemptMessage, RunCommand, RunStatus } from './protocol.ts';
+import type { AttemptMessage, RunCommand } from './protocol.ts';
+import { RunEndings } from './run-endings.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { ServedQueues } from './served-queues.ts';
 
@@ -34,8 +32,7 @@ export class Dispatcher {
   readonly #attempts: LeaseKeeper<Attempt>;
   /** Attempts that have lost their lease and whose graphs are stopping. */
   readonly #stopping = new Set<Attempt>();
-  /** Writes that give runs back or end them. */
-  readonly #writes: BackgroundWrites;
+  readonly #endings: RunEndings;
   /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   readonly #claims: WorkerLoop;
@@ -53,7 +50,7 @@ export class Dispatcher {
     const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, pollMs, notifications } =
       options;
     const executesRuns = jobsPerExecutor > 0;
-    this.#writes = new BackgroundWrites(logger, 'failed to give back or end a run, retrying');
+    this.#endings = new RunEndings(options, () => this.#claims.wake());
     this.#attempts = new LeaseKeeper({
       leaseMs,
       renew: (held) => this.#renew(held),
@@ -155,7 +152,11 @@ export class Dispatcher {
     } catch (error) {
       // The last executor ended while the run was claimed.
       const lease = { id: command.run_id, lease_token: command.lease_token };
-      return this.#giveBack([lease], { charge: false, lost: false, reason: (error as Error).message });
+      return this.#endings.giveBack([lease], {
+        charge: false,
+        lost: false,
+        reason: (error as Error).message,
+      });
     }
     const attempt = new Attempt(command, executor, this.#options.limits, losses);
     attempt.isLogOnly = this.#isLogAhead(command);
@@ -194,17 +195,17 @@ export class Dispatcher {
    */
   async handOver(): Promise<void> {
     const left = await this.#stopExecuting();
-    this.#giveBack(left, { charge: false, lost: false, reason: 'the server handed its runs over' });
-    await this.#writes.settled();
+    this.#endings.giveBack(left, { charge: false, lost: false, reason: 'the server handed its runs over' });
+    await this.#endings.writes.settled();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#writes.stop();
+    this.#endings.writes.stop();
     const left = await this.#stopExecuting();
     this.#attempts[Symbol.dispose]();
-    await this.#writes[Symbol.asyncDispose]();
+    await this.#endings.writes[Symbol.asyncDispose]();
     for (const attempt of this.#stopping) attempt[Symbol.dispose]();
-    await this.#release(left);
+    await this.#endings.release(left);
   }
 
   /** Returns the attempts that had not ended. */
@@ -216,15 +217,6 @@ export class Dispatcher {
     const left = this.#attempts.all();
     for (const attempt of left) this.#drop(attempt);
     return left;
-  }
-
-  async #release(left: Attempt[]): Promise<void> {
-    if (left.length === 0) return;
-    try {
-      await this.#options.leases.release(left, { charge: false, lost: false, reason: 'the server stopped' });
-    } catch (error) {
-      this.#options.logger.error({ err: error }, 'failed to release the leases of runs; they will expire');
-    }
   }
 
   async #claim(free: number): Promise<boolean> {
@@ -250,13 +242,13 @@ export class Dispatcher {
     for (const run of await leases.recover(attemptsMax)) {
       const worker = run.lost_attempts.at(-1)?.worker ?? 'gone';
       this.recovered.set(worker, (this.recovered.get(worker) ?? 0) + 1);
-      if (run.status !== 'pending') this.#endHere(run);
+      if (run.status !== 'pending') this.#endings.endStream(run);
     }
     this.#claims.wake();
   }
 
   async #startAll(claimed: RunRow[], sinceMs: number): Promise<void> {
-    for (const run of claimed) if (run.status !== 'running') this.#endHere(run);
+    for (const run of claimed) if (run.status !== 'running') this.#endings.endStream(run);
     const started = claimed.filter((run) => run.status === 'running');
     if (started.length === 0) return;
     // Registered before the settings are read: a notification may report a change that the settings do not contain yet.
@@ -277,7 +269,7 @@ export class Dispatcher {
       }
     } catch (error) {
       const how = { charge: false, lost: false, reason: (error as Error).message };
-      return this.#giveBack(started.map(leaseOf), how);
+      return this.#endings.giveBack(started.map(leaseOf), how);
     }
     for (const run of started) {
       const stream = streams.find(run.run_id);
@@ -290,7 +282,7 @@ export class Dispatcher {
       }
       const error = JSON.stringify(command);
       await leases.stop(leaseOf(run), 'error', 'error', error);
-      this.#endHere({ ...run, status: 'error', error });
+      this.#endings.endStream({ ...run, status: 'error', error });
     }
   }
 
@@ -299,15 +291,6 @@ export class Dispatcher {
     this.#starting.get(run_id)?.push(act);
     const attempt = this.#attempts.find(run_id);
     if (attempt) act(attempt);
-  }
-
-  /** Ends the stream of a run that was ended without an executor. A stream that is fed by the log gets the end from the log. */
-  #endHere({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
-    const stream = this.#options.streams.find(run_id);
-    if (!stream || stream.isFollowed) return;
-    const error = JSON.parse(text ?? 'null') as RunOutcome['error'];
-    if (error) stream.push(stream.nextId, [['error', JSON.stringify(error)]]);
-    this.#options.streams.end(run_id, { status: status as RunStatus, error });
   }
 
   #onRun(message: AttemptMessage): void {
@@ -319,7 +302,7 @@ export class Dispatcher {
     if (message.kind === 'events') {
       if (!stream?.hasReaders) attempt.unlisten();
       if (!attempt.isLogOnly) stream?.push(message.first_id, message.events);
-      if (message.ack !== undefined) this.#acknowledge(attempt, stream, message.ack);
+      if (message.ack !== undefined) void attempt.acknowledge(message.ack, stream?.untilConsumed());
       return;
     }
     if (message.kind === 'log_only') {
@@ -343,19 +326,9 @@ export class Dispatcher {
       this.#drop(attempt);
       // Outages are not charged to the run, up to a limit: a run may break its connections itself.
       const charge = !message.isOutage || attempt.losses >= outagesMax;
-      this.#giveBack([attempt], { charge, lost: true, reason: message.message });
+      this.#endings.giveBack([attempt], { charge, lost: true, reason: message.message });
     }
     this.#claims.slotFreed();
-  }
-
-  /**
-   * The executor sends more events when the readers have consumed these. A reader that consumes nothing delays the others
-   * for a few seconds only.
-   */
-  #acknowledge(attempt: Attempt, stream: RunEventStream | undefined, bytes: number): void {
-    const consumed = stream?.untilConsumed();
-    if (consumed) void consumed.then(() => attempt.acknowledge(bytes));
-    else attempt.acknowledge(bytes);
   }
 
   /** Messages of an attempt without a lease are ignored, except for its end. */
@@ -376,26 +349,11 @@ export class Dispatcher {
     });
     for (const attempt of attempts) this.#drop(attempt);
     const killed = attempts.filter((attempt) => attempt.isKilled);
-    for (const attempt of killed) this.#endKilled(attempt);
+    for (const attempt of killed) this.#endings.endKilled(attempt);
     const others = attempts.filter((attempt) => !attempt.isKilled);
     const message = `its executor ended (${reason})`;
-    this.#giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
+    this.#endings.giveBack(others, { charge: !isDeliberate, lost: !isDeliberate, reason: message });
     this.#claims.slotFreed();
-  }
-
-  /** Ends the run of an attempt that had to be killed. */
-  #endKilled(attempt: Attempt): void {
-    const isTimeout = attempt.stopped === 'timeout';
-    const error = {
-      error: 'RunTimeout',
-      message: 'The run exceeded its time limit and did not stop after the abort signal',
-    };
-    const text = isTimeout ? JSON.stringify(error) : null;
-    const status = isTimeout ? 'timeout' : 'interrupted';
-    void this.#writes.start(async () => {
-      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
-      this.#endHere({ run_id: attempt.id, status, error: text });
-    });
   }
 
   /**
@@ -413,31 +371,12 @@ export class Dispatcher {
       this.#stopping.add(attempt);
       const stream = streams.find(attempt.id);
       if (stream) this.#options.tail.follow(stream);
-      void this.#writes.start(() => leases.release([attempt], how));
+      void this.#endings.writes.start(() => leases.release([attempt], how));
     } else {
       attempt.kill();
-      this.#giveBack([attempt], how);
+      this.#endings.giveBack([attempt], how);
     }
     this.#claims.slotFreed();
-  }
-
-  /** Gives the runs back. Readers on this node then read the logs of the runs. */
-  #giveBack(attempts: Lease[], how: Release): void {
-    if (attempts.length === 0) return;
-    const { leases, runs, streams, tail } = this.#options;
-    void this.#writes.start(async () => {
-      for (const { id } of attempts) {
-        const stream = streams.find(id);
-        if (!stream) continue;
-        const status = await runs.follow(id, stream.streamed ? 'events' : 'outcome', stream.nextId);
-        if (status === undefined) {
-          stream.push(stream.nextId, [['error', JSON.stringify(deleted)]]);
-          streams.end(id, { status: 'error', error: deleted });
-        } else tail.follow(stream);
-      }
-      await leases.release(attempts, how);
-      this.#claims.wake();
-    });
   }
 
   async #renew(held: Attempt[]): Promise<ReadonlySet<string>> {

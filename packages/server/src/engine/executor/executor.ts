@@ -4,7 +4,8 @@ import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
 import { introspect } from './introspection.ts';
-import { RunExecution, type RunTools } from './run-execution.ts';
+import { RunExecution } from './run-execution.ts';
+import type { RunTools } from './run-tools.ts';
 import { updateState } from './state-update.ts';
 
 export class Executor {

@@ -1,26 +1,15 @@
 // One attempt of a run: builds the engine's config, streams the graph, and stores the outcome.
-import { Command, GraphRecursionError, Send } from '@langchain/langgraph';
+import { GraphRecursionError } from '@langchain/langgraph';
 import { onAbort } from '../../abort.ts';
-import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
 import { isOutage, isUnavailable } from '../../storage/postgres/sql-state.ts';
-import { LeaseLost, type CommitQueue } from '../checkpoints/commit-queue.ts';
+import { LeaseLost } from '../checkpoints/commit-queue.ts';
 import { JointWriter } from '../checkpoints/joint-writer.ts';
 import { SvcCheckpointer } from '../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../checkpoints/thread-session.ts';
-import type {
-  FromExecutor,
-  RunError,
-  RunKwargs,
-  ParsedRunCommand,
-  RunStatus,
-  StopReason,
-} from '../dispatch/protocol.ts';
+import type { RunError, ParsedRunCommand, RunStatus, StopReason } from '../dispatch/protocol.ts';
 import { messageOf } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
-import type { ValueCodec } from '../codec/value-codec.ts';
 import { ChunkEvents, type CheckpointChunk, publicChunk } from './chunk-events.ts';
-import type { EventBudget } from './event-budget.ts';
 import { type Chunk, takeChunks } from './engine-chunks.ts';
 import { EphemeralCheckpointer } from './ephemeral-checkpointer.ts';
 import { callbacksOf } from './lean-callbacks.ts';
@@ -29,23 +18,11 @@ import { errorOf } from './run-error.ts';
 import { type RunStart, startOf } from './later-attempt.ts';
 import { RunEventWriter } from './run-event-writer.ts';
 import { RunTracer } from './run-tracer.ts';
-import type { TraceOutbox } from './trace-outbox.ts';
-import type { Graph, GraphRegistry } from './graph-registry.ts';
+import type { Graph } from './graph-registry.ts';
 import { describeByState } from './state-summary.ts';
+import { toInput } from './run-input.ts';
+import type { RunTools } from './run-tools.ts';
 import { engineModes } from './stream-modes.ts';
-
-export interface RunTools {
-  graphs: GraphRegistry;
-  checkpoints: CheckpointStorage;
-  queue: CommitQueue;
-  /** Bounds the events of all runs of this executor. */
-  budget: EventBudget;
-  codec: ValueCodec;
-  store: BaseStore;
-  send: (message: FromExecutor) => void;
-  /** Undefined when runs are not traced. */
-  tracing: { project: string; outbox: TraceOutbox } | undefined;
-}
 
 interface CallbackEvent {
   event: string;
@@ -409,21 +386,3 @@ const isCached = (payload: unknown): payload is object =>
 
 const isInterrupt = (value: unknown): value is { __interrupt__: unknown[] } =>
   typeof value === 'object' && value !== null && '__interrupt__' in value;
-
-/** The engine's input: the client's command, its input, or null to continue from the state of the thread. */
-export const toInput = ({ input, command }: RunKwargs): unknown => {
-  if (!command) return input ?? null;
-  const { update, resume, goto } = command;
-  return new Command({
-    ...(update === undefined || update === null ? {} : { update: update as never }),
-    ...(resume === undefined ? {} : { resume }),
-    ...(goto === undefined || goto === null
-      ? {}
-      : { goto: (Array.isArray(goto) ? goto.map(toGoto) : toGoto(goto)) as never }),
-  });
-};
-
-const toGoto = (target: unknown): unknown =>
-  typeof target === 'object' && target !== null && 'node' in target
-    ? new Send((target as { node: string }).node, (target as { input?: unknown }).input)
-    : target;

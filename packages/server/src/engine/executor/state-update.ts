@@ -6,9 +6,9 @@ import { ThreadSession } from '../checkpoints/thread-session.ts';
 import type { StateUpdate, UpdateStateCommand } from '../dispatch/protocol.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { Graph } from './graph-registry.ts';
-import type { RunTools } from './run-execution.ts';
+import type { RunTools } from './run-tools.ts';
 import { describeByState } from './state-summary.ts';
-import { toInput } from './run-execution.ts';
+import { toInput } from './run-input.ts';
 
 export interface UpdatedCheckpoint {
   thread_id: string;

@@ -2,7 +2,8 @@
 // woken by notifications and by a poll, which also finds runs that ended or were deleted without an entry in their log.
 import type { Logger } from 'pino';
 import type { LogRow, RunLogStorage } from '../../storage/deployment/run-log.ts';
-import type { RunState, RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { RunState } from '../../storage/deployment/run-rows.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
 import { eventsOf, outcomeOf } from './log-rows.ts';

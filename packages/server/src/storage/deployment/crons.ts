@@ -7,7 +7,7 @@ import { functionCall, namedStatement } from '../postgres/named-statement.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, type Sql, sql } from '../postgres/sql.ts';
-import type { NewRun } from './runs.ts';
+import type { NewRun } from './run-rows.ts';
 
 export interface CronRow {
   cron_id: string;

@@ -2,7 +2,7 @@
 import type { Database } from '../postgres/database.ts';
 import { toShownText } from '../postgres/exact-text.ts';
 import type { Lease } from '../postgres/lease.ts';
-import { runColumns, type RunRow, type RunSetting } from './runs.ts';
+import { runColumns, type RunRow, type RunSetting } from './run-rows.ts';
 
 /**
  * `sealed_user`: the encrypted user of the run; null for none. `webhook`: the URL that gets the outcome. `cancelled`: a cancel was

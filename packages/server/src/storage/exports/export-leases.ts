@@ -267,7 +267,7 @@ const claiming = (db: Database) => ({
   },
 });
 
-const ending = (db: Database) => {
+const endings = (db: Database) => {
   const isDone = async (
     statement: { name: string; text: string },
     values: readonly unknown[],
@@ -295,7 +295,54 @@ const ending = (db: Database) => {
     const [row] = await db.query<{ status: string | null }>(statements.fail[lease.task], values);
     return row?.status ?? undefined;
   };
+  return { isDone, requeue, fail };
+};
 
+type Endings = ReturnType<typeof endings>;
+
+/**
+ * Requeues tasks whose lease has ended, and ends exports and attempts that have exceeded their time limit. Returns how many. A failure
+ * does not stop the others; the promise rejects at the end with all failures.
+ */
+const sweep = async (
+  db: Database,
+  { isDone, requeue, fail }: Endings,
+  { timeoutMs, runTimeoutMs }: ExportTimes,
+  rules: RetryRules,
+): Promise<number> => {
+  let found = 0;
+  let count = 0;
+  const failures: unknown[] = [];
+  const settleEach = async <T>(rows: T[], settle: (row: T) => Promise<boolean>): Promise<void> => {
+    for (const row of rows) {
+      found += 1;
+      try {
+        if (await settle(row)) count += 1;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  const overdue = await db.query<Overdue>(statements.overdue, [timeoutMs, sweepMax]);
+  await settleEach(overdue, ({ tenant_id, id }) => isDone(statements.timeOut, [tenant_id, id, timeoutMs]));
+  const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
+  await settleEach(lost, (lease) => requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules));
+  const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
+  const message = `The attempt exceeded its time limit (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
+  await settleEach(
+    late,
+    async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
+  );
+  if (failures.length > 0)
+    throw new AggregateError(
+      failures,
+      `${failures.length} of ${found} expired exports and partition runs could not be updated`,
+    );
+  return count;
+};
+
+const ending = (db: Database) => {
+  const { isDone, requeue, fail } = endings(db);
   return {
     /** Records a failed attempt. Returns the status after it; undefined when the lease belongs to another worker. */
     fail,
@@ -307,45 +354,9 @@ const ending = (db: Database) => {
     completePartitionRun: (lease: ExportLease): Promise<boolean> =>
       isDone(statements.completePartitionRun, valuesOf(lease)),
 
-    /**
-     * Requeues tasks whose lease has ended, and ends exports and attempts that have exceeded their time limit. Returns how many. A failure
-     * does not stop the others; the promise rejects at the end with all failures.
-     */
-    async sweep({ timeoutMs, runTimeoutMs }: ExportTimes, rules: RetryRules): Promise<number> {
-      let found = 0;
-      let count = 0;
-      const failures: unknown[] = [];
-      const settleEach = async <T>(rows: T[], settle: (row: T) => Promise<boolean>): Promise<void> => {
-        for (const row of rows) {
-          found += 1;
-          try {
-            if (await settle(row)) count += 1;
-          } catch (error) {
-            failures.push(error);
-          }
-        }
-      };
-      const overdue = await db.query<Overdue>(statements.overdue, [timeoutMs, sweepMax]);
-      await settleEach(overdue, ({ tenant_id, id }) =>
-        isDone(statements.timeOut, [tenant_id, id, timeoutMs]),
-      );
-      const lost = await db.query<ExportLease>(statements.lost, [sweepMax]);
-      await settleEach(lost, (lease) =>
-        requeue(lease, { reason: 'Its worker was lost', isLost: true }, rules),
-      );
-      const late = await db.query<ExportLease>(statements.late, [runTimeoutMs, sweepMax]);
-      const message = `The attempt exceeded its time limit (SVC_EXPORT_RUN_TIMEOUT is ${formatDuration(runTimeoutMs)})`;
-      await settleEach(
-        late,
-        async (lease) => (await fail(lease, { cause: 'timeout', message }, rules)) !== undefined,
-      );
-      if (failures.length > 0)
-        throw new AggregateError(
-          failures,
-          `${failures.length} of ${found} expired exports and partition runs could not be updated`,
-        );
-      return count;
-    },
+    /** Sweeps once. Returns how many exports and tasks were changed. */
+    sweep: (times: ExportTimes, rules: RetryRules): Promise<number> =>
+      sweep(db, { isDone, requeue, fail }, times, rules),
 
     /** Creates exports of at most `limit` schedules whose next window ended at least `lagMs` ago. Returns how many. */
     async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {

@@ -1,0 +1,79 @@
+// Runs that no executor of this process continues: they are ended here, or given back so that another worker continues them.
+import { BackgroundWrites } from '../../jobs/background-writes.ts';
+import type { Release } from '../../storage/deployment/run-leases.ts';
+import type { RunRow } from '../../storage/deployment/run-rows.ts';
+import type { Lease } from '../../storage/postgres/lease.ts';
+import type { RunOutcome } from '../streams/run-event-stream.ts';
+import { deleted } from '../streams/run-log-tail.ts';
+import type { Attempt } from './attempt.ts';
+import type { DispatcherOptions } from './dispatcher-options.ts';
+import type { RunStatus } from './protocol.ts';
+
+type Options = Pick<DispatcherOptions, 'leases' | 'runs' | 'streams' | 'tail' | 'logger'>;
+
+export class RunEndings {
+  readonly writes: BackgroundWrites;
+  readonly #options: Options;
+  readonly #onReleased: () => void;
+
+  /** `onReleased`: called when runs were given back and may be claimed again. */
+  constructor(options: Options, onReleased: () => void) {
+    this.writes = new BackgroundWrites(options.logger, 'failed to give back or end a run, retrying');
+    this.#options = options;
+    this.#onReleased = onReleased;
+  }
+
+  /** Ends the stream of a run that was ended without an executor. A stream that is fed by the log gets the end from the log. */
+  endStream({ run_id, status, error: text }: Pick<RunRow, 'run_id' | 'status' | 'error'>): void {
+    const stream = this.#options.streams.find(run_id);
+    if (!stream || stream.isFollowed) return;
+    const error = JSON.parse(text ?? 'null') as RunOutcome['error'];
+    if (error) stream.push(stream.nextId, [['error', JSON.stringify(error)]]);
+    this.#options.streams.end(run_id, { status: status as RunStatus, error });
+  }
+
+  /** Ends the run of an attempt that had to be killed. */
+  endKilled(attempt: Attempt): void {
+    const isTimeout = attempt.stopped === 'timeout';
+    const error = {
+      error: 'RunTimeout',
+      message: 'The run exceeded its time limit and did not stop after the abort signal',
+    };
+    const text = isTimeout ? JSON.stringify(error) : null;
+    const status = isTimeout ? 'timeout' : 'interrupted';
+    void this.writes.start(async () => {
+      await this.#options.leases.stop(attempt, status, isTimeout ? 'error' : 'as_stored', text);
+      this.endStream({ run_id: attempt.id, status, error: text });
+    });
+  }
+
+  /** Gives the runs back. Readers on this node then read the logs of the runs. */
+  giveBack(attempts: Lease[], how: Release): void {
+    if (attempts.length === 0) return;
+    const { leases, runs, streams, tail } = this.#options;
+    void this.writes.start(async () => {
+      for (const { id } of attempts) {
+        const stream = streams.find(id);
+        if (!stream) continue;
+        const status = await runs.follow(id, stream.streamed ? 'events' : 'outcome', stream.nextId);
+        if (status === undefined) {
+          stream.push(stream.nextId, [['error', JSON.stringify(deleted)]]);
+          streams.end(id, { status: 'error', error: deleted });
+        } else tail.follow(stream);
+      }
+      await leases.release(attempts, how);
+      this.#onReleased();
+    });
+  }
+
+  /** Releases the leases when the server stops. A failure is logged: the leases expire. */
+  async release(left: Lease[]): Promise<void> {
+    if (left.length === 0) return;
+    const { leases, logger } = this.#options;
+    try {
+      await leases.release(left, { charge: false, lost: false, reason: 'the server stopped' });
+    } catch (error) {
+      logger.error({ err: error }, 'failed to release the leases of runs; they will expire');
+    }
+  }
+}

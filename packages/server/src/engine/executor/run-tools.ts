@@ -1,0 +1,22 @@
+// What the runs of an executor share.
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import type { CheckpointStorage } from '../../storage/deployment/checkpoints.ts';
+import type { CommitQueue } from '../checkpoints/commit-queue.ts';
+import type { ValueCodec } from '../codec/value-codec.ts';
+import type { FromExecutor } from '../dispatch/protocol.ts';
+import type { EventBudget } from './event-budget.ts';
+import type { GraphRegistry } from './graph-registry.ts';
+import type { TraceOutbox } from './trace-outbox.ts';
+
+export interface RunTools {
+  graphs: GraphRegistry;
+  checkpoints: CheckpointStorage;
+  queue: CommitQueue;
+  /** Bounds the events of all runs of this executor. */
+  budget: EventBudget;
+  codec: ValueCodec;
+  store: BaseStore;
+  send: (message: FromExecutor) => void;
+  /** Undefined when runs are not traced. */
+  tracing: { project: string; outbox: TraceOutbox } | undefined;
+}

@@ -1,0 +1,200 @@
+// Reads of runs.
+import type { AnswerLimits } from '../postgres/answer-limits.ts';
+import { type BoundedPage, readPage } from '../postgres/bounded-page.ts';
+import type { Database } from '../postgres/database.ts';
+import { runPasses, type RowFilter } from '../postgres/row-filter.ts';
+import {
+  runColumns,
+  type ListedRun,
+  type LoggedRun,
+  type PlacedRun,
+  type RunRow,
+  type RunState,
+  type Waiting,
+} from './run-rows.ts';
+
+const statements = {
+  states: {
+    name: 'runs_states',
+    reads: true,
+    text: 'select run_id, thread_id, status, error, log, temporary from runs where run_id = any ($1::uuid[])',
+  },
+  waiting: {
+    name: 'runs_waiting',
+    reads: true,
+    // A run that waits for its thread waits for the running run, or for the one that waits for a slot.
+    text: `select case when r.not_before > now() then r.not_before end as not_before,
+        case when r.waits_for = 'thread' then coalesce(
+          (select o.run_id from runs o where o.thread_id = r.thread_id and o.status = 'running'),
+          (select o.run_id from runs o
+           where o.thread_id = r.thread_id and o.status = 'pending' and o.waits_for = 'slot' limit 1)) end as behind,
+        a.graph_id, w.workers, w.workers_of_graph
+      from runs r join assistants a using (assistant_id), lateral (
+        select count(*)::integer as workers,
+          (count(*) filter (where w.graphs is null or a.graph_id = any (w.graphs)))::integer as workers_of_graph
+        from workers w where w.seen_at > now() - $2 * interval '1 ms' and not w.draining
+      ) w
+      where r.run_id = $1`,
+  },
+  listAllInFlight: {
+    name: 'runs_all_in_flight',
+    reads: true,
+    text: `select r.run_id, r.thread_id from runs r
+      where r.status = any ($1::text[]) and r.status in ('pending', 'running') and ${runPasses('$3')}
+      order by r.created_at, r.run_id limit $2`,
+  },
+  next: {
+    name: 'runs_next',
+    reads: true,
+    // A rolled back run has no row; then the creation time that the caller read earlier gives its position.
+    text: `select n.run_id, n.status, n.created_at::text as created_at,
+        exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
+      from threads t left join lateral (
+        select r.run_id, r.status, r.created_at from runs r
+        where r.thread_id = t.thread_id and ($2::uuid is null or (r.created_at, r.run_id) >
+          (coalesce((select o.created_at from runs o where o.run_id = $2), $4::timestamptz), $2))
+        order by r.created_at, r.run_id limit $5
+      ) n on true
+      where t.thread_id = $1 and t.metadata @@ $3::jsonpath
+      order by n.created_at, n.run_id`,
+  },
+  current: {
+    name: 'runs_current',
+    reads: true,
+    text: `select n.run_id, n.status, n.created_at::text as created_at
+      from threads t left join lateral (
+        select c.* from (
+          (select r.run_id, r.status, r.created_at, 0 as place from runs r
+           where r.thread_id = t.thread_id and r.status in ('pending', 'running')
+           order by r.created_at, r.run_id limit 1)
+          union all
+          (select r.run_id, r.status, r.created_at, 1 as place from runs r
+           where r.thread_id = t.thread_id order by r.created_at desc, r.run_id desc limit 1)
+        ) c order by c.place limit 1
+      ) n on true
+      where t.thread_id = $1 and t.metadata @@ $2::jsonpath`,
+  },
+  get: {
+    name: 'runs_get',
+    reads: true,
+    text: `select ${runColumns} from runs r where r.run_id = $1 and r.thread_id = $2 and ${runPasses('$3')}`,
+  },
+  find: {
+    name: 'runs_find',
+    reads: true,
+    text: `select ${runColumns} from runs r where r.run_id = $1 and ${runPasses('$2')}`,
+  },
+  inFlight: {
+    name: 'runs_in_flight',
+    reads: true,
+    text: `select run_id from runs where thread_id = $1 and status in ('pending', 'running') order by created_at, run_id`,
+  },
+};
+
+/** Columns of a run in a list; JSON is text. */
+const listColumns = {
+  run_id: 'r.run_id',
+  thread_id: 'r.thread_id',
+  assistant_id: 'r.assistant_id',
+  created_at: 'r.created_at',
+  updated_at: 'r.updated_at',
+  status: 'r.status',
+  metadata: 'r.metadata::text',
+  multitask_strategy: 'r.multitask_strategy',
+  kwargs: 'r.kwargs',
+  attempt: 'r.attempt',
+  lost_attempts: 'r.lost_attempts::text',
+  error: 'r.error',
+};
+
+/** The selected columns, and the id. */
+const listed = (select: readonly string[] | undefined) => {
+  const columns = Object.fromEntries(
+    Object.entries(listColumns).filter(([name]) => name === 'run_id' || (select?.includes(name) ?? true)),
+  );
+  const long = ['metadata', 'kwargs', 'lost_attempts', 'error'].filter((name) => name in columns);
+  return { columns, long };
+};
+
+export const runReads = (db: Database, answers: AnswerLimits) => ({
+  states: (run_ids: string[]): Promise<RunState[]> => db.query<RunState>(statements.states, [run_ids]),
+
+  async waiting(run_id: string, workerTtlMs: number): Promise<Waiting | undefined> {
+    return (await db.query<Waiting>(statements.waiting, [run_id, workerTtlMs]))[0];
+  },
+
+  /** The next `limit` runs of the thread after a run, or the first ones; undefined when the thread does not exist. */
+  async listNext(
+    thread_id: string,
+    after: Omit<PlacedRun, 'status'> | null,
+    limit: number,
+    access: RowFilter,
+  ): Promise<LoggedRun[] | undefined> {
+    const values = [thread_id, after?.run_id ?? null, access.jsonpath, after?.created_at ?? null, limit];
+    const rows = await db.query<LoggedRun | { run_id: null }>(statements.next, values);
+    if (rows.length === 0) return undefined;
+    return rows.filter((row): row is LoggedRun => row.run_id !== null);
+  },
+
+  /**
+   * The oldest run in flight on the thread, else its newest run; null when it has no runs, undefined when the thread does not exist.
+   */
+  async findCurrent(thread_id: string, access: RowFilter): Promise<PlacedRun | null | undefined> {
+    const [row] = await db.query<PlacedRun | { run_id: null }>(statements.current, [
+      thread_id,
+      access.jsonpath,
+    ]);
+    return row?.run_id === null ? null : row;
+  },
+
+  /** Runs in flight of all threads, oldest first. */
+  listAllInFlight: (
+    statuses: string[],
+    limit: number,
+    access: RowFilter,
+  ): Promise<{ run_id: string; thread_id: string }[]> =>
+    db.query<{ run_id: string; thread_id: string }>(statements.listAllInFlight, [
+      statuses,
+      limit,
+      access.jsonpath,
+    ]),
+
+  async find(run_id: string, thread_id: string | undefined, access: RowFilter): Promise<RunRow | undefined> {
+    const [row] =
+      thread_id === undefined
+        ? await db.query<RunRow>(statements.find, [run_id, access.jsonpath])
+        : await db.query<RunRow>(statements.get, [run_id, thread_id, access.jsonpath]);
+    return row;
+  },
+
+  /** Newest first, with the selected columns. */
+  list: (
+    thread_id: string,
+    page: {
+      status?: string | undefined;
+      select?: readonly string[] | undefined;
+      limit: number;
+      offset: number;
+    },
+    access: RowFilter,
+  ): Promise<BoundedPage<ListedRun>> =>
+    readPage<ListedRun>(db, {
+      keys: {
+        text: `select r.run_id, r.created_at from runs r
+          where r.thread_id = $1 and ($2::text is null or r.status = $2) and ${runPasses('$5')}
+          order by r.created_at desc, r.run_id desc limit $3 offset $4`,
+        values: [thread_id, page.status ?? null, page.limit + 1, page.offset, access.jsonpath],
+      },
+      order: 'k.created_at desc, k.run_id desc',
+      ...listed(page.select),
+      from: 'runs r',
+      where: 'r.run_id = k.run_id',
+      limit: page.limit,
+      answers,
+    }),
+
+  /** Ids of the thread's runs in flight, oldest first. */
+  async listInFlight(thread_id: string): Promise<string[]> {
+    return (await db.query<{ run_id: string }>(statements.inFlight, [thread_id])).map((row) => row.run_id);
+  },
+});
