@@ -1,4 +1,4 @@
-// The cost of tracing for a run: the same runs, alternately on a server that traces them and on one that does not.
+// The cost of tracing for a run: the same runs in turns on a server with tracing and on a server without.
 // Usage: npm run bench:tracing
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

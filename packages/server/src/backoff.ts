@@ -35,14 +35,19 @@ export class Backoff {
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined); // an abort only ends the pause
 
-/** Resolves when the promise has settled, after `ms`, or as soon as the signal is aborted, and leaves no timer behind. */
+/**
+ * Waits for the promise, but resolves after `ms` at the latest, and as soon as the signal is aborted. Rejects if the promise rejects before
+ * that. Leaves no timer behind.
+ */
 export const settledWithin = async (
   promise: Promise<unknown>,
   ms: number,
   signal?: AbortSignal,
 ): Promise<void> => {
   const settled = new AbortController();
-  const settle = (): void => settled.abort();
-  promise.then(settle, settle);
-  await pause(ms, signal ? AbortSignal.any([signal, settled.signal]) : settled.signal);
+  try {
+    await Promise.race([promise, pause(ms, AbortSignal.any([settled.signal, ...(signal ? [signal] : [])]))]);
+  } finally {
+    settled.abort();
+  }
 };

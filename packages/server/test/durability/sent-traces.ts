@@ -33,16 +33,18 @@ export class SentTraces {
   }
 
   /**
-   * Sends batches until the server is killed. Batches without a response are sent again by the next call, as tracers do. Calls
-   * `onAccepted` for each batch that was answered with 202.
+   * Sends batches until the server is killed. Batches without a 202 are sent again by the next call, as tracers do. Calls `onAccepted`
+   * for each batch that was answered with 202.
    */
   async send(url: string, key: string, onAccepted: () => void): Promise<void> {
     const again = [...this.#all.values()].filter((one) => !one.acknowledged);
     this.#last = [];
     await Promise.all(
       Array.from({ length: senders }, async () => {
-        while (await this.#sendBatch(url, key, again.splice(0, batchSize))) {
-          onAccepted();
+        for (;;) {
+          const status = await this.#sendBatch(url, key, again.splice(0, batchSize));
+          if (status === undefined) return;
+          if (status === 202) onAccepted();
           await sleep(pauseMs);
         }
       }),
@@ -59,7 +61,8 @@ export class SentTraces {
     return check(url, key, [...this.#all.values()]);
   }
 
-  async #sendBatch(url: string, key: string, again: Sent[]): Promise<boolean> {
+  /** Returns the status of the response; undefined without a response. */
+  async #sendBatch(url: string, key: string, again: Sent[]): Promise<number | undefined> {
     const fresh = Array.from({ length: batchSize }, () => ({
       id: randomUUID(),
       inputs: { text: randomBytes(1_000).toString('hex') },
@@ -75,10 +78,8 @@ export class SentTraces {
       start_time: '2026-11-20T00:00:00Z',
     }));
     const answer = await postTraces(url, key, '/runs/batch', { post: body }).catch(() => undefined);
-    if (answer === undefined) return false;
-    expect(answer.status).toBe(202);
-    for (const one of batch) one.acknowledged = true;
-    return true;
+    if (answer?.status === 202) for (const one of batch) one.acknowledged = true;
+    return answer?.status;
   }
 }
 

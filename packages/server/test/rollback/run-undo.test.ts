@@ -1,6 +1,7 @@
 // Rows that are restored when a run is removed. Each test scripts what the executors store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
+import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
@@ -353,16 +354,7 @@ describe('a state update', () => {
     const removals = (await threads.find(thread.thread_id, everyRow))?.removals ?? 0;
     await thread.delete(run_id);
     const owner = { owner: randomUUID(), thread_id: thread.thread_id, removals };
-    const emptyBatch = {
-      heads: [],
-      blobs: [],
-      checkpoints: [],
-      writes: [],
-      summaries: [],
-      events: [],
-      endings: [],
-    };
-    expect(await checkpoints.commit({ ...emptyBatch, owners: [owner] })).toEqual([owner.owner]);
+    expect(await checkpoints.commit({ ...noItems(), owners: [owner] })).toEqual([owner.owner]);
     expect(await threadRows(db, thread.thread_id)).toBeTruthy();
   });
 });

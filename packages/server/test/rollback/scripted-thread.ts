@@ -1,6 +1,7 @@
 // A thread whose runs are executed by the test: the test decides what an executor would store.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
 import type { CheckpointBatch } from '../../src/storage/deployment/checkpoint-rows.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
@@ -22,17 +23,6 @@ export interface Stored {
   writes?: { on: string; ns?: string; task: string; channel: string; idx: number; value: unknown }[];
   ends?: { status: string; ending: string | null; interrupts?: string; error?: string };
 }
-
-const none: CheckpointBatch = {
-  owners: [],
-  heads: [],
-  blobs: [],
-  checkpoints: [],
-  writes: [],
-  summaries: [],
-  events: [],
-  endings: [],
-};
 
 export class ScriptedThread {
   readonly thread_id = randomUUID();
@@ -122,7 +112,7 @@ export class ScriptedThread {
       this.#heads.set(ns, id);
     }
     return {
-      ...none,
+      ...noItems(),
       heads,
       checkpoints: checkpoints.map(({ id, after, ns = '', tasks = [] }) => ({
         ...place(ns, id),

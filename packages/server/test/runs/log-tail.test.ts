@@ -6,6 +6,7 @@ import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import type { RunEventStream } from '../../src/engine/streams/run-event-stream.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
+import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
 import type { CheckpointBatch, Ending } from '../../src/storage/deployment/checkpoint-rows.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
@@ -51,12 +52,8 @@ const endRun = async ({ run_id: owner, thread_id }: Run, length: number, bytes =
     told: true,
   };
   const batch: CheckpointBatch = {
+    ...noItems(),
     owners: [{ owner, lease_token: 1 }],
-    heads: [],
-    blobs: [],
-    checkpoints: [],
-    writes: [],
-    summaries: [],
     events: Array.from({ length }, (_, at) => ({
       owner,
       first_id: at,

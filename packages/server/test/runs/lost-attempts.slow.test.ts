@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noItems } from '../../src/engine/checkpoints/commit-queue.ts';
 import { checkpointStorage } from '../../src/storage/deployment/checkpoints.ts';
 import { everyRow } from '../../src/storage/postgres/row-filter.ts';
 import { runLeaseStorage } from '../../src/storage/deployment/run-leases.ts';
@@ -124,17 +125,8 @@ describe('a lost lease', () => {
   const lose = async (run: { run_id: string }, worker: QueueWorker, progress: boolean): Promise<RunRow> => {
     const [claimed] = await worker.claim(1);
     expect(claimed?.run_id).toBe(run.run_id);
-    const emptyBatch = {
-      heads: [],
-      blobs: [],
-      checkpoints: [],
-      writes: [],
-      summaries: [],
-      events: [],
-      endings: [],
-    };
     const owner = { owner: run.run_id, lease_token: claimed!.lease_token, ...(progress ? { progress } : {}) };
-    expect(await checkpointStorage(db).commit({ ...emptyBatch, owners: [owner] })).toEqual([]);
+    expect(await checkpointStorage(db).commit({ ...noItems(), owners: [owner] })).toEqual([]);
     await db.query(
       { name: 'end', text: `update runs set lease_until = now() - interval '5 s' where run_id = $1` },
       [run.run_id],

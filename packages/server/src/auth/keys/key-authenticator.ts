@@ -1,7 +1,7 @@
 // Authenticates requests to the platform API: finds the key and its workspace. Keys are cached for a short time. Every node is
 // notified of a revocation; if the notification is lost, the cache entry expires.
 import { Problem } from '@svc/contract/problem';
-import { type Authenticate, type Caller, type Grant } from '../principal/caller.ts';
+import type { Authenticate, Caller, Grant } from '../principal/caller.ts';
 import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { permissionsOf } from './permissions.ts';

@@ -19,7 +19,7 @@ export type BatchItems = {
   [K in keyof Omit<CheckpointBatch, 'owners'>]: Omit<CheckpointBatch[K][number], 'owner'>[];
 };
 
-export const noItems = (): BatchItems => ({
+export const noItems = (): Omit<CheckpointBatch, 'owners'> => ({
   heads: [],
   blobs: [],
   checkpoints: [],

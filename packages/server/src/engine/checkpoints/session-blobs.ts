@@ -1,7 +1,8 @@
 // The blobs of what a session writes. Each is stored once, as far as the session knows.
-import type { BlobRow, CheckpointBatch } from '../../storage/deployment/checkpoint-rows.ts';
+import type { BlobRow } from '../../storage/deployment/checkpoint-rows.ts';
 import type { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
+import type { BatchItems } from './commit-queue.ts';
 
 export class SessionBlobs {
   readonly #codec: ValueCodec;
@@ -45,8 +46,8 @@ export class SessionBlobs {
   }
 
   /** The blobs for a flush, for this blob space. */
-  drain(space: string): Omit<CheckpointBatch['blobs'][number], 'owner'>[] {
-    const blobs = [...this.#pending.values()].map((blob) => ({ space, ...blob }));
+  drain(space: string): BatchItems['blobs'] {
+    const blobs = Array.from(this.#pending.values(), (blob) => ({ space, ...blob }));
     this.#pending.clear();
     this.#pendingBytes = 0;
     return blobs;

@@ -40,7 +40,7 @@ export class ThreadSession implements Writer {
   readonly codec: ValueCodec;
   readonly cache: RefCache;
   readonly #options: SessionOptions;
-  #items = noItems();
+  #items: BatchItems = noItems();
   /** The pending writes by primary key: one statement cannot store two rows with the same key. */
   readonly #writesByKey = new Map<string, NewWrite>();
   readonly #blobs: SessionBlobs;

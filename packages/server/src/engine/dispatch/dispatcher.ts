@@ -6,7 +6,7 @@
 //      └── lease over ◀───┘ this process has ended: any other worker gives it back
 //
 // Runs are claimed after a notification, when a slot becomes free after all were in use, and after each poll. A poll first queues
-// delayed runs that are due, and runs whose leases have ended. Leases are renewed here, never in the event loop of a graph.
+// delayed runs that are due, and runs with expired leases. Leases are renewed here, never in the event loop of a graph.
 import { LeaseKeeper, type LeaseLoss, type LossReason } from '../../jobs/lease-keeper.ts';
 import type { Lease } from '../../storage/postgres/lease.ts';
 import type { ClaimedSetting } from '../../storage/deployment/run-leases.ts';
@@ -36,7 +36,7 @@ export class Dispatcher {
   /** Runs that were claimed and have not started yet, with the calls that wait for their attempts. */
   readonly #starting = new Map<string, ((attempt: Attempt) => void)[]>();
   readonly #claims: WorkerLoop;
-  /** Queues delayed runs that are due, and runs whose leases have ended; undefined where no runs are executed. */
+  /** Queues delayed runs that are due, and runs with expired leases; undefined where no runs are executed. */
   readonly #queue: WorkerLoop | undefined;
   readonly #served = new ServedQueues();
   #reserved = 0;
@@ -235,7 +235,7 @@ export class Dispatcher {
     }
   }
 
-  /** Queues delayed runs that are due and runs whose leases have ended, then claims. */
+  /** Queues delayed runs that are due and runs with expired leases, then claims. */
   async #queueDueRuns(): Promise<void> {
     const { leases, queue, attemptsMax } = this.#options;
     await queue.promote();

@@ -154,8 +154,8 @@ export class ExecutorProcess implements PooledProcess {
   async stop(): Promise<void> {
     this.#isKilled = true;
     if (this.#isTracing && this.isReady && this.#child.isAlive) {
-      const flush = this.#call((call) => ({ kind: 'flush', call })); // rejects when the process ends
-      await settledWithin(flush, flushMsMax);
+      const flush = this.#call((call) => ({ kind: 'flush', call }));
+      await settledWithin(flush, flushMsMax).catch(() => undefined); // the process has ended
     }
     await this.#child.end();
   }

@@ -164,7 +164,7 @@ export class RunEventWriter implements Writer, WaitingEvents {
   }
 
   #drain(bytesMax: number, mayTake?: (event: NamedEvent) => boolean): BatchItems {
-    const items = noItems();
+    const items: BatchItems = noItems();
     const batches: EventBatch[] = [];
     for (let size = 0; this.#isLogged && size < bytesMax;) {
       const { oldest } = this.#waiting;

@@ -108,7 +108,7 @@ export const runLeaseStorage = (db: Database) => ({
     return { runs: await db.query<ClaimedRun>(claim, values), sinceMs };
   },
 
-  /** Queues runs whose leases have ended. A returned run whose status is not `pending` has ended instead. */
+  /** Queues runs with expired leases. A returned run with another status than `pending` has ended instead. */
   recover: (attemptsMax: number): Promise<RunRow[]> =>
     db.query<RunRow>(statements.recover, [batchMax, attemptsMax]),
 

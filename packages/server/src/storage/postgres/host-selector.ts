@@ -1,5 +1,5 @@
-// Selects the host of the next connection. All connections of a process go to the same host: the first one that is reachable and of
-// the required kind, until a connection to it fails.
+// Selects the host of the next connection. All connections of a process go to the same host: the first reachable host of the
+// required kind, until a connection to it fails.
 import pg from 'pg';
 import type { SessionAttributes } from '../../config/settings/database-uri.ts';
 
