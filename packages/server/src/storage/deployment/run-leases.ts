@@ -53,16 +53,7 @@ const statements = {
   setting: {
     name: 'runs_setting',
     reads: true,
-    text: `select r.run_id, r.thread_id, r.status, r.lease_token, r.created_at, a.graph_id,
-        a.config as assistant_config, a.context as assistant_context, a.metadata as assistant_metadata,
-        t.blob_space, t.config as thread_config, t.metadata as thread_metadata, h.checkpoint_id as head, r.log,
-        (select max(e.last_id) + 1 from run_events e where e.run_id = r.run_id) as next_event_id,
-        (select u.sealed from run_users u where u.run_id = r.run_id) as sealed_user, r.webhook,
-        exists (select 1 from run_cancels c where c.run_id = r.run_id) as cancelled
-      from runs r join assistants a using (assistant_id)
-      left join threads t on t.thread_id = r.thread_id
-      left join checkpoint_heads h on h.thread_id = r.thread_id and h.checkpoint_ns = ''
-      where r.run_id = any ($1::uuid[])`,
+    text: 'select * from run_settings($1)',
   },
   // Locks in the order of ids, as the flush of an executor does.
   renew: {

@@ -40,24 +40,7 @@ const statements = {
               order by first_id, last_id limit 500) e
       ) e where e.before < $3 order by e.first_id, e.last_id`,
   },
-  // The first new row of each log, then the second of each, and so on, until their bytes exceed the bound; at least one row.
-  news: {
-    name: 'run_log_news',
-    reads: true,
-    text: `select ${columns}, e.found from (
-        select e.*, count(*) over () as found, row_number() over (order by e.place, e.position) as n,
-          sum(octet_length(e.events) + coalesce(octet_length(e.outcome), 0)) over (order by e.place, e.position) as bytes
-        from unnest($1::uuid[], $2::integer[]) with ordinality as p(run_id, next_id, position)
-        cross join lateral (
-          select l.*, p.position, row_number() over (order by l.first_id, l.last_id) as place,
-            sum(octet_length(l.events)) over (order by l.first_id, l.last_id) - octet_length(l.events) as before
-          from (
-            select * from run_events l where l.run_id = p.run_id and (l.last_id >= p.next_id or l.outcome is not null)
-            order by l.first_id, l.last_id limit 200
-          ) l
-        ) e where e.before < $3
-      ) e where e.n = 1 or e.bytes <= $4 order by e.n`,
-  },
+  news: { name: 'run_log_news', reads: true, text: 'select * from new_run_events($1, $2, $3, $4)' },
   end: {
     name: 'run_log_end',
     reads: true,

@@ -739,7 +739,7 @@ drop_trace_day(p_day date) returns void
 end_export(p_tenant uuid, p_export uuid, p_status text, p_cause text, p_message text) returns void
 end_lost_traces(p_quiet interval, p_limit integer) returns integer
 end_run(p_run_id uuid, p_status text, p_ending text, p_interrupts text, p_error text, p_values text, p_told boolean) returns void
-end_spent_run(p_run_id uuid, p_attempts integer, OUT status text, OUT error text) returns record
+end_spent_run(p_run runs, p_attempts integer, OUT status text, OUT error text) returns record
 enter_tenant(p_tenant uuid) returns void
 expire_thread(p_thread_id uuid) returns boolean
 export_cursor_time(p_cursor text) returns timestamp with time zone
@@ -767,7 +767,8 @@ lock_export_runs(p_tenant uuid, p_export uuid) returns void
 lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns SETOF runs
 lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
 move_ready_runs(p_assistant_id uuid, p_from text, p_to text, p_limit integer) returns integer
-next_run_queue(p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[], OUT graph_id text, OUT assistant_id uuid, OUT owner_hash integer) returns record
+new_run_events(p_run_ids uuid[], p_next_ids integer[], p_log_bytes bigint, p_all_bytes bigint) returns TABLE(run_id uuid, first_id integer, last_id integer, events text, outcome text, age_ms double precision, found bigint)
+next_run_queue(p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[], OUT graph_id text, OUT assistant_id uuid, OUT owner_hash integer, OUT is_only boolean) returns record
 note_moved_run() returns trigger
 note_removals(p_thread_ids uuid[]) returns void
 note_removed_checkpoints() returns trigger
@@ -791,6 +792,7 @@ restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found u
 restore_thread(p_thread_id uuid) returns void
 run_error_message(p_error text) returns text
 run_owner(p_metadata jsonb, p_thread_metadata jsonb) returns integer
+run_settings(p_run_ids uuid[]) returns TABLE(run_id uuid, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, next_event_id integer, sealed_user text, webhook text, cancelled boolean)
 sent_usage_details(p_patched integer, p_details jsonb) returns jsonb
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void

@@ -9,6 +9,7 @@ returns setof runs
 language plpgsql set enable_seqscan = off as $$
 declare
   v_queue record;
+  v_is_only boolean := false;
   v_run runs%rowtype;
   v_end record;
   v_passed text[] := '{}';
@@ -25,14 +26,18 @@ begin
   end if;
   -- Other workers may claim from the same queues, so the number of failed tries is limited.
   while p_count > 0 and cardinality(v_passed) < 64 loop
-    select * into v_queue from next_run_queue(p_graphs, p_assistants, p_owners, v_passed);
-    exit when v_queue.assistant_id is null;
-    if v_queue.owner_hash is null then
-      v_passed := v_passed || v_queue.assistant_id::text;
-      continue;
+    if not v_is_only then
+      select * into v_queue from next_run_queue(p_graphs, p_assistants, p_owners, v_passed);
+      exit when v_queue.assistant_id is null;
+      if v_queue.owner_hash is null then
+        v_passed := v_passed || v_queue.assistant_id::text;
+        continue;
+      end if;
+      v_is_only := v_queue.is_only;
     end if;
     select * into v_run from lock_ready_run(v_queue.graph_id, v_queue.assistant_id, v_queue.owner_hash);
     if not found then
+      exit when v_is_only;
       v_passed := v_passed || (v_queue.assistant_id || ' ' || v_queue.owner_hash);
       continue;
     end if;
@@ -41,6 +46,7 @@ begin
       if move_ready_runs(v_run.assistant_id, v_run.graph_id, v_graph_id, 1000) = 1000 then
         v_passed := v_passed || v_queue.assistant_id::text;
       end if;
+      v_is_only := false;
       continue;
     end if;
 
@@ -52,7 +58,7 @@ begin
     p_assistants := p_assistants || v_run.assistant_id;
     p_owners := p_owners || v_run.owner_hash;
     p_count := p_count - 1;
-    select * into v_end from end_spent_run(v_run.run_id, p_attempts);
+    select * into v_end from end_spent_run(v_run, p_attempts);
     if v_end.status is not null then
       v_run.status := v_end.status;
       v_run.error := v_end.error;

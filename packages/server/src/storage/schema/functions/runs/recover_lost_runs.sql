@@ -28,7 +28,7 @@ begin
               else format('last reported itself %s s ago', round(extract(epoch from now() - v_worker.seen_at)::numeric, 1)) end),
           r.progress_token <> r.lease_token, v_state)
     where r.run_id = v_run.run_id returning * into v_run;
-    select * into v_end from end_spent_run(v_run.run_id, p_attempts);
+    select * into v_end from end_spent_run(v_run, p_attempts);
     if v_end.status is null then
       perform pg_notify('svc', 'p');
     else
