@@ -26,6 +26,7 @@ export const endpoints = {
   deleteThread: { method: 'delete', path: '/threads/:thread_id' },
   pruneThreads: { method: 'post', path: '/threads/prune' },
   copyThread: { method: 'post', path: '/threads/:thread_id/copy' },
+  getThreadStorage: { method: 'get', path: '/threads/:thread_id/storage' },
   getThreadState: { method: 'get', path: '/threads/:thread_id/state' },
   getThreadStateAt: { method: 'get', path: '/threads/:thread_id/state/:checkpoint_id' },
   getThreadStateAtCheckpoint: { method: 'post', path: '/threads/:thread_id/state/checkpoint' },

@@ -60,6 +60,7 @@ export {
   Interrupt,
   Thread,
   ThreadState,
+  ThreadStorageReport,
   ThreadStatus,
   type ThreadTask,
   stateFields,

@@ -1,4 +1,4 @@
-import type { Thread, ThreadState } from '@svc/contract';
+import type { Thread, ThreadState, ThreadStorageReport } from '@svc/contract';
 import { readEvents } from './sse.ts';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
@@ -41,6 +41,11 @@ export class ThreadsClient {
 
   get(threadId: string, options: CallOptions = {}): Promise<Thread> {
     return this.#transport.call('getThread', { params: { thread_id: threadId } }, options);
+  }
+
+  /** How many bytes the thread occupies, by kind and by channel. */
+  getStorage(threadId: string, options: CallOptions = {}): Promise<ThreadStorageReport> {
+    return this.#transport.call('getThreadStorage', { params: { thread_id: threadId } }, options);
   }
 
   /** Threads that match. They have `values` only when `select` names it. */

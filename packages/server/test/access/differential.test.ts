@@ -179,6 +179,7 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   listAssistantVersions: [inBody({})],
   setLatestAssistant: [inBody({ version: 1 })],
   getThread: [ofPath],
+  getThreadStorage: [ofPath],
   patchThread: [inBody({ metadata: { x: 1 } }), inBody({ metadata: { owner: 'bob' } }), inBody({ ttl: 60 })],
   deleteThread: [ofPath],
   pruneThreads: [

@@ -54,6 +54,8 @@ export const threadHandlers = (
   },
   getThread: async ({ params }, { authorizer }) =>
     new RawJson(await threads.get(params.thread_id, await readableThreads(authorizer, params))),
+  getThreadStorage: async ({ params }, { authorizer }) =>
+    threads.usage(params.thread_id, await readableThreads(authorizer, params)),
   patchThread: async ({ params, body }, call) => {
     const { value, filter } = await call.authorizer.authorize('threads:update', {
       ...params,

@@ -1,5 +1,6 @@
 // Threads: conversations with checkpointed state.
 import { randomUUID } from 'node:crypto';
+import type { ThreadStorageReport } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { JsonPart } from '../../parsing/json-bytes.ts';
@@ -20,6 +21,7 @@ import type {
 import type { StateReader } from './state-reader.ts';
 import { sweepMs, ThreadDeletion } from './thread-deletion.ts';
 import type { StateService, Superstep, Updater } from './state-service.ts';
+import { storageReport } from './storage-report.ts';
 import { isColumnOf, threadText } from './thread-record.ts';
 
 export interface NewThread {
@@ -102,6 +104,13 @@ export class ThreadService {
       throw error;
     }
     return this.get(id, creatable);
+  }
+
+  /** How many bytes the thread occupies. Throws `not_found`. */
+  async usage(thread_id: string, access: RowFilter): Promise<ThreadStorageReport> {
+    const found = await this.#storage.threads.usage(thread_id, access);
+    if (!found) throw notFound('Thread', thread_id);
+    return storageReport(thread_id, found);
   }
 
   /** The thread with its values, as JSON text. */

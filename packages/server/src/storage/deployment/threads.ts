@@ -5,6 +5,7 @@ import type { Database } from '../postgres/database.ts';
 import { containsMetadata, passes, type RowFilter } from '../postgres/row-filter.ts';
 import { readSortedPage, sortedIds, type SortedPage } from '../postgres/sorted-page.ts';
 import { count, select, type Sql, sql } from '../postgres/sql.ts';
+import { findThreadUsage } from './thread-usage.ts';
 
 export interface ThreadRow {
   thread_id: string;
@@ -205,6 +206,8 @@ export const threadStorage = (db: Database, answers = defaultAnswerLimits) => ({
   async find(thread_id: string, access: RowFilter): Promise<ThreadRow | undefined> {
     return (await db.query<ThreadRow>(statements.get, [thread_id, access.jsonpath]))[0];
   },
+
+  usage: (thread_id: string, access: RowFilter) => findThreadUsage(db, thread_id, access),
 
   /** Merges metadata by key. Undefined when the thread does not exist, or would not pass the filter afterwards. A ttl starts now. */
   async patch(
