@@ -16,12 +16,31 @@ const fields = Object.keys(Thread.shape);
 const costly = new Set(['values', 'interrupts']);
 const usual = new Set(fields.filter((name) => !costly.has(name)));
 
+/** `compat`: for projects that have a langgraph.json, results include values and interrupts. */
+const searchHandlers = (
+  threads: ThreadService,
+  compat: boolean,
+): Handlers<Pick<typeof threadRoutes, 'searchThreads' | 'countThreads'>> => ({
+  searchThreads: async ({ body }, { authorizer }) => {
+    const { select, sort_by, sort_order, ...asked } = body;
+    const { value, filter } = await authorizer.authorize('threads:search', asked);
+    const { limit, offset, ...wanted } = value;
+    const page = { limit, offset, sort_by, sort_order };
+    const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
+    const found = await threads.search(wanted as ThreadSearch, page, shown, filter);
+    return textPage(found.page, offset, found.total);
+  },
+  countThreads: async ({ body }, { authorizer }) => {
+    const { value, filter } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });
+    return threads.count(value as ThreadSearch, filter);
+  },
+});
+
 export const threadHandlers = (
   threads: ThreadService,
   states: StateService,
   pruning: PruneService,
   updaterOf: (authorizer: Authorizer) => Updater,
-  /** Compatibility with projects that have a langgraph.json: search results include values and interrupts. */
   compat: boolean,
 ): Handlers<typeof threadRoutes> => ({
   createThread: async ({ body }, { authorizer }) => {
@@ -39,19 +58,7 @@ export const threadHandlers = (
       thread.if_exists === 'do_nothing' ? await readableThreads(authorizer, { thread_id }) : everyRow;
     return new RawJson(await threads.create(thread, { creatable: filter, readable }, updaterOf(authorizer)));
   },
-  searchThreads: async ({ body }, { authorizer }) => {
-    const { select, sort_by, sort_order, ...asked } = body;
-    const { value, filter } = await authorizer.authorize('threads:search', asked);
-    const { limit, offset, ...wanted } = value;
-    const page = { limit, offset, sort_by, sort_order };
-    const shown = select ? new Set<string>(select) : compat ? new Set(fields) : usual;
-    const found = await threads.search(wanted as ThreadSearch, page, shown, filter);
-    return textPage(found.page, offset, found.total);
-  },
-  countThreads: async ({ body }, { authorizer }) => {
-    const { value, filter } = await authorizer.authorize('threads:search', { ...body, limit: 0, offset: 0 });
-    return threads.count(value as ThreadSearch, filter);
-  },
+  ...searchHandlers(threads, compat),
   getThread: async ({ params }, { authorizer }) =>
     new RawJson(await threads.get(params.thread_id, await readableThreads(authorizer, params))),
   getThreadStorage: async ({ params }, { authorizer }) =>
