@@ -17,6 +17,8 @@ export interface Call {
   signal: AbortSignal;
   /** A header of the request, such as `last-event-id`; the name in lower case. */
   header(name: string): string | undefined;
+  /** All headers of the request; names in lower case. */
+  headers(): Record<string, string>;
 }
 
 /** Facts about a response in addition to its value. `http/` converts them to headers and a status. */

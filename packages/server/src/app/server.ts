@@ -179,7 +179,7 @@ const reportPlan = (plan: ConnectionPlan, node: NodeProcesses, logger: Logger): 
 };
 
 const createServerApp = (
-  { settings, logger }: ServerOptions,
+  { settings, project, logger }: ServerOptions,
   services: Services,
   { mode, cors }: Exposure,
   parsing: ServerParsing,
@@ -206,6 +206,7 @@ const createServerApp = (
         ? [{ ...deployment, routes: systemRoutes }]
         : [{ ...deployment, routes: deploymentRoutes }, platform],
     observe: (...request) => services.metrics.request(...request),
+    loggedHeaders: project.loggedHeaders,
     openStream: (caller) => limits.openStream(caller),
     sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
     logger,

@@ -86,7 +86,11 @@ export const projectWith = async (
   const dir = await mkdtemp(join(tmpdir(), 'svc-edge-'));
   const file = join(dir, 'svc.json');
   const graph = (name: string): string => fileURLToPath(new URL(`../graphs/${name}`, import.meta.url));
-  const graphs = { chat: graph('chat.ts:chat'), barrier: graph('barrier.ts:barrier') };
+  const graphs = {
+    chat: graph('chat.ts:chat'),
+    barrier: graph('barrier.ts:barrier'),
+    probe: graph('probe.ts:probe'),
+  };
   await writeFile(file, JSON.stringify({ graphs, ...sections }));
   return { file, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HeaderPatterns } from './header-patterns.ts';
 
 export const CorsSection = z.looseObject({
   allow_origins: z
@@ -33,6 +34,10 @@ export type CorsSection = z.infer<typeof CorsSection>;
 
 export const HttpSection = z
   .looseObject({
+    configurable_headers: HeaderPatterns.optional().describe(
+      'Request headers that a run gets in config.configurable; none by default',
+    ),
+    logging_headers: HeaderPatterns.optional().describe('Request headers in the log; none by default'),
     cors: CorsSection.optional().describe(
       'Web pages of other origins that may use the server; none by default',
     ),

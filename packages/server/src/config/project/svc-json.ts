@@ -10,6 +10,8 @@ import { readCors } from '../settings/cors.ts';
 import type { CorsRules } from '../settings/cors.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
+import { readHeaderPatterns } from './header-patterns.ts';
+import type { SelectHeaders } from './header-patterns.ts';
 import { parseJsonText } from './json-text.ts';
 import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
@@ -37,6 +39,9 @@ export interface SvcJson {
   readonly auth: AuthConfig | undefined;
   /** Undefined: no page of another origin may use the server. */
   readonly cors: CorsRules | undefined;
+  /** The request headers that runs get in `configurable`. */
+  readonly configurableHeaders: SelectHeaders | undefined;
+  readonly loggedHeaders: SelectHeaders | undefined;
   /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** For the operator. They do not prevent a start. */
@@ -86,6 +91,8 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   // Without the variables it is not known which of those that webhooks need are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
+  const headersOf = (key: 'configurable_headers' | 'logging_headers') =>
+    readHeaderPatterns({ section: raw.http?.[key], where, path: ['http', key], mistakes });
   const project: SvcJson = {
     file,
     dir,
@@ -97,6 +104,8 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     webhooks,
     auth: readAuth(raw.auth, { dir, where, mistakes }),
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
+    configurableHeaders: headersOf('configurable_headers'),
+    loggedHeaders: headersOf('logging_headers'),
     raw,
     warnings: unknownKeys(raw, where),
   };

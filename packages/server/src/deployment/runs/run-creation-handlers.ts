@@ -1,5 +1,6 @@
 // Handlers that create runs: in the background, with a stream, or with a wait for the result; on a thread or stateless.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
+import type { SelectHeaders } from '../../config/project/header-patterns.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
@@ -11,12 +12,16 @@ import type { RunGranter } from './run-grant.ts';
 import { runText } from './run-record.ts';
 import type { RunService } from './run-service.ts';
 
+type Body = RunCreate | StatelessRunCreate;
+
 interface CreationParts {
   runs: RunService;
   granter: RunGranter;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   log: RunLogStorage;
+  /** Selects the request headers that the run gets in `configurable`. */
+  configurableHeaders: SelectHeaders | undefined;
 }
 
 type CreationRoutes = Pick<
@@ -39,15 +44,25 @@ export const creationHandlers = ({
   outcomes,
   canceller,
   log,
+  configurableHeaders,
 }: CreationParts): Handlers<CreationRoutes> => {
-  const grant = (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) =>
-    granter.grant(call.authorizer, thread_id, body, idempotencyKey(call));
-  const create = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
+  /** The headers replace what the client sent: a proxy in front of the server may have set them. */
+  const withHeaders = <T extends Body>(body: T, call: Call): T => {
+    const selected = configurableHeaders?.(call.headers()) ?? {};
+    if (Object.keys(selected).length === 0) return body;
+    return {
+      ...body,
+      config: { ...body.config, configurable: { ...body.config?.configurable, ...selected } },
+    };
+  };
+  const grant = (thread_id: string | null, body: Body, call: Call) =>
+    granter.grant(call.authorizer, thread_id, withHeaders(body, call), idempotencyKey(call));
+  const create = async (thread_id: string | null, body: Body, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
     return new Reply(new RawJson(runText(run)), { self: path(run) });
   };
-  const stream = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
+  const stream = async (thread_id: string | null, body: Body, call: Call) => {
     const granted = await grant(thread_id, body, call);
     const created = await runs.create(thread_id, granted, { streamed: true });
     const { run, isNew, stream: source, release } = created;
@@ -59,7 +74,7 @@ export const creationHandlers = ({
       continuation: `${path(run)}/stream`,
     });
   };
-  const wait = async (thread_id: string | null, body: RunCreate | StatelessRunCreate, call: Call) => {
+  const wait = async (thread_id: string | null, body: Body, call: Call) => {
     const granted = await grant(thread_id, body, call);
     const { run, stream: source } = await runs.create(thread_id, granted, { awaited: true });
     if (granted.request.cancelOnDisconnect) canceller.cancelOnDisconnect(call.signal, run, everyRow);
@@ -79,7 +94,12 @@ export const creationHandlers = ({
       const key = idempotencyKey(call);
       const granted = await Promise.all(
         body.map((one, at) =>
-          granter.grant(call.authorizer, null, one, key === undefined ? key : `${key} ${at}`),
+          granter.grant(
+            call.authorizer,
+            null,
+            withHeaders(one, call),
+            key === undefined ? key : `${key} ${at}`,
+          ),
         ),
       );
       const created = await runs.createAll(granted);

@@ -54,6 +54,13 @@ export class RequestCall implements Call, Credentials {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  headers(): Record<string, string> {
+    const incoming = this.#context.env?.incoming;
+    return Object.fromEntries(
+      incoming === undefined ? this.#context.req.raw.headers : Object.entries(incoming.headers).map(joined),
+    );
+  }
+
   /** Registers work for the time when the request has been answered. */
   onFinish(work: () => void): void {
     this.#onFinish.push(work);

@@ -32,6 +32,8 @@ export interface MountOptions extends ResponseOptions {
   /** Called before a stream begins. The returned function is called when the stream has ended. */
   openStream?: ((caller: Caller) => () => void) | undefined;
   observe?: Observe | undefined;
+  /** Selects the request headers that are logged. */
+  loggedHeaders?: ((headers: Record<string, string>) => Record<string, string>) | undefined;
   /** The web pages that may send requests; all pages when absent. */
   sites?: SiteRules | undefined;
 }
@@ -93,6 +95,7 @@ const answer = async (
     startedMs,
     status: response.status,
     location: response.headers.get('content-location'),
+    headers: options.loggedHeaders?.(call.headers()),
   };
   const finish = (): void => {
     closeStream?.();

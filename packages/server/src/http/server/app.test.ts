@@ -79,6 +79,17 @@ describe('a response', () => {
   });
 });
 
+describe('the log', () => {
+  it('contains the request headers that are selected', async () => {
+    await using app = await startTestApp(
+      {},
+      { loggedHeaders: (headers) => ({ plan: headers['x-plan'] ?? '' }) },
+    );
+    await fetch(`${app.url}/raw`, { headers: { 'X-Plan': 'gold' } });
+    expect(app.lines).toMatchObject([{ msg: 'request', headers: { plan: 'gold' } }]);
+  });
+});
+
 describe('the root', () => {
   it('returns JSON to programs and a page to browsers', async () => {
     await using app = await startTestApp();

@@ -22,6 +22,7 @@ export interface AppOptions {
   /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
+  loggedHeaders?: MountOptions['loggedHeaders'];
   /** Rejects a stream, or counts it until the returned function is called. */
   openStream?: MountOptions['openStream'];
   /** The web pages that may send requests; all pages when absent. */
@@ -51,6 +52,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   const mounting = {
     logger,
     observe: options.observe,
+    loggedHeaders: options.loggedHeaders,
     openStream: options.openStream,
     sites: options.sites,
     body: {

@@ -7,6 +7,8 @@ export interface RequestEntry {
   status: number;
   /** Path of the run that the request created. */
   location?: string | null;
+  /** The request headers that the log contains. */
+  headers?: Record<string, string> | undefined;
 }
 
 /** Requests of probes and scrapers, which come every few seconds, are logged at debug. */
@@ -18,9 +20,12 @@ const probes = new Set(['/ok', '/ready', '/metrics']);
  */
 export const logRequest = (logger: HttpLogger, method: string, request: RequestEntry): void => {
   const ms = Math.round((performance.now() - request.startedMs) * 100) / 100;
-  const { route, requestId, status, location } = request;
+  const { route, requestId, status, location, headers } = request;
   const [, thread_id, run_id] = /^\/threads\/([^/]+)\/runs\/([^/]+)$/.exec(location ?? '') ?? [];
   const created = run_id === undefined ? {} : { thread_id, run_id };
   const level = probes.has(route) && status < 400 ? 'debug' : 'info';
-  logger[level]({ method, route, status, ms, request_id: requestId, ...created }, 'request');
+  logger[level](
+    { method, route, status, ms, request_id: requestId, ...created, ...(headers && { headers }) },
+    'request',
+  );
 };
