@@ -70,7 +70,12 @@ export const createDeployment = async ({
   const reader = new StateReader(storage, parser, answers);
   const states = new StateService(storage, reader, dispatcher);
   const threads = new ThreadService(storage, reader, states, dispatcher);
-  const webhooks = new WebhookService({ storage, guard, rules: project.webhooks });
+  const webhooks = new WebhookService({
+    storage,
+    guard,
+    rules: project.webhooks,
+    isDisabled: project.disabled.webhooks,
+  });
   const pruning = new PruneService(storage, threads);
   const outcomes = new RunOutcomeReader({ storage, dispatcher, streams, tail, reader });
   const canceller = new RunCanceller(storage.runs, dispatcher, outcomes, logger);
@@ -93,7 +98,13 @@ export const createDeployment = async ({
   });
   const readiness = await createReadiness(parts, storage, dispatcher);
   const handlers = {
-    ...systemHandlers({ database: storage, readiness, metrics, facts }),
+    ...systemHandlers({
+      database: storage,
+      readiness,
+      metrics,
+      facts,
+      disabled: project.disabled,
+    }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
     ...runHandlers({

@@ -1,5 +1,5 @@
 // Starts a whole server (database, services, HTTP), and stops it in reverse order.
-import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
+import { platformRoutes, type Routes } from '@svc/contract';
 import type { Logger } from 'pino';
 import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
 import { grantOf } from '../auth/keys/grant-of.ts';
@@ -26,6 +26,7 @@ import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { requestLimits } from '../parsing/json-limits.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
+import { servedRoutes } from './served-routes.ts';
 import { createServices, type Services } from './services.ts';
 import { openConnection } from '../storage/postgres/connection.ts';
 import {
@@ -188,6 +189,7 @@ const createServerApp = (
   const addressOf = createAddressOf(trustedProxies);
   const limits = new CallerLimits({ ...settings.limits, addressOf });
   const deployment = {
+    routes: servedRoutes(settings.role, project.disabled),
     handlers: services.handlers as Handlers<Routes>,
     authenticate: limits.around(services.auth?.authenticate ?? authenticatorFor(mode, addressOf)),
     authorizerFor: (caller: Caller) =>
@@ -200,11 +202,7 @@ const createServerApp = (
     authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
   };
   return createApp({
-    // A worker serves only its health and metrics.
-    surfaces:
-      settings.role === 'worker'
-        ? [{ ...deployment, routes: systemRoutes }]
-        : [{ ...deployment, routes: deploymentRoutes }, platform],
+    surfaces: settings.role === 'worker' ? [deployment] : [deployment, platform],
     observe: (...request) => services.metrics.request(...request),
     loggedHeaders: project.loggedHeaders,
     openStream: (caller) => limits.openStream(caller),

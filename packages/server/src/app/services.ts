@@ -19,6 +19,7 @@ import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 
+import { servedRoutes } from './served-routes.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { createDeployment } from './deployment.ts';
 import { createEngine, watchEngine } from './engine.ts';
@@ -134,7 +135,7 @@ const buildServices = async (
     keys: storage.encryptionKeys,
   });
   const { auth, users } = await createAuth(parts, sealer);
-  const facts = await serverFacts();
+  const facts = await serverFacts(servedRoutes(settings.role, project.disabled));
   const metrics = new Metrics(facts.svc_version);
   const engine = await createEngine(parts, storage, users, metrics, owned);
   watchEngine(metrics, parts, storage, engine);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { HeaderPatterns } from './header-patterns.ts';
+import { routeSwitches } from './route-switches.ts';
 
 export const CorsSection = z.looseObject({
   allow_origins: z
@@ -37,6 +38,7 @@ export const HttpSection = z
     configurable_headers: HeaderPatterns.optional().describe(
       'Request headers that a run gets in config.configurable; none by default',
     ),
+    ...routeSwitches,
     logging_headers: HeaderPatterns.optional().describe('Request headers in the log; none by default'),
     cors: CorsSection.optional().describe(
       'Web pages of other origins that may use the server; none by default',

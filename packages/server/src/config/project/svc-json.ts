@@ -17,6 +17,8 @@ import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
 import { nearest } from './nearest.ts';
+import { readDisabledRoutes } from './route-switches.ts';
+import type { DisabledRoutes } from './route-switches.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
 import { readWebhookRules } from './webhooks.ts';
 import type { WebhookRules } from './webhooks.ts';
@@ -42,6 +44,7 @@ export interface SvcJson {
   /** The request headers that runs get in `configurable`. */
   readonly configurableHeaders: SelectHeaders | undefined;
   readonly loggedHeaders: SelectHeaders | undefined;
+  readonly disabled: DisabledRoutes;
   /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
   readonly raw: Readonly<SvcJsonFile>;
   /** For the operator. They do not prevent a start. */
@@ -106,6 +109,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),
+    disabled: readDisabledRoutes(raw.http),
     raw,
     warnings: unknownKeys(raw, where),
   };

@@ -1,7 +1,7 @@
 // Versions and the API reference, computed once.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { defaultServer, deploymentRoutes, openapiDocument, platformRoutes } from '@svc/contract';
+import { defaultServer, openapiDocument, platformRoutes, type Routes } from '@svc/contract';
 import { docsPage, escapeHtml } from './docs-page.ts';
 import type { ServerFacts } from './system-handlers.ts';
 
@@ -14,13 +14,14 @@ const once = <T extends object | string>(build: () => T): (() => T) => {
   return () => (built ??= build());
 };
 
-export const serverFacts = async (): Promise<ServerFacts> => {
+/** `served`: the routes of the deployment API. */
+export const serverFacts = async (served: Routes): Promise<ServerFacts> => {
   const [svc_version, langgraph_js_version] = await Promise.all([
     versionIn(new URL('../../../package.json', import.meta.url)),
     versionIn(createRequire(import.meta.url).resolve('@langchain/langgraph/package.json')),
   ]);
   // Built at the first request: they take longer than the rest of the start. Later requests only replace the address in them.
-  const routes = { ...deploymentRoutes, ...platformRoutes };
+  const routes = { ...served, ...platformRoutes };
   const document = once(() => openapiDocument(routes, svc_version));
   const text = once(() => JSON.stringify(document()));
   const page = once(() => docsPage(document()));

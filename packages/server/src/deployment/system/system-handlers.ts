@@ -1,4 +1,5 @@
 import type { systemRoutes } from '@svc/contract';
+import type { DisabledRoutes } from '../../config/project/route-switches.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { RawJson, Reply, type Handlers } from '../../api/handlers.ts';
 import { docsPolicy } from './docs-script.ts';
@@ -18,6 +19,7 @@ export interface SystemParts {
   readiness: Readiness;
   metrics: Metrics;
   facts: ServerFacts;
+  disabled: DisabledRoutes;
 }
 
 export const systemHandlers = ({
@@ -25,9 +27,10 @@ export const systemHandlers = ({
   readiness,
   metrics,
   facts,
+  disabled,
 }: SystemParts): Handlers<typeof systemRoutes> => ({
   getOk: async ({ query }) => {
-    if (query.check_db) await database.ping();
+    if (query.check_db && !disabled.meta) await database.ping();
     return { ok: true } as const;
   },
   getReady: () => readiness.check(),
@@ -38,12 +41,12 @@ export const systemHandlers = ({
     langgraph_js_version: facts.langgraph_js_version,
     context: 'js',
     flags: {
-      assistants: true,
-      threads: true,
-      runs: true,
-      store: true,
+      assistants: !disabled.tags.has('Assistants'),
+      threads: !disabled.tags.has('Threads'),
+      runs: !disabled.tags.has('Runs'),
+      store: !disabled.tags.has('Store'),
       ttl: true,
-      crons: true,
+      crons: !disabled.tags.has('Crons'),
       langsmith: false,
     },
     metadata: {},

@@ -11,19 +11,23 @@ export class WebhookService {
   readonly #storage: Pick<Storage, 'deliveries' | 'runs'>;
   readonly #guard: EgressGuard;
   readonly #rules: WebhookRules;
+  readonly #isDisabled: boolean;
 
   constructor(parts: {
     storage: Pick<Storage, 'deliveries' | 'runs'>;
     guard: EgressGuard;
     rules: WebhookRules;
+    isDisabled?: boolean;
   }) {
     this.#storage = parts.storage;
     this.#guard = parts.guard;
     this.#rules = parts.rules;
+    this.#isDisabled = parts.isDisabled ?? false;
   }
 
   /** The normalized URL to store with the run. Throws `invalid` for a URL that is not allowed. */
   accept(webhook: string): string {
+    if (this.#isDisabled) throw invalid(['body', 'webhook'], 'webhooks are disabled on this server');
     try {
       return this.#guard.check(webhook, this.#rules.url).url.href;
     } catch (error) {

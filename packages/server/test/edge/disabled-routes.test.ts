@@ -1,0 +1,62 @@
+// http.disable_…: parts of the API that a deployment does not serve.
+import { describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../server.ts';
+import { projectWith } from './wire.ts';
+
+const startWith = async (http: object): Promise<TestServer> => {
+  const project = await projectWith({ http });
+  const server = await startTestServer({ project: project.file });
+  return {
+    ...server,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+};
+const run = { assistant_id: 'probe', input: { do: 'sleep', ms: 1 } };
+
+describe('a disabled group of routes', () => {
+  it('does not exist, also in the API reference; the other groups do', async () => {
+    await using server = await startWith({ disable_store: true, disable_assistants: true });
+    const search = await server.call('POST', '/store/items/search', { namespace_prefix: [] });
+    expect(search).toMatchObject({ status: 404, body: { message: 'No route has this path.' } });
+    expect((await server.call('POST', '/assistants/search', {})).status).toBe(404);
+    expect((await server.call('POST', '/runs/wait', run)).status).toBe(200);
+    const { body } = await server.call('GET', '/openapi.json');
+    const paths = Object.keys((body as { paths: object }).paths);
+    expect(paths).toContain('/runs/wait');
+    expect(paths.filter((path) => /^\/(store|assistants)/.test(path))).toEqual([]);
+    const info = await server.call('GET', '/info');
+    expect(info.body).toMatchObject({
+      flags: { store: false, assistants: false, threads: true, crons: true },
+    });
+  });
+
+  it('of runs contains the crons; threads stay', async () => {
+    await using server = await startWith({ disable_runs: true });
+    expect((await server.call('POST', '/runs/wait', run)).status).toBe(404);
+    expect((await server.call('POST', '/runs/crons/search', {})).status).toBe(404);
+    expect((await server.call('POST', '/threads', {})).status).toBe(200);
+  });
+
+  it('of facts about the server leaves /ok and /ready', async () => {
+    await using server = await startWith({ disable_meta: true });
+    for (const path of ['/info', '/metrics', '/docs', '/openapi.json'])
+      expect((await server.call('GET', path)).status).toBe(404);
+    expect((await server.call('GET', '/ok?check_db=true')).status).toBe(200);
+    expect((await server.call('GET', '/ready')).status).not.toBe(404);
+  });
+});
+
+describe('disabled webhooks', () => {
+  it('refuse a run that has one', async () => {
+    await using server = await startWith({ disable_webhooks: true });
+    const refused = await server.call('POST', '/runs/wait', { ...run, webhook: 'https://example.com/' });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({
+      message: expect.stringContaining('webhooks are disabled') as string,
+    });
+    expect((await server.call('POST', '/runs/wait', run)).status).toBe(200);
+  });
+});
