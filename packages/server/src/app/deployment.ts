@@ -29,6 +29,7 @@ import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { type Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
+import { mountPrefix } from './mount-prefix.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
@@ -104,6 +105,7 @@ export const createDeployment = async ({
       metrics,
       facts,
       disabled: project.disabled,
+      prefix: mountPrefix(parts),
     }),
     ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),

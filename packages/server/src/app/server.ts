@@ -26,6 +26,7 @@ import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
 import { requestLimits } from '../parsing/json-limits.ts';
 import type { FirstKey } from '../auth/keys/bootstrap.ts';
 import { type Owned, owning } from './owned.ts';
+import { mountPrefix } from './mount-prefix.ts';
 import { servedRoutes } from './served-routes.ts';
 import { createServices, type Services } from './services.ts';
 import { openConnection } from '../storage/postgres/connection.ts';
@@ -103,10 +104,11 @@ const build = async (
   const hosts = isAnonymous && mode.local ? localHosts(host) : undefined;
   const listener = await listen(app, { host, port, logger, guard: { cors, hosts, sameSite: isAnonymous } });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
-  if (settings.role !== 'worker') owned.keep(await announced(listener.url, settings, logger));
+  const url = listener.url + mountPrefix(options);
+  if (settings.role !== 'worker') owned.keep(await announced(url, settings, logger));
   options.signal?.throwIfAborted();
   return {
-    url: listener.url,
+    url,
     graphs: [...project.graphs.keys()],
     firstKey: services.firstKey,
     handOver: async () => {
@@ -205,6 +207,7 @@ const createServerApp = (
     surfaces: settings.role === 'worker' ? [deployment] : [deployment, platform],
     observe: (...request) => services.metrics.request(...request),
     loggedHeaders: project.loggedHeaders,
+    prefix: mountPrefix({ settings, project }),
     openStream: (caller) => limits.openStream(caller),
     sites: siteRules({ cors, sameSite: mode.kind === 'anonymous' }),
     logger,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { HeaderPatterns } from './header-patterns.ts';
+import { urlPath } from '../settings/url-path.ts';
 import { routeSwitches } from './route-switches.ts';
 
 export const CorsSection = z.looseObject({
@@ -38,6 +39,11 @@ export const HttpSection = z
     configurable_headers: HeaderPatterns.optional().describe(
       'Request headers that a run gets in config.configurable; none by default',
     ),
+    mount_prefix: z
+      .string()
+      .regex(urlPath, { error: 'must be a path such as "/agents", without a slash at the end' })
+      .optional()
+      .describe('Path before all routes; none by default'),
     ...routeSwitches,
     logging_headers: HeaderPatterns.optional().describe('Request headers in the log; none by default'),
     cors: CorsSection.optional().describe(

@@ -13,12 +13,14 @@ import {
   limit,
   oneOf,
   originList,
+  path,
   text,
   uuid,
 } from './setting-type.ts';
 import { exportSettings } from './export-settings.ts';
 import { limitSettings } from './limit-settings.ts';
 import { setting, type SettingDefinition } from './setting-definition.ts';
+import { urlPath } from './url-path.ts';
 
 const second = 1_000;
 const day = 86_400 * second;
@@ -53,6 +55,14 @@ export const settingDefinitions = {
     type: boolean(),
     default: 'false',
     doc: 'Serve anyone who can reach the server, on any address, without authentication.',
+  }),
+  mountPrefix: setting({
+    variable: 'SVC_MOUNT_PREFIX',
+    aliases: [{ name: 'MOUNT_PREFIX' }],
+    type: path(urlPath),
+    default: undefined,
+    defaultDoc: 'that of `http.mount_prefix`',
+    doc: 'Path before all routes, such as `/agents`. `/ok`, `/ready` and `/metrics` also exist without it.',
   }),
   corsOrigins: setting({
     variable: 'SVC_CORS_ORIGINS',

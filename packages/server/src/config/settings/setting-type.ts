@@ -288,3 +288,18 @@ export function pathList(): SettingType<readonly string[]> {
     format: (value) => value.join(','),
   };
 }
+
+export function path(pattern: RegExp): SettingType<string> {
+  return {
+    name: 'url path',
+    secret: false,
+    parse: (given) =>
+      pattern.test(given)
+        ? { value: given }
+        : {
+            problem: 'is not a path of a URL',
+            remedy: 'Write a path such as /agents, without a slash at the end.',
+          },
+    format: (value) => value,
+  };
+}

@@ -25,6 +25,8 @@ export interface Settings {
     /** For a page of a list. */
     readonly answerLimitBytes: number;
     readonly heartbeatMs: number;
+    /** Undefined: `http.mount_prefix` of svc.json applies. */
+    readonly mountPrefix: string | undefined;
     /** Undefined: `http.cors` of svc.json applies. */
     readonly corsOrigins: readonly string[] | undefined;
     readonly trustedProxies: readonly Cidr[];
@@ -262,6 +264,7 @@ function group(
       memoryBytes: values.requestMemory,
       answerLimitBytes: values.answerLimit,
       heartbeatMs: values.heartbeat,
+      mountPrefix: values.mountPrefix,
       corsOrigins: values.corsOrigins,
       trustedProxies: values.trustedProxies ?? [],
     }),

@@ -20,6 +20,8 @@ export interface SystemParts {
   metrics: Metrics;
   facts: ServerFacts;
   disabled: DisabledRoutes;
+  /** Path before all routes, or empty. */
+  prefix: string;
 }
 
 export const systemHandlers = ({
@@ -28,6 +30,7 @@ export const systemHandlers = ({
   metrics,
   facts,
   disabled,
+  prefix,
 }: SystemParts): Handlers<typeof systemRoutes> => ({
   getOk: async ({ query }) => {
     if (query.check_db && !disabled.meta) await database.ping();
@@ -51,6 +54,6 @@ export const systemHandlers = ({
     },
     metadata: {},
   }),
-  getOpenApi: (_, { origin }) => new RawJson(facts.openapi(origin)),
-  getDocs: (_, { origin }) => new Reply(facts.docs(origin), { contentPolicy: docsPolicy }),
+  getOpenApi: (_, { origin }) => new RawJson(facts.openapi(origin + prefix)),
+  getDocs: (_, { origin }) => new Reply(facts.docs(origin + prefix), { contentPolicy: docsPolicy }),
 });

@@ -6,6 +6,7 @@ import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts'
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
+import { withoutPrefix } from './mount-path.ts';
 import { logRequest } from './request-log.ts';
 
 export interface AppOptions {
@@ -22,6 +23,8 @@ export interface AppOptions {
   /** How long a client may read nothing of a large response before it is disconnected. */
   stalledMs?: number | undefined;
   observe?: Observe | undefined;
+  /** Path before all routes, such as `/agents`; empty by default. */
+  prefix?: string | undefined;
   loggedHeaders?: MountOptions['loggedHeaders'];
   /** Rejects a stream, or counts it until the returned function is called. */
   openStream?: MountOptions['openStream'];
@@ -32,23 +35,24 @@ export interface AppOptions {
 const urlCharsMax = 8192;
 
 /** For a browser that opens the address of the server. */
-const rootPage = `<!doctype html>
+const rootPage = (prefix: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>svc</title>
 <h1>svc</h1>
 <p>This is an agent server. It answers API clients, for example those of the LangGraph SDK.</p>
 <ul>
-<li><a href="/docs">API reference</a> (<a href="/openapi.json">OpenAPI</a>)</li>
-<li><a href="/info">Version</a>, <a href="/ready">readiness</a>, <a href="/metrics">metrics</a></li>
+<li><a href="${prefix}/docs">API reference</a> (<a href="${prefix}/openapi.json">OpenAPI</a>)</li>
+<li><a href="${prefix}/info">Version</a>, <a href="${prefix}/ready">readiness</a>, <a href="${prefix}/metrics">metrics</a></li>
 </ul>
 </html>
 `;
 
 /** The HTTP side of the server: every route of the contract, and a well-formed response to any other request. */
 export const createApp = (options: AppOptions): Hono<HttpEnv> => {
-  const { surfaces, logger, limits, deferredMs = 1000 } = options;
-  const app = new Hono<HttpEnv>({ getPath: rawPath });
+  const { surfaces, logger, limits, prefix = '', deferredMs = 1000 } = options;
+  const mounted = withoutPrefix(prefix);
+  const app = new Hono<HttpEnv>({ getPath: (request) => mounted(rawPath(request)) });
   const mounting = {
     logger,
     observe: options.observe,
@@ -70,7 +74,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   if (!table.some(({ method, path }) => method === 'get' && path === '/')) {
     app.get('/', (context) =>
       (context.req.header('accept') ?? '').includes('text/html')
-        ? new Response(rootPage, { headers: withId(htmlHeaders, context) })
+        ? new Response(rootPage(prefix), { headers: withId(htmlHeaders, context) })
         : new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }),
     );
   }
@@ -78,7 +82,8 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
   app.notFound((context) => {
     const startedMs = performance.now();
     const requestId = idOf(context);
-    const response = unmatched(context, patterns, requestId, logger);
+    const path = rawPath(context.req.raw);
+    const response = unmatched(context, path === '' ? path : mounted(path), { patterns, requestId, logger });
     logRequest(logger, context.req.method, { route: '*', requestId, startedMs, status: response.status });
     return response;
   });
@@ -87,8 +92,7 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
 };
 
 /**
- * The path as it was sent. Hono would decode it before matching, and an encoded slash would then split a segment. A URL over the limit
- * matches no route.
+ * The path as it was sent; empty for a URL over the limit, which matches no route.
  */
 const rawPath = ({ url }: Request): string => {
   const start = url.indexOf('/', url.indexOf('//') + 2);
@@ -122,11 +126,9 @@ const toPatterns = (routes: readonly { method: string; path: string }[]): Patter
 
 const unmatched = (
   context: HttpContext,
-  patterns: Pattern[],
-  requestId: string,
-  logger: HttpLogger,
+  path: string,
+  { patterns, requestId, logger }: { patterns: Pattern[]; requestId: string; logger: HttpLogger },
 ): Response => {
-  const path = rawPath(context.req.raw);
   if (path === '') {
     const long = new Problem('too_large', `The URL is longer than ${urlCharsMax} characters.`);
     return problemResponse(long, requestId, logger, { status: 414 });
