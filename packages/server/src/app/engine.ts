@@ -8,6 +8,7 @@ import { RunEventHub } from '../engine/streams/run-event-hub.ts';
 import { type Owned } from './owned.ts';
 import { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import type { ExecutorSetup } from '../engine/dispatch/protocol.ts';
+import { noSlots, slotLimits } from '../engine/dispatch/slot-limits.ts';
 import { WorkerReporter } from '../engine/dispatch/worker-reporter.ts';
 import { type Storage } from '../storage/storage.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
@@ -60,7 +61,7 @@ export const createEngine = async (
     logger,
     // A node that only answers requests still introspects graphs and applies state updates.
     executors: role === 'api' ? 1 : runs.executors,
-    jobsPerExecutor: role === 'api' ? 0 : runs.jobsPerWorker,
+    slots: role === 'api' ? noSlots : slotLimits(runs.jobsPerWorker),
     solitaryMax: parts.plan.solitary,
     setup: {
       database: { ...databaseOptions, poolMax: parts.plan.executor },

@@ -79,7 +79,7 @@ beforeEach(async () => {
     limits: { timeoutMs: rareMs, graceMs: rareMs },
     logger,
     executors: 1,
-    jobsPerExecutor: 1,
+    slots: { least: 1, most: 1 },
     solitaryMax: 1,
     setup: {
       database: db.options,

@@ -33,7 +33,7 @@ export function banner(
     ['Graphs', graphs.join(', ')],
     [
       'Executors',
-      role === 'api' ? 'none here: runs need a worker' : `${runs.executors}, ${runs.jobsPerWorker} runs each`,
+      role === 'api' ? 'none here: runs need a worker' : `${runs.executors}, ${runsEach(runs.jobsPerWorker)}`,
     ],
   ] as const;
   if (role === 'worker') return worker(base, rows.slice(3));
@@ -96,3 +96,6 @@ function exampleRequest(base: string, graph: string, { kind }: AccessMode): stri
 function reachable(url: string): string {
   return url.replace(/\/$/, '').replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');
 }
+
+const runsEach = (jobs: number | 'auto'): string =>
+  jobs === 'auto' ? 'runs each by load' : `${jobs} runs each`;

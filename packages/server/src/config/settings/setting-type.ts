@@ -61,6 +61,21 @@ export function limit(range: { min: number; max: number }): SettingType<number> 
   };
 }
 
+/** A whole number, or `auto`. */
+export function integerOrAuto(range: { min: number; max: number }): SettingType<number | 'auto'> {
+  const number = integer(range);
+  return {
+    name: 'integer | auto',
+    secret: false,
+    parse: (given) => {
+      if (given.toLowerCase() === 'auto') return { value: 'auto' };
+      const parsed = number.parse(given);
+      return 'value' in parsed ? parsed : { ...parsed, remedy: `${parsed.remedy} Or auto.` };
+    },
+    format: String,
+  };
+}
+
 export function boolean(): SettingType<boolean> {
   return {
     name: 'boolean',

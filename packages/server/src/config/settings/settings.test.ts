@@ -28,7 +28,7 @@ describe('settings', () => {
       storage: { dataDir: '/project/.svc', databaseUri: undefined, poolMax: 10 },
       runs: {
         executors: 3,
-        jobsPerWorker: 10,
+        jobsPerWorker: 'auto',
         leaseMs: 30_000,
         shutdownGraceMs: 180_000,
         cancelGraceMs: 10_000,

@@ -49,7 +49,7 @@ export interface Settings {
   };
   readonly runs: {
     readonly executors: number;
-    readonly jobsPerWorker: number;
+    readonly jobsPerWorker: number | 'auto';
     readonly leaseMs: number;
     readonly shutdownGraceMs: number;
     readonly cancelGraceMs: number;

@@ -47,9 +47,8 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.graphs = options.setup.graphs.map(([graph_id]) => graph_id);
-    const { setup, executors, jobsPerExecutor, solitaryMax, logger, leaseMs, pollMs, notifications } =
-      options;
-    const executesRuns = jobsPerExecutor > 0;
+    const { setup, executors, slots, solitaryMax, logger, leaseMs, pollMs, notifications } = options;
+    const executesRuns = slots.most > 0;
     this.#endings = new RunEndings(options, () => this.#claims.wake());
     this.#attempts = new LeaseKeeper({
       leaseMs,
@@ -60,11 +59,12 @@ export class Dispatcher {
     this.pool = new ExecutorPool({
       setup,
       executors,
-      jobsPerExecutor,
+      slots,
       solitaryMax,
       logger,
       events: {
         onRun: (message) => this.#onRun(message),
+        onLoad: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },

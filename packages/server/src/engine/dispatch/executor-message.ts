@@ -11,6 +11,8 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
+  if (value['kind'] === 'load')
+    return typeof value['isOverloaded'] === 'boolean' ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
 };

@@ -5,13 +5,14 @@ import type { Logger } from 'pino';
 import { ProcessPool } from '../../jobs/process-pool.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
+import type { SlotLimits } from './slot-limits.ts';
 import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand } from './protocol.ts';
 
 export interface PoolOptions {
   setup: ExecutorSetup;
   executors: number;
-  /** Runs at a time per executor; 0 on a node that executes none. */
-  jobsPerExecutor: number;
+  /** Runs at a time per executor; none on a node that executes no runs. */
+  slots: SlotLimits;
   /** Maximum number of solitary executors; further runs wait for one. */
   solitaryMax: number;
   logger: Logger;
@@ -55,13 +56,13 @@ export class ExecutorPool {
 
   /** Slots of executors that have loaded their graphs. */
   get loadedSlots(): number {
-    return this.loaded * this.#options.jobsPerExecutor;
+    const { slots } = this.#options;
+    return [...this.#shared.active].reduce((sum, one) => sum + (one.isLoaded ? one.slots(slots) : 0), 0);
   }
 
   get freeSlots(): number {
     let free = -this.#solitary.size;
-    for (const executor of this.#shared.active)
-      free += this.#options.jobsPerExecutor - executor.attempts.size;
+    for (const executor of this.#shared.active) free += this.#freeOf(executor);
     return free;
   }
 
@@ -86,10 +87,16 @@ export class ExecutorPool {
     await Promise.all([this.#shared[Symbol.asyncDispose](), this.#solitary[Symbol.asyncDispose]()]);
   }
 
+  /** An overloaded executor may have more runs than slots. */
+  #freeOf(executor: ExecutorProcess): number {
+    return Math.max(0, executor.slots(this.#options.slots) - executor.attempts.size);
+  }
+
   /** Prefers executors that are ready and have a free slot. */
   #leastLoaded(): ExecutorProcess {
-    const load = ({ isReady, attempts }: ExecutorProcess): number =>
-      isReady ? attempts.size : attempts.size + this.#options.jobsPerExecutor;
+    const { most } = this.#options.slots;
+    const load = (executor: ExecutorProcess): number =>
+      executor.attempts.size + (executor.isReady ? 0 : most) + (this.#freeOf(executor) > 0 ? 0 : most);
     let best: ExecutorProcess | undefined;
     for (const executor of this.#shared.active) if (!best || load(executor) < load(best)) best = executor;
     if (!best) throw new Problem('unavailable', 'No executor is running; try again shortly');
@@ -102,6 +109,7 @@ export class ExecutorPool {
       setup,
       {
         onRun: events.onRun,
+        onLoad: events.onLoad,
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -126,6 +134,7 @@ export class ExecutorPool {
           events.onRun(message);
           if (endsAttempt(message)) this.#solitary.retire(executor);
         },
+        onLoad: () => undefined, // it takes no further run
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });

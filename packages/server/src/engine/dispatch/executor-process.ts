@@ -7,6 +7,7 @@ import { settledWithin } from '../../backoff.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
 import { parseFromExecutor } from './executor-message.ts';
+import type { SlotLimits } from './slot-limits.ts';
 import type {
   AttemptMessage,
   ExecutorSetup,
@@ -26,6 +27,8 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
+  /** The executor has reported its load. */
+  onLoad: () => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -40,6 +43,8 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** An executor with runs reports its load every 200 ms. */
+const silentMs = 600;
 /** How long an executor that stops may take to store its traces. */
 const flushMsMax = 5_000;
 
@@ -65,6 +70,9 @@ export class ExecutorProcess implements PooledProcess {
   #calls = 0;
   #isKilled = false;
   readonly #isTracing: boolean;
+  #isOverloaded = false;
+  /** Monotonic time from which a report of its load is awaited. */
+  #awaitedSinceMs = 0;
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
 
@@ -82,6 +90,7 @@ export class ExecutorProcess implements PooledProcess {
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);
         else if (message.kind === 'modules') events.onModules(message.files);
+        else if (message.kind === 'load') this.#onLoad(message.isOverloaded);
         else this.#run(message);
       },
       onEnd: (reason) => this.#end(reason),
@@ -108,8 +117,16 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
+  /** How many runs the executor takes now. One that has not reported its load for some time is overloaded. */
+  slots({ least, most }: SlotLimits): number {
+    if (this.attempts.size === 0) return most;
+    const isSilent = performance.now() - this.#awaitedSinceMs > silentMs;
+    return this.#isOverloaded || isSilent ? least : most;
+  }
+
   run(command: RunCommand): void {
     const { run_id, lease_token } = command;
+    if (this.attempts.size === 0) this.#awaitedSinceMs = performance.now();
     this.attempts.set(keyOf(command), { run_id, lease_token });
     this.#send({ kind: 'run', command });
   }
@@ -176,6 +193,12 @@ export class ExecutorProcess implements PooledProcess {
   #run(message: AttemptMessage): void {
     if (endsAttempt(message)) this.attempts.delete(keyOf(message));
     this.#events.onRun(message);
+  }
+
+  #onLoad(isOverloaded: boolean): void {
+    this.#isOverloaded = isOverloaded;
+    this.#awaitedSinceMs = performance.now();
+    this.#events.onLoad();
   }
 
   #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {

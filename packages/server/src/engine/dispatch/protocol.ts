@@ -150,6 +150,8 @@ export type FromExecutor =
   | { kind: 'ready' }
   /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
   | { kind: 'modules'; files: string[] }
+  /** Sent every 200 ms while runs execute. */
+  | { kind: 'load'; isOverloaded: boolean }
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
 

@@ -4,6 +4,7 @@ import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
 import { introspect } from './introspection.ts';
+import { LoadMonitor } from './load-monitor.ts';
 import { RunExecution } from './run-execution.ts';
 import type { RunTools } from './run-tools.ts';
 import { updateState } from './state-update.ts';
@@ -11,9 +12,11 @@ import { updateState } from './state-update.ts';
 export class Executor {
   readonly #tools: RunTools;
   readonly #running = new Map<string, RunExecution>();
+  readonly #load: LoadMonitor;
 
   constructor(tools: RunTools) {
     this.#tools = tools;
+    this.#load = new LoadMonitor((isOverloaded) => tools.send({ kind: 'load', isOverloaded }));
   }
 
   receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
@@ -44,7 +47,11 @@ export class Executor {
 
   #run(execution: RunExecution, key: string): void {
     this.#running.set(key, execution);
-    void execution.run().finally(() => this.#running.delete(key));
+    this.#load.setRunning(this.#running.size);
+    void execution.run().finally(() => {
+      this.#running.delete(key);
+      this.#load.setRunning(this.#running.size);
+    });
   }
 
   async #introspect(command: IntrospectCommand): Promise<unknown> {
