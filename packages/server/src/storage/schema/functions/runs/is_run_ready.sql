@@ -4,11 +4,10 @@ language plpgsql stable set enable_sort = off set enable_incremental_sort = off 
 declare
   v_graph text;
 begin
-  if p_graphs is null then
-    perform 1 from runs r where r.status = 'pending' and r.waits_for = 'slot'
-    order by r.graph_id, r.assistant_id, r.owner_hash, r.not_before, r.run_id limit 1;
-    return found;
-  end if;
+  -- Usually no run waits at all.
+  perform 1 from runs r where r.status = 'pending' and r.waits_for = 'slot'
+  order by r.graph_id, r.assistant_id, r.owner_hash, r.not_before, r.run_id limit 1;
+  if not found or p_graphs is null then return found; end if;
   foreach v_graph in array p_graphs loop
     perform 1 from runs r where r.status = 'pending' and r.waits_for = 'slot' and r.graph_id = v_graph
     order by r.assistant_id, r.owner_hash, r.not_before, r.run_id limit 1;
