@@ -108,6 +108,14 @@ describe('the client of the platform', () => {
       '/api/v1/settings',
       '/api/v1/runs/multipart',
       '/api/v1/runs/threads/*',
+      '/api/v2/runs/query',
+      '/api/v2/runs/*',
+      '/api/v2/traces/query',
+      '/api/v2/traces/*/runs',
+      '/api/v2/threads/*/traces',
+      '/api/v2/threads/*/stats',
+      '/api/v2/threads/stats',
+      '/api/v1/runs/group',
     ];
     // Exports have tests of their own.
     const others = '/api/v1/bulk-exports';
