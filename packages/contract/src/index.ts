@@ -97,7 +97,7 @@ export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export
 export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
-export { Project } from './platform/projects.ts';
+export { agentAddress, Project, type TypedProject } from './platform/projects.ts';
 export { SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';

@@ -65,6 +65,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   createWorkspace: { display_name: 'Staging' },
   createKey: { description: 'collector', role: 'ingest' },
   createProject: { id: project_id, name: 'shop' },
+  changeProject: { description: 'Traces of the shop' },
   getRunStats: { is_root: true },
   queryTraceRuns: { filter: 'eq(run_type, "llm")', limit: 10 },
   querySelectedRuns: { project_ids: [project_id], selects: ['NAME', 'STATUS', 'TOTAL_TOKENS'] },

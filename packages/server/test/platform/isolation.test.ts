@@ -98,6 +98,13 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   createKey: [({ session_id }) => ({ path: '/api-key', json: { workspaces: [session_id] } })],
   revokeKey: [({ key_id }) => ({ path: `/api-key/${key_id}` })],
   listProjects: [same('/sessions'), same(`/sessions?name=${encodeURIComponent('shared name')}`)],
+  listTypedProjects: [
+    same('/../v2/sessions'),
+    ({ session_id }) => ({ path: `/../v2/sessions?id=${session_id}` }),
+    same('/../v2/sessions?name_contains=shared'),
+  ],
+  resolveProject: [same('/sessions/resolutions?kind=AGENT&id=ours&environment=LOCAL')],
+  changeProject: [({ session_id }) => ({ path: `/sessions/${session_id}`, json: { description: 'theirs' } })],
   getProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
   getTraceRun: [({ id }) => ({ path: `/runs/${id}` })],
   getTraceAttachment: [({ id }) => ({ path: `/runs/${id}/attachments/x` })],
