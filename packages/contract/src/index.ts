@@ -12,6 +12,8 @@ import { feedbackRoutes } from './platform/feedback.ts';
 import { keyRoutes } from './platform/keys.ts';
 import { modelPriceRoutes } from './platform/model-prices.ts';
 import { projectRoutes } from './platform/projects.ts';
+import { runReadRoutes } from './platform/run-reads.ts';
+import { threadReadRoutes } from './platform/thread-reads.ts';
 import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
@@ -41,7 +43,9 @@ export const platformRoutes = {
   ...keyRoutes,
   ...projectRoutes,
   ...traceRoutes,
+  ...runReadRoutes,
   ...traceThreadRoutes,
+  ...threadReadRoutes,
   ...feedbackRoutes,
   ...modelPriceRoutes,
   ...destinationRoutes,
@@ -93,7 +97,10 @@ export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export
 export { Feedback } from './platform/feedback.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
-export { Project } from './platform/projects.ts';
+export { agentAddress, Project, type TypedProject } from './platform/projects.ts';
+export { SelectedRun } from './platform/run-reads.ts';
+export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
+export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
 export { TraceThread } from './platform/trace-threads.ts';
 export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
 export { Workspace } from './platform/workspaces.ts';
@@ -104,6 +111,8 @@ export {
   keyRoutes,
   modelPriceRoutes,
   projectRoutes,
+  runReadRoutes,
+  threadReadRoutes,
   traceThreadRoutes,
   traceRoutes,
   workspaceRoutes,

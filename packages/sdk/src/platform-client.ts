@@ -5,7 +5,7 @@ import { ExportsClient } from './exports-client.ts';
 import { TracesClient } from './traces-client.ts';
 import { Transport, type Body, type CallOptions, type ClientOptions } from './transport.ts';
 
-type ProjectQuery = { name?: string; limit?: number; offset?: number };
+type ProjectQuery = { id?: string[]; name?: string; name_contains?: string; limit?: number; offset?: number };
 
 export interface PlatformClientOptions extends ClientOptions {
   apiKey: string;
@@ -28,6 +28,8 @@ export interface PlatformClient {
     list(query?: ProjectQuery, options?: CallOptions): Promise<Project[]>;
     create(body: Body<'createProject'>, options?: CallOptions & { upsert?: boolean }): Promise<Project>;
     get(id: string, options?: CallOptions): Promise<Project>;
+    /** Fields that are absent or null stay as they are. */
+    update(id: string, body: Body<'changeProject'>, options?: CallOptions): Promise<Project>;
     /** Deletes the project with its trace runs and their feedback. */
     delete(id: string, options?: CallOptions): Promise<void>;
   };
@@ -67,6 +69,8 @@ export const createPlatformClient = ({ workspaceId, ...options }: PlatformClient
       create: (body, { upsert, ...options } = {}) =>
         transport.call('createProject', { query: { upsert }, body }, options),
       get: (session_id, options) => transport.call('getProject', { params: { session_id } }, options),
+      update: (session_id, body, options) =>
+        transport.call('changeProject', { params: { session_id }, body }, options),
       delete: (session_id, options) => transport.call('deleteProject', { params: { session_id } }, options),
     },
     prices: {

@@ -53,6 +53,7 @@ export const feedbackRoutes = {
     }),
     ignored: {
       body: {
+        address: 'The run is found by its id.',
         created_at: byServer,
         modified_at: byServer,
         comparative_experiment_id: notStored,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { Empty, Id, JsonObject, nullish, QueryBoolean, Time } from '../json.ts';
+import { Empty, Id, JsonObject, nullish, QueryBoolean, queryList, Time } from '../json.ts';
 import { route } from '../route.ts';
+import { pageQuery } from './run-reads.ts';
 
 const tag = 'Projects';
 
@@ -16,9 +17,19 @@ export const Project = z
   .meta({ id: 'Project', description: 'A named group of traces; stock clients call it a session' });
 export type Project = z.output<typeof Project>;
 
+/** The name of the project that has the traces of an agent in an environment. */
+export const agentAddress = /^lrn:agents\/([^/]{1,63})\/environments\/([^/]{1,63})$/;
+
+const TypedProject = Project.extend({
+  type: z.enum(['PROJECT', 'AGENT']).describe('AGENT: the project of an address'),
+}).meta({ id: 'TypedProject', description: 'A project, as version 2 lists it' });
+export type TypedProject = z.output<typeof TypedProject>;
+
 const noExperiments = 'There are no datasets and experiments.';
 const noStatistics = 'Projects have no statistics; POST /api/v1/runs/stats has them.';
-const notAFilter = 'Projects are found by their exact name only.';
+const notAFilter = 'Projects are found by id and name.';
+
+const nameContains = z.string().max(1024).optional().describe('Only projects with this text in their name');
 
 export const projectRoutes = {
   listProjects: route({
@@ -28,7 +39,9 @@ export const projectRoutes = {
     tag,
     access: { permission: 'read' },
     query: z.object({
+      id: queryList(Id).describe('Only projects with these ids'),
       name: z.string().max(1024).optional(),
+      name_contains: nameContains,
       limit: z.coerce.number().int().min(1).max(100).default(100),
       offset: z.coerce.number().int().min(0).max(100_000).default(0),
     }),
@@ -37,14 +50,74 @@ export const projectRoutes = {
     },
     unsupported: {
       query: {
-        id: notAFilter,
-        name_contains: notAFilter,
         metadata: notAFilter,
         reference_dataset: noExperiments,
         dataset_version: noExperiments,
       },
     },
     response: z.array(Project),
+  }),
+  listTypedProjects: route({
+    method: 'get',
+    path: '/api/v2/sessions',
+    summary: 'Projects by cursor, newest first',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({
+      id: queryList(Id).describe('Only projects with these ids'),
+      name: z.string().max(1024).optional(),
+      name_contains: nameContains,
+      type: queryList(z.enum(['PROJECT', 'AGENT', 'EXPERIMENT'])).describe(
+        'Only projects of these types. There are no experiments',
+      ),
+      sort_by: z.literal('START_TIME').optional().describe('The only order that exists'),
+      sort_order: z.literal('desc').optional(),
+      ...pageQuery,
+    }),
+    ignored: {
+      query: {
+        include_stats: noStatistics,
+        include_facets: noStatistics,
+        stats_filter: noStatistics,
+        stats_select: noStatistics,
+        stats_start_time: noStatistics,
+        use_approx_stats: noStatistics,
+      },
+    },
+    unsupported: {
+      query: {
+        filter: notAFilter,
+        metadata: notAFilter,
+        dataset_version: noExperiments,
+        reference_dataset_id: noExperiments,
+        sort_by_feedback_key: noExperiments,
+        sort_by_feedback_source: noExperiments,
+        tag_value_id: 'Projects have no tags.',
+      },
+    },
+    response: z.object({
+      items: z.array(TypedProject),
+      has_more: z.boolean(),
+      next_cursor: z.string().nullable(),
+    }),
+  }),
+  resolveProject: route({
+    method: 'get',
+    path: '/api/v1/sessions/resolutions',
+    summary: 'The project of an address: the traces that were sent to an agent in an environment',
+    tag,
+    access: { permission: 'read' },
+    query: z.object({
+      kind: z
+        .string()
+        .transform((kind) => kind.toUpperCase())
+        .pipe(z.enum(['AGENT', 'EXPERIMENT', 'EVALUATOR']))
+        .describe('Only AGENT has projects; the others get 501'),
+      id: z.string().max(63).optional().describe('Id of the agent'),
+      environment: z.string().max(63).optional().describe('Environment of the agent, in any case'),
+    }),
+    response: z.object({ session_id: z.uuid() }),
+    errors: ['not_found', 'not_supported'],
   }),
   createProject: route({
     method: 'post',
@@ -85,6 +158,29 @@ export const projectRoutes = {
     },
     response: Project,
     errors: ['not_found'],
+  }),
+  changeProject: route({
+    method: 'patch',
+    path: '/api/v1/sessions/:session_id',
+    summary: 'Change the given fields of a project; null leaves a field as it is',
+    tag,
+    access: { permission: 'write' },
+    params: z.object({ session_id: Id }),
+    body: z.object({
+      name: nullish(z.string().min(1).max(1024)),
+      description: nullish(z.string().max(65_536)),
+      extra: nullish(JsonObject),
+    }),
+    unsupported: {
+      body: {
+        end_time: 'Projects do not end.',
+        default_dataset_id: noExperiments,
+        longlived_ttl_days: 'SVC_TRACE_RETENTION holds for all projects.',
+        trace_tier: 'SVC_TRACE_RETENTION holds for all projects.',
+      },
+    },
+    response: Project,
+    errors: ['not_found', 'conflict'],
   }),
   deleteProject: route({
     method: 'delete',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { limitedBy } from '../page.ts';
 import { route } from '../route.ts';
+import { noSearchByModel } from './run-reads.ts';
 import { partial, TraceRun } from './traces.ts';
 
 const tag = 'Threads of traces';
@@ -57,7 +58,7 @@ const threadRuns = {
   headers: { 'X-Pagination-Limited-By': limitedBy },
 };
 
-const notAFilter = 'Threads are found by `filter` only.';
+const notAFilter = 'Use filter, trace_filter or tree_filter.';
 
 export const traceThreadRoutes = {
   queryTraceThreads: route({
@@ -69,13 +70,19 @@ export const traceThreadRoutes = {
     body: z.object({
       project_id: Id,
       filter: nullish(z.string().max(65_536)).describe('A filter that a trace run of the thread must match'),
+      trace_filter: nullish(z.string().max(65_536)).describe(
+        'A filter that the root of a trace of the thread must match',
+      ),
+      tree_filter: nullish(z.string().max(65_536)).describe(
+        'A filter that a trace run of a trace of the thread must match',
+      ),
       min_start_time: nullish(When),
       max_start_time: nullish(When),
       cursor: nullish(z.string().max(1_024)),
       page_size: nullish(z.int().min(1).max(100)),
     }),
     unsupported: {
-      body: { thread_filter: notAFilter, trace_filter: notAFilter, tree_filter: notAFilter },
+      body: { ...noSearchByModel, thread_filter: notAFilter },
     },
     response: z.object({
       items: z.array(TraceThread),

@@ -22,6 +22,10 @@ import { projectHandlers } from '../tracing/projects/project-handlers.ts';
 import { ProjectService } from '../tracing/projects/project-service.ts';
 import { Admission } from '../tracing/ingest/admission.ts';
 import { type IngestObserver, IngestService, type ReadingParts } from '../tracing/ingest/ingest-service.ts';
+import { runReadHandlers } from '../tracing/traces/run-read-handlers.ts';
+import { RunReadService } from '../tracing/traces/run-read-service.ts';
+import { threadReadHandlers } from '../tracing/threads/thread-read-handlers.ts';
+import { ThreadReadService } from '../tracing/threads/thread-read-service.ts';
 import { traceThreadHandlers } from '../tracing/threads/trace-thread-handlers.ts';
 import { TraceThreadService } from '../tracing/threads/trace-thread-service.ts';
 import { traceHandlers } from '../tracing/traces/trace-handlers.ts';
@@ -89,6 +93,8 @@ export const createPlatform = (parts: PlatformParts): Platform => {
       ...keyHandlers(new KeyService(storage.apiKeys)),
       ...projectHandlers(projects),
       ...traceHandlers({ ingest, traces }),
+      ...runReadHandlers(new RunReadService(traces)),
+      ...threadReadHandlers(new ThreadReadService(traces, storage.traces)),
       ...traceThreadHandlers(new TraceThreadService(storage.traces, queryMs), traces),
       ...priceHandlers(prices),
       ...feedbackHandlers(new FeedbackService(storage.feedback)),

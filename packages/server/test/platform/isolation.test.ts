@@ -98,6 +98,13 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   createKey: [({ session_id }) => ({ path: '/api-key', json: { workspaces: [session_id] } })],
   revokeKey: [({ key_id }) => ({ path: `/api-key/${key_id}` })],
   listProjects: [same('/sessions'), same(`/sessions?name=${encodeURIComponent('shared name')}`)],
+  listTypedProjects: [
+    same('/../v2/sessions'),
+    ({ session_id }) => ({ path: `/../v2/sessions?id=${session_id}` }),
+    same('/../v2/sessions?name_contains=shared'),
+  ],
+  resolveProject: [same('/sessions/resolutions?kind=AGENT&id=ours&environment=LOCAL')],
+  changeProject: [({ session_id }) => ({ path: `/sessions/${session_id}`, json: { description: 'theirs' } })],
   getProject: [({ session_id }) => ({ path: `/sessions/${session_id}` })],
   getTraceRun: [({ id }) => ({ path: `/runs/${id}` })],
   getTraceAttachment: [({ id }) => ({ path: `/runs/${id}/attachments/x` })],
@@ -118,9 +125,42 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
     query(() => ({ filter: 'and(eq(metadata_key, "thread_id"), eq(metadata_value, "shared"))' })),
     query(() => ({ trace_filter: 'eq(name, "secret")', tree_filter: 'eq(name, "secret")' })),
   ],
+  querySelectedRuns: [
+    ({ id }) => ({ path: '/../v2/runs/query', json: { ids: [id], selects: ['NAME'] } }),
+    ({ id }) => ({ path: '/../v2/runs/query', json: { trace_id: id } }),
+    ({ session_id }) => ({ path: '/../v2/runs/query', json: { project_ids: [session_id] } }),
+  ],
+  getSelectedRun: [({ id, session_id }) => ({ path: `/../v2/runs/${id}?project_id=${session_id}` })],
+  queryTraces: [
+    ({ session_id }) => ({ path: '/../v2/traces/query', json: { project_id: session_id } }),
+    ({ id }) => ({ path: '/../v2/traces/query', json: { project_id: theirProject, trace_ids: [id] } }),
+  ],
+  listTraceRuns: [
+    ({ id, session_id }) => ({ path: `/../v2/traces/${id}/runs?project_id=${session_id}` }),
+    ({ id }) => ({ path: `/../v2/traces/${id}/runs?project_id=${theirProject}` }),
+  ],
   queryTraceThreads: [
     ({ session_id }) => ({ path: '/../v2/threads/query', json: { project_id: session_id } }),
   ],
+  listThreadTraces: [
+    ({ session_id }) => ({ path: `/../v2/threads/shared/traces?project_id=${session_id}` }),
+    ({ session_id }) => ({
+      path: `/../v2/threads/shared/traces?project_id=${session_id}&selects=TURN_NUMBER&selects=INPUTS`,
+    }),
+  ],
+  getThreadStats: [
+    ({ session_id }) => ({ path: `/../v2/threads/shared/stats?session_id=${session_id}&selects=TURNS` }),
+    ({ session_id }) => ({
+      path: `/../v2/threads/shared/stats?session_id=${session_id}&selects=TOTAL_TOKENS`,
+    }),
+  ],
+  getThreadAggregates: [
+    ({ session_id }) => ({
+      path: '/../v2/threads/stats',
+      json: { project_id: session_id, select: ['THREAD_COUNT', 'TOTAL_COST', 'LATENCY_P50'] },
+    }),
+  ],
+  groupRuns: [({ session_id }) => ({ path: '/runs/group', json: { session_id, group_by: 'conversation' } })],
   listTraceThreadRuns: [({ session_id }) => ({ path: `/runs/threads/shared?session_id=${session_id}` })],
   listFeedback: [({ id }) => ({ path: `/feedback?run=${id}&key=secret` }), same('/feedback?key=secret')],
   getFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],

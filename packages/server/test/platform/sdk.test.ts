@@ -40,6 +40,11 @@ describe('the client of the platform', () => {
     expect(await client.projects.get(project.id)).toEqual(project);
     expect(await client.projects.list({ name: 'p' })).toEqual([project]);
     expect(await client.projects.create({ name: 'p' }, { upsert: true })).toEqual(project);
+    expect(await client.projects.list({ name_contains: 'p', id: [project.id] })).toEqual([project]);
+    expect(await client.projects.update(project.id, { description: 'd' })).toEqual({
+      ...project,
+      description: 'd',
+    });
     await expect(client.projects.create({ name: 'p' })).rejects.toMatchObject({ status: 409 });
     await client.projects.delete(project.id);
     expect(await client.projects.list({ name: 'p' })).toEqual([]);
@@ -108,6 +113,16 @@ describe('the client of the platform', () => {
       '/api/v1/settings',
       '/api/v1/runs/multipart',
       '/api/v1/runs/threads/*',
+      '/api/v2/sessions',
+      '/api/v1/sessions/resolutions',
+      '/api/v2/runs/query',
+      '/api/v2/runs/*',
+      '/api/v2/traces/query',
+      '/api/v2/traces/*/runs',
+      '/api/v2/threads/*/traces',
+      '/api/v2/threads/*/stats',
+      '/api/v2/threads/stats',
+      '/api/v1/runs/group',
     ];
     // Exports have tests of their own.
     const others = '/api/v1/bulk-exports';

@@ -1,8 +1,10 @@
 // Projects: groups of trace runs in a workspace. The index is on a hash of the name, because a name may be too long for an index.
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
 export interface ProjectRow {
@@ -13,6 +15,25 @@ export interface ProjectRow {
   /** JSON text. */
   extra: string | null;
   start_time: string;
+}
+
+export interface ProjectFilter {
+  ids?: string[] | undefined;
+  name?: string | undefined;
+  name_contains?: string | undefined;
+  /** Whether it is the project of an address. */
+  isAgent?: boolean | null;
+}
+
+/** A position in the order of (start_time, id); the time has microseconds. */
+interface Place {
+  start_time: string;
+  id: string;
+}
+
+export interface FoundProject {
+  row: ProjectRow;
+  exact_start: string;
 }
 
 const columns = 'id, tenant_id, name, description, extra, start_time';
@@ -39,9 +60,20 @@ const statements = {
     name: 'projects_deletion',
     text: 'select session_id from trace_deletions where tenant_id = $1 and session_id = $2',
   },
-  list: {
-    name: 'projects_list',
-    text: `select ${columns} from projects where tenant_id = $1 order by start_time desc, id desc limit $2 offset $3`,
+  change: {
+    name: 'projects_change',
+    text: `update projects p set name = coalesce($3, name), description = coalesce($4, description), extra = coalesce($5, extra)
+      where tenant_id = $1 and id = $2
+        and not exists (select from projects o where o.tenant_id = $1 and md5(o.name) = md5($3) and o.id <> $2) returning ${columns}`,
+  },
+  search: {
+    name: 'projects_search',
+    text: `select ${columns}, ${exactTime('start_time')} as exact_start from projects where tenant_id = $1
+      and ($2::uuid[] is null or id = any ($2)) and ($3::text is null or md5(name) = md5($3))
+      and ($4::text is null or position($4 in name) > 0)
+      and ($5::boolean is null or starts_with(name, 'lrn:agents/') = $5)
+      and ($6::timestamptz is null or (start_time, id) < ($6, $7::uuid))
+      order by start_time desc, id desc limit $8 offset $9`,
   },
   delete: { name: 'projects_delete', text: 'select delete_project($1, $2) as was_there' },
   sweep: { name: 'projects_sweep', text: 'select sweep_projects($1, $2) as count' },
@@ -52,6 +84,7 @@ const statements = {
 class IdStillInUse extends Error {}
 
 const ensureAttempts = 10;
+const uniqueViolation = '23505';
 
 const toProject = (row: ProjectRow): ProjectRow => ({ ...row, name: fromExactText(row.name) });
 
@@ -110,10 +143,39 @@ export const projectStorage = (db: Database) => ({
   },
 
   /** Newest first. */
-  list: (tenant_id: string, limit: number, offset: number): Promise<ProjectRow[]> =>
-    asTenant(db, tenant_id, async (tx) =>
-      (await tx.query<ProjectRow>(statements.list, [tenant_id, limit, offset])).map(toProject),
-    ),
+  search: (
+    tenant_id: string,
+    of: ProjectFilter,
+    { after, limit, offset }: { after?: Place | null; limit: number; offset?: number },
+  ): Promise<FoundProject[]> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const { ids = null, name, name_contains, isAgent = null } = of;
+      const texts = [name, name_contains].map((text) => (text === undefined ? null : toExactText(text)));
+      const place = [after?.start_time ?? null, after?.id ?? null];
+      const values = [tenant_id, ids, ...texts, isAgent, ...place, limit, offset ?? 0];
+      const rows = await tx.query<ProjectRow & { exact_start: string }>(statements.search, values);
+      return rows.map(({ exact_start, ...row }) => ({ row: toProject(row), exact_start }));
+    }),
+
+  /** Changes the fields that are not null. Undefined when it does not exist, or another project has the name. */
+  async change(
+    tenant_id: string,
+    id: string,
+    change: Pick<ProjectRow, 'description' | 'extra'> & { name: string | null },
+  ): Promise<ProjectRow | undefined> {
+    const name = change.name === null ? null : toExactText(change.name);
+    const values = [tenant_id, id, name, change.description, change.extra];
+    try {
+      return await asTenant(db, tenant_id, async (tx) => {
+        const [row] = await tx.query<ProjectRow>(statements.change, values);
+        return row && toProject(row);
+      });
+    } catch (error) {
+      // A project with the name was created meanwhile.
+      if (error instanceof pg.DatabaseError && error.code === uniqueViolation) return undefined;
+      throw error;
+    }
+  },
 
   find: (tenant_id: string, id: string): Promise<ProjectRow | undefined> =>
     asTenant(db, tenant_id, async (tx) => {

@@ -1,5 +1,6 @@
 // Totals of a trace for its root: each token of a model is counted once, and every cost.
 import type { Database } from '../postgres/database.ts';
+import { exactTime } from '../postgres/exact-time.ts';
 import { asTenant } from '../postgres/tenant.ts';
 
 export interface TraceTotals {
@@ -12,6 +13,8 @@ export interface TraceTotals {
   prompt_cost: string | null;
   completion_cost: string | null;
   total_cost: string | null;
+  /** The earliest of the trace. */
+  first_token_time: string | null;
 }
 
 /** A model call nested in another one (a wrapper) is not counted, since the outer one includes it. */
@@ -30,11 +33,12 @@ const costs = ['prompt_cost', 'completion_cost', 'total_cost'].map(
 
 const ofTraces = {
   name: 'traces_totals',
-  text: `select trace_id, ${[...tokens, ...costs].join(', ')}
+  text: `select trace_id, ${[...tokens, ...costs].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
     from (select r.trace_id, r.run_type, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost,
-        r.total_cost, ${isCounted} as is_counted
+        r.total_cost, r.first_token_time, ${isCounted} as is_counted
       from tenant_runs r where r.tenant_id = $1 and r.trace_id = any ($2::uuid[])
-        and (r.total_tokens is not null or r.total_cost is not null or r.prompt_cost is not null or r.completion_cost is not null)
+        and (r.total_tokens is not null or r.total_cost is not null or r.prompt_cost is not null or r.completion_cost is not null
+          or r.first_token_time is not null)
         and (r.day = '-infinity' or $3::timestamptz is null or r.day >= ($3 at time zone 'utc')::date - 1)) runs
     group by trace_id`,
 };

@@ -5,6 +5,7 @@ import type { Database } from '../postgres/database.ts';
 import { functionCall } from '../postgres/named-statement.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
+import { threadTurns } from './thread-turns.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
 import { traceLists } from './trace-lists.ts';
 import { traceSums } from './trace-sums.ts';
@@ -85,6 +86,7 @@ export const traceStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...otelTraces(db),
   ...traceSums(db),
   ...traceTotals(db),
+  ...threadTurns(db),
   ...unpricedRuns(db),
 
   /**

@@ -1,4 +1,5 @@
 // Validates a POST or PATCH for a trace run, and converts it to a write: columns that are searched are extracted from the payloads.
+import { agentAddress } from '@svc/contract';
 import { toExactJson, toExactText } from '../../storage/postgres/exact-text.ts';
 import {
   metadataBit,
@@ -58,7 +59,7 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
     ...usageFields(main, payloads, extra.metadata),
   };
   const start_time = start ?? position.start_time;
-  const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : undefined;
+  const session_name = typeof main['session_name'] === 'string' ? main['session_name'] : addressOf(main);
   const isNamed = fields.session_id === null && session_name !== undefined && session_name !== '';
   const sentStart = start === null ? 0 : sentStartBit;
   const patched = isPatch
@@ -77,6 +78,15 @@ export const toRunWrite = (sent: SentRun): NewRunWrite => {
     fields,
     session_name: isNamed ? session_name : isPatch || fields.session_id !== null ? undefined : defaultProject,
   };
+};
+
+/** An address names the project of an agent in an environment; the case of the environment is ignored. */
+const addressOf = ({ address }: Fields): string | undefined => {
+  if (address === undefined || address === null) return undefined;
+  const [, agent, environment] = (typeof address === 'string' && agentAddress.exec(address)) || [];
+  if (agent === undefined || environment === undefined)
+    throw new RunRejected('address is not lrn:agents/{id}/environments/{environment}');
+  return `lrn:agents/${agent}/environments/${environment.toLowerCase()}`;
 };
 
 const bitsOf = (fields: TraceWrite['fields']): number => {

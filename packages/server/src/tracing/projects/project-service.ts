@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Project } from '@svc/contract';
+import { agentAddress, type Project, type TypedProject } from '@svc/contract';
 import { notFound, Problem } from '@svc/contract/problem';
-import type { ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
+import { toCursor } from '../../api/cursor.ts';
+import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
+import { parseCursor } from '../traces/trace-service.ts';
 
 /** Size of the cache of project ids by name. */
 const namesMax = 10_000;
@@ -17,12 +19,38 @@ export interface NewProject {
   extra: Record<string, unknown> | undefined;
 }
 
+export interface ProjectChange {
+  name?: string | undefined;
+  description?: string | undefined;
+  extra?: Record<string, unknown> | undefined;
+}
+
+export interface ProjectQuery {
+  id?: string[] | undefined;
+  name?: string | undefined;
+  name_contains?: string | undefined;
+}
+
+export interface ProjectPage {
+  type?: ('PROJECT' | 'AGENT' | 'EXPERIMENT')[] | undefined;
+  cursor?: string | undefined;
+  page_size?: number | undefined;
+}
+
+export interface TypedProjects {
+  items: TypedProject[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+const pageDefault = 20;
+
 export class ProjectService {
   readonly #projects: ProjectStorage;
   /** Cache, by workspace and name. */
   readonly #ids = new Map<string, { id: string; untilMs: number }>();
-  /** Incremented by every deletion. A lookup that began before a deletion is not cached. */
-  #deletions = 0;
+  /** Incremented when a name may have lost its project. A lookup that began before is not cached. */
+  #changes = 0;
 
   constructor(projects: ProjectStorage) {
     this.#projects = projects;
@@ -39,23 +67,63 @@ export class ProjectService {
     }
     if (unknown.length === 0) return known;
     if (this.#ids.size > namesMax) this.#ids.clear();
-    const before = this.#deletions;
+    const before = this.#changes;
     for (const [name, id] of await this.#projects.ensure(tenant_id, unknown)) {
       known.set(name, id);
-      if (this.#deletions === before)
+      if (this.#changes === before)
         this.#ids.set(`${tenant_id}/${name}`, { id, untilMs: performance.now() + freshMs });
     }
     return known;
   }
 
-  async list(
-    tenant_id: string,
-    page: { name?: string | undefined; limit: number; offset: number },
-  ): Promise<Project[]> {
-    if (page.name === undefined)
-      return (await this.#projects.list(tenant_id, page.limit, page.offset)).map(toProject);
-    const found = page.offset > 0 ? undefined : await this.#projects.findNamed(tenant_id, page.name);
-    return found ? [toProject(found)] : [];
+  async list(tenant_id: string, query: ProjectQuery & { limit: number; offset: number }): Promise<Project[]> {
+    const found = await this.#projects.search(tenant_id, filterOf(query), query);
+    return found.map(({ row }) => toProject(row));
+  }
+
+  async page(tenant_id: string, query: ProjectQuery & ProjectPage): Promise<TypedProjects> {
+    const { type = ['PROJECT', 'AGENT'], cursor, page_size = pageDefault } = query;
+    const [withAgents, withOthers] = [type.includes('AGENT'), type.includes('PROJECT')];
+    if (!withAgents && !withOthers) return { items: [], has_more: false, next_cursor: null };
+    const after = cursor === undefined ? null : parseCursor(cursor);
+    const isAgent = withAgents && withOthers ? null : withAgents;
+    const of = { ...filterOf(query), isAgent };
+    const found = await this.#projects.search(tenant_id, of, { after, limit: page_size + 1 });
+    const shown = found.slice(0, page_size);
+    const last = found.length > page_size ? shown.at(-1) : undefined;
+    const typeOf = ({ name }: { name: string }) => (agentAddress.test(name) ? 'AGENT' : 'PROJECT');
+    return {
+      items: shown.map(({ row }) => ({ ...toProject(row), type: typeOf(row) })),
+      has_more: last !== undefined,
+      next_cursor: last === undefined ? null : toCursor({ start_time: last.exact_start, id: last.row.id }),
+    };
+  }
+
+  /** The id of the project of an agent's traces. */
+  async resolve(tenant_id: string, agent: string, environment: string): Promise<string> {
+    const name = `lrn:agents/${agent}/environments/${environment.toLowerCase()}`;
+    const found = await this.#projects.findNamed(tenant_id, name);
+    if (found === undefined) throw notFound('Project of the address', name);
+    return found.id;
+  }
+
+  /** Changes the fields that are given. */
+  async change(tenant_id: string, id: string, { name, description, extra }: ProjectChange): Promise<Project> {
+    const text = extra === undefined ? null : JSON.stringify(extra);
+    const row = await this.#projects.change(tenant_id, id, {
+      name: name ?? null,
+      description: description ?? null,
+      extra: text,
+    });
+    this.#forget(id);
+    if (row) return toProject(row);
+    await this.get(tenant_id, id);
+    throw new Problem('conflict', 'A project with this name already exists');
+  }
+
+  #forget(id: string): void {
+    this.#changes++;
+    for (const [name, known] of this.#ids) if (known.id === id) this.#ids.delete(name);
   }
 
   /** With `upsert`, returns an existing project of this name instead of throwing conflict. */
@@ -93,12 +161,17 @@ export class ProjectService {
   /** Deletes the project with its trace runs and their feedback. */
   async delete(tenant_id: string, id: string): Promise<void> {
     const existed = await this.#projects.delete(tenant_id, id);
-    this.#deletions++;
-    for (const [name, known] of this.#ids) if (known.id === id) this.#ids.delete(name);
+    this.#forget(id);
     if (!existed) throw notFound('Project', id);
     await this.#projects.sweep(tenant_id, sweptAtOnce);
   }
 }
+
+const filterOf = ({ id, name, name_contains }: ProjectQuery): ProjectFilter => ({
+  ids: id,
+  name,
+  name_contains,
+});
 
 const toProject = (row: ProjectRow): Project => ({
   ...row,

@@ -1,6 +1,7 @@
 import type { traceThreadRoutes } from '@svc/contract';
 import type { Call, Handlers } from '../../api/handlers.ts';
 import { grantOf } from '../../auth/keys/grant-of.ts';
+import { asRequested } from '../traces/run-read-handlers.ts';
 import { toRunPage } from '../traces/run-page.ts';
 import type { TraceService } from '../traces/trace-service.ts';
 import type { TraceThreadService } from './trace-thread-service.ts';
@@ -16,7 +17,10 @@ export const traceThreadHandlers = (
     return toRunPage(await traces.query(grantOf(call.caller).tenant_id, runQuery));
   };
   return {
-    queryTraceThreads: ({ body }, call) => threads.query(grantOf(call.caller).tenant_id, body),
+    queryTraceThreads: async ({ body }, call) => {
+      const page = await threads.query(grantOf(call.caller).tenant_id, body);
+      return asRequested({ text: JSON.stringify(page), isCut: false }, call);
+    },
 
     listTraceThreadRuns: ({ params, query }, call) => runsOf(params.thread_id, query, call),
 

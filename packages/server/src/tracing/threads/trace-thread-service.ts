@@ -13,6 +13,8 @@ import { previewOf } from './preview.ts';
 export interface ThreadQuery {
   project_id: string;
   filter?: string | undefined;
+  trace_filter?: string | undefined;
+  tree_filter?: string | undefined;
   min_start_time?: string | undefined;
   max_start_time?: string | undefined;
   cursor?: string | undefined;
@@ -48,11 +50,13 @@ export class TraceThreadService {
 
   /** Threads ordered by their newest run that matches the filter, newest first. */
   async query(tenant_id: string, query: ThreadQuery): Promise<ThreadPage> {
-    const { project_id, filter, min_start_time, max_start_time } = query;
+    const { project_id, filter, trace_filter, tree_filter, min_start_time, max_start_time } = query;
     const session = [project_id];
     const scope = toScope(tenant_id, {
       session,
       filter,
+      trace_filter,
+      tree_filter,
       start_time: min_start_time,
       end_time: max_start_time,
     });
@@ -115,7 +119,7 @@ export class TraceThreadService {
   }
 }
 
-const toThread = (sums: ThreadSums): TraceThread => {
+export const toThread = (sums: ThreadSums): TraceThread => {
   const { first_inputs, last_outputs, last_error, runs_without_thread_id: lacking, ...rest } = sums;
   return {
     ...rest,

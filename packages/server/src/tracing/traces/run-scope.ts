@@ -8,6 +8,7 @@ import { microsOf, toTime } from '../ingest/time.ts';
 
 export interface RunSelection {
   id?: string[] | undefined;
+  thread_id?: string | undefined;
   trace?: string | undefined;
   parent_run?: string | undefined;
   run_type?: string | undefined;
@@ -54,6 +55,7 @@ const filterOf = (text: string | undefined, name: string): TraceRunCondition[] =
 
 const plainConditions = ({
   id,
+  thread_id,
   parent_run,
   run_type,
   reference_example,
@@ -61,12 +63,13 @@ const plainConditions = ({
 }: RunSelection): TraceRunCondition[] => {
   const conditions: TraceRunCondition[] = [];
   const text = (
-    field: 'id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
+    field: 'id' | 'thread_id' | 'parent_run_id' | 'run_type' | 'reference_example_id',
     values: string[],
   ): void => {
     conditions.push({ is: 'text', field, test: { op: 'in', values } });
   };
   if (id !== undefined) text('id', id);
+  if (thread_id !== undefined) text('thread_id', [thread_id]);
   if (parent_run !== undefined) text('parent_run_id', [parent_run]);
   if (run_type !== undefined) text('run_type', [run_type]);
   if (reference_example !== undefined) text('reference_example_id', reference_example);

@@ -27,7 +27,7 @@ export const toRunText = (
     is_root: row.parent_run_id === null,
     ...detailsOf(usage_details),
     feedback_stats,
-    app_path: `/projects/p/${row.session_id ?? 'none'}/r/${row.id}`,
+    app_path: appPath(row),
   };
   const isSelected = ([name]: [string, unknown]): boolean => select?.has(name) ?? true;
   const head = JSON.stringify(
@@ -42,6 +42,9 @@ export const toRunText = (
   }).filter(isSelected);
   return `${head.slice(0, -1)}${payloads.map(([name, text]) => `,"${name}":${text ?? 'null'}`).join('')}}`;
 };
+
+export const appPath = ({ session_id, id }: TraceRunRow): string =>
+  `/projects/p/${session_id ?? 'none'}/r/${id}`;
 
 const exact = (text: string | null): string | null => (text === null ? null : fromExactText(text));
 

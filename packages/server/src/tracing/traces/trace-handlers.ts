@@ -12,8 +12,8 @@ export interface TraceParts {
   traces: TraceService;
 }
 
-/** The server version that stock tracers require; unrelated to the version of svc. */
-const protocolVersion = '0.16.20';
+/** The version of the stock server whose reads svc has; older ones make stock clients warn. Unrelated to the version of svc. */
+const protocolVersion = '0.18.0';
 
 const json = 'application/json';
 

@@ -72,67 +72,105 @@ export class TraceService {
 
   /** A page of runs. A page by ids has no cursor; when it is cut, clients request the missing ids again. */
   async query(tenant_id: string, query: RunQuery): Promise<TraceRunPage> {
-    const limit = query.limit ?? limitDefault;
     const select = query.select && new Set(['id', ...query.select]);
-    const columns = select ? columnsOf(select) : null;
     if (query.id) {
+      const columns = select ? columnsOf(select) : null;
       const { rows, isCut } = await this.#traces.listByIds(tenant_id, query.id, columns);
       const texts = await this.#texts(tenant_id, rows, select);
       return { text: toPage(texts, null, partialOf(null, 0, '')), isCut };
     }
+    const { rows, next, partial, isCut } = await this.search(tenant_id, query, select);
+    const texts = await withTimeoutAdvice(sumOfRuns, this.#texts(tenant_id, rows, select));
+    return { text: toPage(texts, next, partial('cursors.next')), isCut };
+  }
+
+  /** The trace runs of a page, without totals and feedback. `select`: fields that need payloads. */
+  async search(tenant_id: string, query: RunQuery, select: Select): Promise<FoundRuns> {
+    const limit = query.limit ?? limitDefault;
     const { rows, stopped, stretch, isCut } = await this.#traces.search(
       {
         ...toScope(tenant_id, query),
         order: query.order,
         after: query.cursor === undefined ? null : parseCursor(query.cursor),
         limit: limit + 1,
-        columns,
+        columns: select ? columnsOf(select) : null,
       },
       { budgetMs: this.#budgetMs },
     );
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const next = last?.start_time ? { start_time: last.start_time, id: last.id, stretch } : stopped;
-    const texts = await withTimeoutAdvice(
-      'The sum of tokens and costs of these runs',
-      this.#texts(tenant_id, shown, select),
-    );
-    const partial = partialOf(isCut ? null : stopped, this.#budgetMs, 'cursors.next');
-    return { text: toPage(texts, next, partial), isCut: isCut && rows.length < limit };
+    return {
+      rows: shown,
+      next,
+      partial: (cursor) => partialOf(isCut ? null : stopped, this.#budgetMs, cursor),
+      isCut: isCut && rows.length < limit,
+    };
+  }
+
+  /** Undefined when it does not exist. */
+  find(tenant_id: string, id: string): Promise<TraceRunRow | undefined> {
+    return this.#traces.find(tenant_id, id);
   }
 
   async #texts(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<string[]> {
-    const needsFeedback = rows.length > 0 && (select?.has('feedback_stats') ?? true);
-    const given = needsFeedback
-      ? await this.#feedback.ofRuns(
-          tenant_id,
-          rows.map(({ id }) => id),
-        )
-      : [];
-    const stats = byRun(given);
+    const stats =
+      (select?.has('feedback_stats') ?? true) ? await this.feedbackOf(tenant_id, rows) : new Map();
     const summed = await this.#withTotals(tenant_id, rows, select);
     return summed.map((row) => toRunText(row, stats.get(row.id) ?? {}, select));
   }
 
-  /** Adds the tokens and costs of the whole trace to its root. */
-  async #withTotals(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<TraceRunRow[]> {
-    const needsTotals = select === undefined || totalNames.some((name) => select.has(name));
-    const roots = needsTotals ? rows.filter((row) => row.parent_run_id === null) : [];
-    if (roots.length === 0) return [...rows];
+  /** Feedback by trace run. */
+  async feedbackOf(tenant_id: string, rows: readonly TraceRunRow[]): Promise<Map<string, FeedbackStats>> {
+    if (rows.length === 0) return new Map();
+    return byRun(
+      await this.#feedback.ofRuns(
+        tenant_id,
+        rows.map(({ id }) => id),
+      ),
+    );
+  }
+
+  /** Totals of the whole traces of those rows that are roots, by trace. Traces without tokens, costs and first token have none. */
+  async totalsOf(tenant_id: string, rows: readonly TraceRunRow[]): Promise<Map<string, TraceTotals>> {
+    const roots = rows.filter((row) => row.parent_run_id === null);
+    if (roots.length === 0) return new Map();
     const starts = roots.map((row) => row.start_time);
     const since = starts.reduce((first, start) =>
       first === null || start === null ? null : start < first ? start : first,
     );
     const ids = roots.map((row) => row.trace_id ?? row.id);
-    const totals = new Map(
-      (await this.#traces.totalsOf(tenant_id, ids, since)).map(({ trace_id, ...sums }) => [trace_id, sums]),
-    );
-    return rows.map((row) => {
-      const sums = row.parent_run_id === null ? totals.get(row.trace_id ?? row.id) : undefined;
-      return sums ? { ...row, ...withoutNulls(sums) } : row;
-    });
+    const totals = await withTimeoutAdvice(sumOfRuns, this.#traces.totalsOf(tenant_id, ids, since));
+    return new Map(totals.map((total) => [total.trace_id, total]));
+  }
+
+  /** Adds the tokens and costs of the whole trace to its root. */
+  async #withTotals(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<TraceRunRow[]> {
+    const needsTotals = select === undefined || totalNames.some((name) => select.has(name));
+    return needsTotals ? withTotals(rows, await this.totalsOf(tenant_id, rows)) : [...rows];
   }
 }
+
+export interface FoundRuns {
+  rows: TraceRunRow[];
+  /** Where the next page begins. */
+  next: SearchPosition | null;
+  /** `cursor`: name of the response field that has the cursor of the next page. */
+  partial: (cursor: string) => PartialAnswer;
+  isCut: boolean;
+}
+
+/** Replaces the tokens and costs of roots by those of their traces. */
+export const withTotals = (
+  rows: readonly TraceRunRow[],
+  totals: ReadonlyMap<string, TraceTotals>,
+): TraceRunRow[] =>
+  rows.map((row) => {
+    const sums = row.parent_run_id === null ? totals.get(row.trace_id ?? row.id) : undefined;
+    return sums ? { ...row, ...ofTotals(sums) } : row;
+  });
+
+const sumOfRuns = 'The sum of tokens and costs of these runs';
 
 type Select = ReadonlySet<string> | undefined;
 
@@ -145,8 +183,8 @@ const totalNames = [
   'total_cost',
 ] as const;
 
-const withoutNulls = (sums: Omit<TraceTotals, 'trace_id'>): Partial<TraceRunRow> =>
-  Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== null));
+const ofTotals = (sums: TraceTotals): Partial<TraceRunRow> =>
+  Object.fromEntries(totalNames.map((name) => [name, sums[name]]).filter(([, value]) => value !== null));
 
 const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
   const stats = new Map<string, FeedbackStats>();

@@ -1,0 +1,179 @@
+// Version 2 of the reads of the stock client: selected fields of trace runs and traces.
+import { randomUUID } from 'node:crypto';
+import type { Project } from '@svc/contract';
+import { Client } from 'langsmith';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let client: Client;
+let project_id: string;
+const root = randomUUID();
+const model = randomUUID();
+const startMs = Date.now() - 60_000;
+const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString();
+const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120, total_cost: 0.5 };
+
+const toArray = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+};
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  client = new Client({ apiUrl: platform.apiUrl, apiKey: platform.key });
+  const session_name = 'reads';
+  const post = [
+    {
+      id: root,
+      session_name,
+      name: 'agent',
+      run_type: 'chain',
+      start_time: at(0),
+      end_time: at(2.5),
+      inputs: { messages: [{ role: 'user', content: 'two\nlines' }] },
+      outputs: { answer: 'yes' },
+      tags: ['t'],
+      extra: { metadata: { thread_id: 'talk', customer: 7 }, runtime: { sdk: 'x' } },
+    },
+    {
+      id: model,
+      trace_id: root,
+      parent_run_id: root,
+      session_name,
+      name: 'model',
+      run_type: 'llm',
+      start_time: at(1),
+      error: 'overloaded',
+      end_time: at(2),
+      outputs: { usage_metadata: usage },
+      events: [{ name: 'new_token', time: at(1.5) }],
+    },
+    { id: randomUUID(), session_name, name: 'old', start_time: at(-3 * 86_400), end_time: at(-3 * 86_400) },
+  ];
+  // Written with line breaks, as clients may do.
+  const body = JSON.stringify({ post }, null, 1);
+  const headers = { 'content-type': 'application/json' };
+  expect((await platform.call('POST', '/runs/batch', { body, headers })).status).toBe(202);
+  const { body: projects } = await platform.call('GET', '/sessions?name=reads');
+  project_id = (projects as Project[])[0]?.id ?? '';
+  await client.createFeedback(root, 'kind', { score: 1, sessionId: project_id });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+describe('runs.queryV2 and runs.retrieveV2', () => {
+  it('return only the id when nothing is selected, and start a day ago by default', async () => {
+    const runs = await toArray(client.runs.queryV2({ project_ids: [project_id] }));
+    expect(runs).toEqual([{ id: model }, { id: root }]);
+    const all = await toArray(
+      client.runs.queryV2({ project_ids: [project_id], min_start_time: at(-9 * 86_400) }),
+    );
+    expect(all).toHaveLength(3);
+  });
+
+  it('return selected fields in the format of version 2', async () => {
+    const selects = [
+      ...(['NAME', 'RUN_TYPE', 'STATUS', 'LATENCY_SECONDS', 'ERROR', 'TOTAL_TOKENS', 'TOTAL_COST'] as const),
+      ...(['METADATA', 'EXTRA', 'INPUTS_PREVIEW', 'OUTPUTS', 'IS_ROOT', 'PROJECT_ID', 'THREAD_ID'] as const),
+      ...(['TAGS', 'PARENT_RUN_IDS', 'FEEDBACK_STATS', 'FIRST_TOKEN_TIME', 'SHARE_URL'] as const),
+    ];
+    const [second, first] = await toArray(client.runs.queryV2({ project_ids: [project_id], selects }));
+    expect(first).toEqual({
+      id: root,
+      name: 'agent',
+      run_type: 'CHAIN',
+      status: 'SUCCESS',
+      latency_seconds: 2.5,
+      metadata: { thread_id: 'talk', customer: 7 },
+      extra: { metadata: { thread_id: 'talk', customer: 7 }, runtime: { sdk: 'x' } },
+      inputs_preview: 'two\nlines',
+      outputs: { answer: 'yes' },
+      is_root: true,
+      project_id,
+      thread_id: 'talk',
+      tags: ['t'],
+      parent_run_ids: [],
+      feedback_stats: { kind: { n: 1, avg: 1 } },
+    });
+    expect(second).toMatchObject({
+      id: model,
+      run_type: 'LLM',
+      status: 'ERROR',
+      error: 'overloaded',
+      total_tokens: 120,
+      total_cost: 0.5,
+      parent_run_ids: [root],
+    });
+    expect(await client.runs.retrieveV2(root, { project_id, selects })).toEqual(first);
+    const summed = client.runs.queryV2({
+      ids: [root],
+      project_ids: [project_id],
+      selects: ['TOTAL_TOKENS'],
+      include_subtree_usage: true,
+    });
+    expect(await toArray(summed)).toEqual([{ id: root, total_tokens: 120 }]);
+  });
+
+  it('filter, and continue by their cursor', async () => {
+    const query = (more: object) => toArray(client.runs.queryV2({ project_ids: [project_id], ...more }));
+    expect(await query({ has_error: true })).toEqual([{ id: model }]);
+    expect(await query({ run_type: 'LLM' })).toEqual([{ id: model }]);
+    expect(await query({ is_root: true, filter: 'has(tags, "t")' })).toEqual([{ id: root }]);
+    expect(await query({ trace_id: root, page_size: 1 })).toEqual([{ id: model }, { id: root }]);
+    const streamed = client.runs.streaming.queryV2Items({
+      project_ids: [project_id],
+      selects: ['INPUTS'],
+      page_size: 1,
+    });
+    expect((await toArray(streamed)).map(({ id }) => id)).toEqual([model, root]);
+  });
+
+  it('refuse what they do not have, and projects that do not own the run', async () => {
+    await expect(client.runs.retrieveV2(root, { project_id: randomUUID() })).rejects.toMatchObject({
+      status: 404,
+    });
+    const refused = async (body: object) =>
+      (await platform.call('POST', '/api/v2/runs/query', { json: body })).status;
+    expect(await refused({})).toBe(422);
+    expect(await refused({ project_ids: [project_id], ai_search: 'angry users' })).toBe(422);
+    expect(await refused({ project_ids: [project_id], selects: ['SECRETS'] })).toBe(422);
+    expect(await refused({ project_ids: [project_id], cursor: 'x' })).toBe(422);
+    expect(await refused({ project_ids: [project_id], page_size: 101 })).toBe(422);
+  });
+});
+
+describe('traces.query and traces.listRuns', () => {
+  it('return roots with totals of their traces', async () => {
+    const selects = ['NAME', 'TOTAL_TOKENS', 'TOTAL_COST', 'FIRST_TOKEN_TIME'] as const;
+    const traces = await toArray(client.traces.query({ project_id, selects: [...selects] }));
+    expect(traces).toEqual([
+      {
+        root_run: { id: root, name: 'agent' },
+        trace_aggregates: {
+          total_tokens: 120,
+          total_cost: 0.5,
+          first_token_time: at(1.5).replace('Z', '000Z'),
+        },
+      },
+    ]);
+    expect(await toArray(client.traces.query({ project_id, tree_filter: 'eq(status, "error")' }))).toEqual([
+      { root_run: { id: root } },
+    ]);
+    expect(await toArray(client.traces.query({ project_id, trace_filter: 'eq(status, "error")' }))).toEqual(
+      [],
+    );
+    expect(await toArray(client.traces.query({ project_id, trace_ids: [randomUUID()] }))).toEqual([]);
+  });
+
+  it('list the runs of a trace, oldest first', async () => {
+    const { items } = await client.traces.listRuns(root, { project_id, selects: ['NAME', 'RUN_TYPE'] });
+    expect(items).toEqual([
+      { id: root, name: 'agent', run_type: 'CHAIN' },
+      { id: model, name: 'model', run_type: 'LLM' },
+    ]);
+    const models = await client.traces.listRuns(root, { project_id, filter: 'eq(run_type, "llm")' });
+    expect(models.items).toEqual([{ id: model }]);
+    expect((await client.traces.listRuns(root, { project_id: randomUUID() })).items).toEqual([]);
+  });
+});
