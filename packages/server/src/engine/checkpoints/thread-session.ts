@@ -24,6 +24,7 @@ import {
   type NodeWrite,
   type SummaryTask,
 } from './checkpoint-summary.ts';
+import { compareWrites, taskPath } from './write-order.ts';
 
 interface Lineage {
   checkpoint_id: string;
@@ -218,6 +219,7 @@ export class ThreadSession implements Writer {
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
+    const path = task_path || taskPath(task_id, this.nextTasks(ns));
     for (const [position, [channel, value]] of writes.entries()) {
       const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
@@ -229,7 +231,7 @@ export class ThreadSession implements Writer {
         task_id,
         idx: WRITES_IDX_MAP[channel] ?? position,
         channel,
-        task_path: task_path ?? null,
+        task_path: path,
         ref,
         ...own,
       });
@@ -332,7 +334,7 @@ export class ThreadSession implements Writer {
     const writes = this.#items.writes.filter(
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
-    return { checkpoint, writes };
+    return { checkpoint, writes: writes.toSorted(compareWrites) };
   }
 
   pendingBlob(hash: string): BlobRow | undefined {
