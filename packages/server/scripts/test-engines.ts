@@ -21,15 +21,15 @@ interface Manifest {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What the engine computes: checkpoints, streams, interrupts, state updates, callbacks, schemas. */
+/** What the engine computes: checkpoints, streams, interrupts, later attempts, state updates, callbacks, schemas. */
 const coreTests = [
   'src/engine',
   'test/assistants/introspection',
   'test/attempts',
   'test/checkpoints',
   'test/engines',
-  'test/rollback',
-  'test/runs/log/',
+  'test/rollback/delta',
+  'test/rollback/run-undo',
   'test/runs/runs',
   'test/runs/cancel',
   'test/runs/stock-client',
@@ -84,7 +84,7 @@ const testWith = async (versions: Versions, vitestArgs: string[]): Promise<numbe
   const folder = await mkdtemp(join(tmpdir(), 'svc-engine-'));
   try {
     await install(versions, folder);
-    return await runVisibly(folder, 'npx', ['vitest', 'run', '--project', 'fast', ...vitestArgs]);
+    return await runVisibly(folder, 'npx', ['vitest', 'run', ...vitestArgs]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

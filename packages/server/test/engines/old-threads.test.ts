@@ -1,5 +1,5 @@
 // Threads that the oldest supported engine began are continued by the installed one. `old-threads.json` has the rows that LangGraph.js
-// 1.4.0 has stored. To write it again, in a checkout with that engine:
+// 1.4.4 has stored. To write it again, in a checkout with that engine:
 //
 // SVC_TEST_STORE_THREADS=old-threads.json npx vitest run packages/server/test/engines
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

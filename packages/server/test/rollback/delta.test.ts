@@ -54,14 +54,15 @@ describe('a deleted run that has later runs', () => {
 });
 
 describe('a delta channel that parallel nodes have written', () => {
-  it('has the messages in the order of the nodes, also when it is rebuilt by a later run', async () => {
+  it('has the messages in the same order when a later run rebuilds it', async () => {
     const { thread_id } = await client.threads.create();
     const run = (note: string) =>
       client.runs.wait<{ seen?: string; messages: { content: string }[] }>(thread_id, 'parallel', {
         input: { note },
       });
-    const { messages } = await run('write');
-    expect(messages.map(({ content }) => content).join('')).toBe('abcdef');
-    expect((await run('look')).seen).toBe('abcdef');
+    // The order of the nodes since LangGraph.js 1.5, that of the ids of the tasks before.
+    const written = (await run('write')).messages.map(({ content }) => content).join('');
+    expect([...written].toSorted().join('')).toBe('abcdef');
+    expect((await run('look')).seen).toBe(written);
   });
 });

@@ -24,7 +24,7 @@ import {
   type NodeWrite,
   type SummaryTask,
 } from './checkpoint-summary.ts';
-import { compareWrites, taskPath } from './write-order.ts';
+import { compareWrites } from './write-order.ts';
 
 interface Lineage {
   checkpoint_id: string;
@@ -219,7 +219,6 @@ export class ThreadSession implements Writer {
     const recent = this.#writes.get(ns) ?? [];
     this.#writes.set(ns, recent);
     const own = this.#heads.get(ns) === checkpoint_id ? { own: true as const } : {};
-    const path = task_path || taskPath(task_id, this.nextTasks(ns));
     for (const [position, [channel, value]] of writes.entries()) {
       const ref = this.#blobs.encode(channel === '__error__' ? boundedError(value) : value, channel);
       if (ns === '' && channel === '__interrupt__') this.#interrupts.set(task_id, [value].flat());
@@ -231,7 +230,7 @@ export class ThreadSession implements Writer {
         task_id,
         idx: WRITES_IDX_MAP[channel] ?? position,
         channel,
-        task_path: path,
+        task_path: task_path ?? null,
         ref,
         ...own,
       });
