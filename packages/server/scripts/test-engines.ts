@@ -1,69 +1,98 @@
-// Runs the tests of the engine's work with other versions of LangGraph.js: engines.json names them. `newest` is the pinned version of this
-// checkout; `oldest` is what the peer dependencies promise.
+// Runs the tests that depend on the engine with other versions of LangGraph.js. engines.json names the versions; `oldest` is the
+// lower end of the peer dependencies. `npm test` covers the newest engine, which package.json pins.
 //
-// npm run test:engines                        the core tests with every engine
-// npm run test:engines -- --engine oldest     with one engine
+// npm run test:engines                                with each engine
+// npm run test:engines -- --engine oldest             with one engine
 // npm run test:engines -- packages/server/test/runs   other tests, or any arguments of vitest
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 
 type Versions = Record<string, string>;
 
+interface Manifest {
+  dependencies?: Versions;
+  devDependencies?: Versions;
+}
+
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Everything that the engine itself computes: checkpoints, streams, interrupts, lost attempts, state updates. */
-const coreTests = ['attempts', 'checkpoints', 'rollback', 'runs', 'stock-client', 'threads', 'webhooks'].map(
-  (name) => `packages/server/test/${name}`,
-);
+/** What the engine computes: checkpoints, streams, interrupts, later attempts, state updates, callbacks, schemas. */
+const coreTests = [
+  'src/engine',
+  'test/assistants/introspection',
+  'test/attempts',
+  'test/checkpoints',
+  'test/engines',
+  'test/rollback/delta',
+  'test/rollback/run-undo',
+  'test/runs/runs',
+  'test/runs/cancel',
+  'test/runs/stock-client',
+  'test/runs/thread-event-stream',
+  'test/stock-client',
+].map((name) => `packages/server/${name}`);
 
-const command = async (cwd: string, file: string, args: string[]): Promise<number> => {
+const run = promisify(execFile);
+
+const runVisibly = async (cwd: string, file: string, args: string[]): Promise<number> => {
   const child = spawn(file, args, { cwd, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 };
 
-/** The committed files, with the pins of this engine in place of their own. */
-const install = async (versions: Versions, folder: string): Promise<void> => {
-  const archive = join(folder, 'checkout.tar');
-  await promisify(execFile)('git', ['archive', '--output', archive, 'HEAD'], { cwd: root });
-  await promisify(execFile)('tar', ['xf', archive, '-C', folder]);
-  await rm(archive);
-  const { stdout } = await promisify(execFile)('git', ['ls-files', '*/package.json'], { cwd: root });
-  for (const name of stdout.trim().split('\n')) {
-    const file = join(folder, name);
-    const manifest = JSON.parse(await readFile(file, 'utf8')) as Record<string, Versions | undefined>;
-    for (const kind of ['dependencies', 'devDependencies'])
-      for (const [dependency, version] of Object.entries(versions))
-        if (manifest[kind]?.[dependency] !== undefined) manifest[kind][dependency] = version;
-    await writeFile(file, JSON.stringify(manifest));
-  }
-  const code = await command(folder, 'npm', ['install', '--no-audit', '--no-fund', '--prefer-offline']);
-  if (code !== 0) throw new Error(`npm install failed with ${JSON.stringify(versions)}`);
+const changeJson = async <T>(file: string, change: (value: T) => void): Promise<void> => {
+  const value = JSON.parse(await readFile(file, 'utf8')) as T;
+  change(value);
+  await writeFile(file, JSON.stringify(value));
 };
 
-const testWith = async (name: string, versions: Versions, args: string[]): Promise<number> => {
-  process.stdout.write(`\n== engine ${name} ${JSON.stringify(versions)}\n`);
-  const vitest = ['vitest', 'run', '--project', 'fast', ...args];
-  if (Object.keys(versions).length === 0) return command(root, 'npx', vitest);
+/** Installs the committed files with this engine. The other packages are copied, so that npm only fetches those of the engine. */
+const install = async (versions: Versions, folder: string): Promise<void> => {
+  const archive = join(folder, 'checkout.tar');
+  await run('git', ['archive', '--output', archive, 'HEAD'], { cwd: root });
+  await run('tar', ['xf', archive, '-C', folder]);
+  const modules = join(root, 'node_modules');
+  const isEngine = (file: string): boolean =>
+    ['@langchain', '.package-lock.json'].includes(relative(modules, file));
+  await cp(modules, join(folder, 'node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (file) => !isEngine(file),
+  });
+  const { stdout } = await run('git', ['ls-files', '*/package.json'], { cwd: root });
+  for (const name of stdout.trim().split('\n'))
+    await changeJson<Manifest>(join(folder, name), ({ dependencies = {}, devDependencies = {} }) => {
+      for (const pins of [dependencies, devDependencies])
+        for (const pinned of Object.keys(pins)) pins[pinned] = versions[pinned] ?? pins[pinned]!;
+    });
+  // One copy of the engine for all packages, those included that ask for a newer one.
+  await changeJson<{ overrides?: Versions }>(join(folder, 'package.json'), (manifest) => {
+    manifest.overrides = versions;
+  });
+  await rm(join(folder, 'package-lock.json'));
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'], {
+    cwd: folder,
+  });
+};
+
+const testWith = async (versions: Versions, vitestArgs: string[]): Promise<number> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-engine-'));
   try {
     await install(versions, folder);
-    return await command(folder, 'npx', vitest);
+    return await runVisibly(folder, 'npx', ['vitest', 'run', ...vitestArgs]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 };
 
 const main = async (): Promise<number> => {
-  const engines = JSON.parse(await readFile(new URL('engines.json', import.meta.url), 'utf8')) as Record<
-    string,
-    Versions
-  >;
+  const file = new URL('engines.json', import.meta.url);
+  const engines = JSON.parse(await readFile(file, 'utf8')) as Record<string, Versions>;
   const { values, positionals } = parseArgs({
     options: { engine: { type: 'string', multiple: true, default: Object.keys(engines) } },
     allowPositionals: true,
@@ -72,8 +101,9 @@ const main = async (): Promise<number> => {
   for (const name of values.engine) {
     const versions = engines[name];
     if (versions === undefined)
-      throw new Error(`No engine ${name}: one of ${Object.keys(engines).join(', ')}`);
-    worst = Math.max(worst, await testWith(name, versions, positionals.length > 0 ? positionals : coreTests));
+      throw new Error(`No engine "${name}". Available engines: ${Object.keys(engines).join(', ')}.`);
+    process.stdout.write(`\n== engine ${name} ${JSON.stringify(versions)}\n`);
+    worst = Math.max(worst, await testWith(versions, positionals.length > 0 ? positionals : coreTests));
   }
   return worst;
 };

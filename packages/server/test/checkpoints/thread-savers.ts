@@ -61,8 +61,13 @@ export class ThreadSavers extends BaseCheckpointSaver {
     return (await this.#of(config)).saver.put(config, one, metadata);
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
-    return (await this.#of(config)).saver.putWrites(config, writes, task_id);
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    task_id: string,
+    task_path?: string,
+  ): Promise<void> {
+    return (await this.#of(config)).saver.putWrites(config, writes, task_id, task_path);
   }
 
   async deleteThread(thread_id: string): Promise<void> {

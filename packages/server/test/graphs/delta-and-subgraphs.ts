@@ -30,6 +30,20 @@ export const delta = new StateGraph(Delta)
   .addEdge(START, 'answer')
   .compile();
 
+const letters = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+
+/** Parallel nodes that each add their name to a delta channel. An input of `note: 'look'` only returns the names. */
+export const parallelDelta = (() => {
+  const graph = new StateGraph(Delta).addNode('look', ({ messages }) => ({
+    seen: messages.map(({ content }) => String(content)).join(''),
+  }));
+  for (const letter of letters)
+    graph.addNode(letter as never, () => ({ messages: [new AIMessage({ id: letter, content: letter })] }));
+  return graph
+    .addConditionalEdges(START, ({ note }) => (note === 'look' ? ['look'] : ([...letters] as never[])))
+    .compile();
+})();
+
 const Log = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 });

@@ -14,7 +14,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-delta-'));
   const project = join(folder, 'svc.json');
   const file = fileURLToPath(new URL('../graphs/delta-and-subgraphs.ts', import.meta.url));
-  await writeFile(project, JSON.stringify({ graphs: { delta: `${file}:delta` } }));
+  await writeFile(
+    project,
+    JSON.stringify({ graphs: { delta: `${file}:delta`, parallel: `${file}:parallelDelta` } }),
+  );
   server = await startTestServer({ project });
   client = createClient({ apiUrl: server.url });
 });
@@ -47,5 +50,19 @@ describe('a deleted run that has later runs', () => {
     await client.runs.delete(thread_id, middle?.run_id ?? '');
     await client.runs.delete(thread_id, last?.run_id ?? '');
     expect(await sendMessage(thread_id, 'd')).toBe('a yes d');
+  });
+});
+
+describe('a delta channel that parallel nodes have written', () => {
+  it('has the messages in the same order when a later run rebuilds it', async () => {
+    const { thread_id } = await client.threads.create();
+    const run = (note: string) =>
+      client.runs.wait<{ seen?: string; messages: { content: string }[] }>(thread_id, 'parallel', {
+        input: { note },
+      });
+    // The order of the nodes since LangGraph.js 1.5, that of the ids of the tasks before.
+    const written = (await run('write')).messages.map(({ content }) => content).join('');
+    expect([...written].toSorted().join('')).toBe('abcdef');
+    expect((await run('look')).seen).toBe(written);
   });
 });

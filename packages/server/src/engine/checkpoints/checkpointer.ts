@@ -69,10 +69,15 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     return { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } };
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    task_id: string,
+    task_path?: string,
+  ): Promise<void> {
     const { ns, checkpoint_id } = this.#place(config);
     if (checkpoint_id === undefined) throw new Error('putWrites needs checkpoint_id in config.configurable');
-    await this.#session.putWrites(ns, checkpoint_id, writes, task_id);
+    await this.#session.putWrites(ns, checkpoint_id, writes, task_id, task_path);
   }
 
   /** Ids of the interrupts that this run found, when it began, at a root checkpoint (by default the head) and in its subgraphs. */

@@ -24,6 +24,7 @@ import {
   type NodeWrite,
   type SummaryTask,
 } from './checkpoint-summary.ts';
+import { compareWrites } from './write-order.ts';
 
 interface Lineage {
   checkpoint_id: string;
@@ -332,7 +333,7 @@ export class ThreadSession implements Writer {
     const writes = this.#items.writes.filter(
       (row) => row.checkpoint_ns === ns && row.checkpoint_id === checkpoint_id,
     );
-    return { checkpoint, writes };
+    return { checkpoint, writes: writes.toSorted(compareWrites) };
   }
 
   pendingBlob(hash: string): BlobRow | undefined {

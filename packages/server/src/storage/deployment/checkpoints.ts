@@ -14,8 +14,10 @@ import type {
 } from './checkpoint-rows.ts';
 
 const columns = `c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_id, c.run_id, c.metadata, c.body, c.channels, c.wrote, c.shape`;
+// In the order in which the engine applies the writes of a superstep: a delta channel is rebuilt from them.
 const writesList = `(select coalesce(json_agg(json_build_object('checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
-    'channel', w.channel, 'ref', w.ref, 'idx', w.idx) order by w.task_path, w.task_id, w.idx), '[]')
+    'channel', w.channel, 'ref', w.ref, 'idx', w.idx)
+    order by coalesce(w.task_path, '') collate "C", w.task_id collate "C", w.idx), '[]')
   from checkpoint_writes w
   where w.thread_id = c.thread_id and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id)`;
 const writes = `${writesList} as writes`;
