@@ -165,6 +165,9 @@ const stateless: Case = ({ stateless_run_id, stateless_thread_id }) => ({
 });
 /** Alice's run below a thread of bob's. */
 const belowHis: Case = ({ run_id }) => ({ params: { thread_id: bob.thread_id, run_id } });
+const command =
+  (method: string, params: object): Case =>
+  () => ({ body: { id: 1, method, params } });
 const ofRun = [ofPath, stateless, belowHis];
 
 /** Each of these gets the same response as a request with unknown ids. */
@@ -237,6 +240,27 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   joinRunStream: [...ofRun, () => ({ query: '?cancel_on_disconnect=1' })],
   joinStatelessRunStream: [ofPath, stateless],
   joinThreadStream: [ofPath],
+  sendThreadCommand: [
+    command('input.respond', { interrupt_id: 'x', response: 1 }),
+    command('agent.getTree', {}),
+    ({ run_id }) => ({ params: { thread_id: bob.thread_id }, ...command('agent.getTree', { run_id })(bob) }),
+    command('state.get', {}),
+    command('state.listCheckpoints', {}),
+    ({ checkpoint_id }) => command('state.fork', { checkpoint_id })(bob),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('state.fork', { checkpoint_id })(bob),
+    }),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('run.start', { ...run(), config: { configurable: { checkpoint_id } } })(bob),
+    }),
+    ({ assistant_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('run.start', run({ assistant_id }))(bob),
+    }),
+  ],
+  streamThreadEvents: [inBody({ channels: ['values'] }), inBody({ channels: ['lifecycle'], since: 1 })],
   cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
   cancelRuns: [
     ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),
@@ -307,7 +331,9 @@ describe('an object of another user', () => {
       expect(hers.text + hers.headers).not.toContain(canary);
       // These routes succeed when they match nothing.
       const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
-      if (!isEmpty) expect(hers.status, hers.text).toBe(404);
+      // Errors of commands are in the response.
+      if (name === 'sendThreadCommand') expect(hers.text).toContain('"type":"error"');
+      else if (!isEmpty) expect(hers.status, hers.text).toBe(404);
       expect(await snapshot()).toEqual(before);
     },
   );
@@ -387,6 +413,17 @@ describe('an object of another user', () => {
         run({ if_not_exists: 'create', multitask_strategy: 'rollback' }),
       );
       expect(answer.status).toBe(404);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('accepts no run of a command', async () => {
+    const before = await snapshot();
+    for (const multitask_strategy of ['enqueue', 'rollback']) {
+      const body = { id: 1, method: 'run.start', params: run({ multitask_strategy }) };
+      const answer = await as('bob')('POST', `/threads/${alice.thread_id}/commands`, body);
+      expect(answer.body).toMatchObject({ type: 'error', error: 'invalid_argument' });
+      expect(JSON.stringify(answer.body)).not.toContain(canary);
     }
     expect(await snapshot()).toEqual(before);
   });

@@ -6,7 +6,7 @@ import type { EventWriter } from '../../api/handlers.ts';
 import type { ClaimedRun } from '../../storage/deployment/run-sequence.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { ThreadStorage } from '../../storage/deployment/threads.ts';
-import { everyRow, type RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { forwardRun } from '../threads/forward-run.ts';
 import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
@@ -18,7 +18,7 @@ import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
 export interface ThreadEventFeedOptions {
-  threads: Pick<ThreadStorage, 'watch' | 'find'>;
+  threads: Pick<ThreadStorage, 'watch'>;
   runs: Pick<RunStorage, 'listSequence' | 'floor' | 'find'>;
   outcomes: Pick<RunOutcomeReader, 'openReplay'>;
   signals: ThreadSignals;
@@ -30,8 +30,6 @@ export interface FeedRequest {
   selection: EventSelection;
   /** Only events with higher numbers are sent. */
   since: number | undefined;
-  /** Whether the caller may create the thread: then the feed of a missing thread waits for it. Asked when the thread is missing. */
-  mayCreate: () => Promise<boolean>;
 }
 
 /** Runs that one statement lists. */
@@ -55,12 +53,9 @@ export class ThreadEventFeed {
   }
 
   /** Opens a feed. Throws `not_found`. */
-  async open({ thread_id, access, selection, since, mayCreate }: FeedRequest): Promise<ThreadSubscription> {
+  async open({ thread_id, access, selection, since }: FeedRequest): Promise<ThreadSubscription> {
     const { threads, signals } = this.#options;
-    if (!(await watch(threads, thread_id, access))) {
-      if ((await threads.find(thread_id, everyRow)) || !(await mayCreate()))
-        throw notFound('Thread', thread_id);
-    }
+    if (!(await watch(threads, thread_id, access))) throw notFound('Thread', thread_id);
     const isSelected = eventFilter(selection);
     return {
       start: (sink) => {
@@ -82,7 +77,6 @@ export class ThreadEventFeed {
   async #read(reader: Reader, onGone: () => void): Promise<void> {
     const { thread_id, access, since, stop, signal } = reader;
     const { threads, runs } = this.#options;
-    if (!(await this.#untilCreated(reader))) return;
     const unwatch = keepWatched(threads, thread_id, access, onGone);
     try {
       let last = since < 0 ? 0 : (await runs.floor(thread_id, since)) - 1;
@@ -99,17 +93,6 @@ export class ThreadEventFeed {
     } finally {
       unwatch();
     }
-  }
-
-  /** False when the reader has left, or the thread belongs to somebody else. */
-  async #untilCreated({ thread_id, access, stop, signal }: Reader): Promise<boolean> {
-    const { threads } = this.#options;
-    while (!(await watch(threads, thread_id, access))) {
-      if (await threads.find(thread_id, everyRow)) return false;
-      await signal.wait(stop);
-      if (stop.aborted) return false;
-    }
-    return !stop.aborted;
   }
 
   /** Waits for the run that is next to begin or to end. Its events are stored in its log from the first one. */

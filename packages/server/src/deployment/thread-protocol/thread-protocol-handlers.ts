@@ -10,7 +10,6 @@ import {
 import { Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
 import { type Call, EventStreamResponse, type Handlers } from '../../api/handlers.ts';
-import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { readableThreads } from '../threads/readable-threads.ts';
 import { CommandError, parsed, toCommandError } from './command-error.ts';
 import type { ReadCommands } from './read-commands.ts';
@@ -61,16 +60,6 @@ const envelopeOf = (body: unknown): CommandEnvelope => {
   throw new Problem('bad_request', `The command is malformed. ${faults.join('; ')}`);
 };
 
-const mayCreate = async (authorizer: Authorizer, thread_id: string): Promise<boolean> => {
-  try {
-    await authorizer.authorize('threads:create', { thread_id, metadata: {}, if_exists: undefined });
-    return true;
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'forbidden') return false;
-    throw error;
-  }
-};
-
 /** What the response says. Also a caller whose parameters are invalid is authorized before a response. */
 const refusal = async (error: unknown, thread_id: string, { authorizer }: Call): Promise<CommandError> => {
   const refused = toCommandError(error);
@@ -111,13 +100,7 @@ export const threadProtocolHandlers = (
     const { thread_id } = params;
     const { since, ...selection } = body;
     const access = await readableThreads(authorizer, params);
-    const subscription = await parts.feed.open({
-      thread_id,
-      access,
-      selection,
-      since,
-      mayCreate: () => mayCreate(authorizer, thread_id),
-    });
+    const subscription = await parts.feed.open({ thread_id, access, selection, since });
     return new EventStreamResponse((sink) => subscription.start(sink));
   },
 });
