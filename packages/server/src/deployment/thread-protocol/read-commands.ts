@@ -18,7 +18,8 @@ type Params<M extends keyof typeof commandParams> = z.output<(typeof commandPara
 
 interface State {
   values: unknown;
-  checkpoint: { checkpoint_id?: string; checkpoint_ns?: string } | null;
+  /** Without an id when there is no state. */
+  checkpoint: { checkpoint_id?: string | null; checkpoint_ns?: string } | null;
   metadata?: { step?: number } & Record<string, unknown>;
   created_at?: string | null;
 }
@@ -66,7 +67,7 @@ export class ReadCommands {
     const at = { checkpoint_ns: namespace.join('|') };
     const text = textOf(await this.#parts.states.get(thread_id, at, access, { select }));
     const { values, checkpoint } = JSON.parse(text) as State;
-    const id = checkpoint?.checkpoint_id;
+    const id = checkpoint?.checkpoint_id ?? undefined;
     if (id === undefined && namespace.length > 0)
       throw new CommandError('no_such_namespace', `No state found for ${namespace.join('|')}`);
     const ns = checkpoint?.checkpoint_ns;

@@ -16,6 +16,8 @@ export interface StartingCommand {
   id: number;
   method: string;
   params: unknown;
+  /** The Idempotency-Key. */
+  given: string | undefined;
 }
 
 const repeatedWithinMs = 60_000;
@@ -29,8 +31,9 @@ export interface CommandKey {
 
 export const commandKey = async (
   runs: Pick<RunStorage, 'listRepeatable'>,
-  { thread_id, identity, id, method, params }: StartingCommand,
+  { thread_id, identity, id, method, params, given }: StartingCommand,
 ): Promise<CommandKey> => {
+  if (given !== undefined) return givenKey(runs, thread_id, identity, `command ${method} ${given}`);
   const hash = createHash('sha256')
     .update(JSON.stringify([id, method, params]))
     .digest('hex');
@@ -43,4 +46,15 @@ export const commandKey = async (
     if (run.is_repeatable) return { key: keys[at], run_id };
   }
   return { key: undefined, run_id: undefined };
+};
+
+/** A key that the client chose names one run, whatever has become of it. */
+const givenKey = async (
+  runs: Pick<RunStorage, 'listRepeatable'>,
+  thread_id: string,
+  identity: string | undefined,
+  key: string,
+): Promise<CommandKey> => {
+  const [known] = await runs.listRepeatable([runIdOf(key, thread_id, identity)], repeatedWithinMs);
+  return { key, run_id: known?.run_id };
 };

@@ -15,7 +15,7 @@ import { readableThreads } from '../threads/readable-threads.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { CommandError, parsed } from './command-error.ts';
-import { commandKey } from './repeated-commands.ts';
+import { type CommandKey, commandKey } from './repeated-commands.ts';
 
 export interface RunCommandParts {
   runs: RunService;
@@ -65,7 +65,8 @@ export class RunCommands {
       multitask_strategy: multitask_strategy ?? multitaskStrategy,
       if_not_exists: 'create',
     };
-    return this.#create(command, body, async (granted) => {
+    const repeated = await this.#repeated(command);
+    return this.#create(command, body, repeated, async (granted) => {
       const { access } = granted.grant;
       if (checkpoint?.checkpoint_id)
         return this.#assertCheckpoint(command.thread_id, checkpoint.checkpoint_id, access);
@@ -81,6 +82,8 @@ export class RunCommands {
     const { thread_id, call } = command;
     const answers = 'responses' in params ? params.responses : [params];
     const access = await readableThreads(call.authorizer, { thread_id });
+    const repeated = await this.#repeated(command);
+    if (repeated.run_id !== undefined) return {};
     const ids = answers.map(({ interrupt_id }) => interrupt_id);
     if (new Set(ids).size < ids.length)
       throw new CommandError('invalid_argument', 'params.responses: each interrupt may be answered once');
@@ -99,7 +102,7 @@ export class RunCommands {
       multitask_strategy: 'reject',
     };
     try {
-      await this.#create(command, body);
+      await this.#create(command, body, repeated);
     } catch (error) {
       if (error instanceof Problem && error.code === 'conflict') throw noSuchInterrupt(ids);
       throw error;
@@ -118,27 +121,22 @@ export class RunCommands {
     const thread = await this.#thread(thread_id, access);
     const { config } = splitCheckpoint(params.config);
     const body = { assistant_id: assistantOf(thread), checkpoint_id, input, config };
-    return { ...(await this.#create(command, body)), thread_id };
+    return { ...(await this.#create(command, body, await this.#repeated(command))), thread_id };
   }
 
   /** `prepare` may change the request after it was authorized. */
   async #create(
-    { thread_id, id, method, params, call }: CommandCall,
+    { thread_id, call }: CommandCall,
     body: object,
+    { key, run_id }: CommandKey,
     prepare?: (granted: GrantedRun) => Promise<void>,
   ): Promise<{ run_id: string }> {
-    const { runs, granter, storage } = this.#parts;
+    const { runs, granter } = this.#parts;
     const sent = parsed(
       RunCreate,
       { ...body, stream_mode: streamModes, stream_subgraphs: true, stream_resumable: true },
       'params',
     );
-    const given = idempotencyKey(call);
-    const identity = call.authorizer.user?.identity;
-    const { key, run_id } =
-      given === undefined
-        ? await commandKey(storage.runs, { thread_id, identity, id, method, params })
-        : { key: `command ${given}`, run_id: undefined };
     const granted = await granter.grant(call.authorizer, thread_id, sent, key);
     if (run_id !== undefined) return { run_id };
     await prepare?.(granted);
@@ -147,6 +145,12 @@ export class RunCommands {
     const { run, release } = await runs.create(thread_id, granted);
     release();
     return { run_id: run.run_id };
+  }
+
+  #repeated({ thread_id, id, method, params, call }: CommandCall): Promise<CommandKey> {
+    const given = idempotencyKey(call);
+    const identity = call.authorizer.user?.identity;
+    return commandKey(this.#parts.storage.runs, { thread_id, identity, id, method, params, given });
   }
 
   /** The thread that waits at these interrupts. An answer may arrive while the run that was interrupted ends. */
