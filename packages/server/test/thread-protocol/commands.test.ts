@@ -115,7 +115,10 @@ describe('run.start', () => {
     const { messages } = state.result['values'] as { messages: { content: string }[] };
     expect(messages.map(({ content }) => content)).toEqual(['second', 'echo second']);
     const unknown = { configurable: { checkpoint_id: randomUUID() } };
-    expectError(await start(thread_id, { assistant_id: 'chat', input, config: unknown }), 'no_such_checkpoint');
+    expectError(
+      await start(thread_id, { assistant_id: 'chat', input, config: unknown }),
+      'no_such_checkpoint',
+    );
     expect(await command(server, thread_id, 'state.fork', { checkpoint_id, input })).toMatchObject({
       type: 'success',
       result: { thread_id, run_id: expect.any(String) },
@@ -177,10 +180,7 @@ describe('input.respond', () => {
     const one = { namespace: [], interrupt_id, response: 1 };
     expectError(await respond({ ...one, interrupt_id: 'x' }), 'no_such_interrupt');
     expectError(await respond({ ...one, interrupt_id: other.interrupt_id }), 'no_such_interrupt');
-    expectError(
-      await respond({ responses: [one, { ...one, interrupt_id: 'x' }] }),
-      'no_such_interrupt',
-    );
+    expectError(await respond({ responses: [one, { ...one, interrupt_id: 'x' }] }), 'no_such_interrupt');
     expectError(await respond({ responses: [one, one] }), 'invalid_argument');
     expectError(await respond({ responses: [] }), 'invalid_argument');
     expectError(await respond({}), 'invalid_argument');
@@ -209,7 +209,10 @@ describe('reads', () => {
       values: { log: ['deep'] },
       checkpoint: { id: expect.any(String), ns: namespace.join('|') },
     });
-    expectError(await command(server, thread_id, 'state.get', { namespace: ['none:1'] }), 'no_such_namespace');
+    expectError(
+      await command(server, thread_id, 'state.get', { namespace: ['none:1'] }),
+      'no_such_namespace',
+    );
     const keys = await command(server, thread_id, 'state.get', { namespace: [], keys: ['none'] });
     expect(keys.result['values']).toEqual({});
   });
@@ -247,7 +250,11 @@ it('answers malformed envelopes with 400, and other faults in the response', asy
     ['run.start', { assistant_id: 'none', input: null }, 'invalid_argument'],
     ['run.start', { assistant_id: 'chat', inputs: {} }, 'invalid_argument'],
     ['run.start', { assistant_id: 'chat', multitask_strategy: 'x' }, 'invalid_argument'],
-    ['run.start', { assistant_id: 'chat', config: { configurable: { checkpoint_id: 1 } } }, 'invalid_argument'],
+    [
+      'run.start',
+      { assistant_id: 'chat', config: { configurable: { checkpoint_id: 1 } } },
+      'invalid_argument',
+    ],
     ['state.get', { namespace: 'x' }, 'invalid_argument'],
     ['state.listCheckpoints', { limit: 1_000 }, 'invalid_argument'],
   ];

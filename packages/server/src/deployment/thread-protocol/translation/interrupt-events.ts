@@ -31,6 +31,7 @@ export class InterruptEvents {
         namespace: event.namespace,
         data: { interrupt_id: id, payload: value ?? null },
         key: `input.${id}`,
+        isOnce: true as const,
       };
     });
   }

@@ -26,6 +26,8 @@ export interface ProtocolEvent {
    * whose oldest events were deleted computes the same ids.
    */
   key: string;
+  /** The run has one event with this key, whichever logged event it is translated from. */
+  isOnce?: true;
 }
 
 /** An event with its place in the sequence of the thread. */

@@ -1,12 +1,13 @@
 // Translates the log of one run into events of thread protocol v2. Pure and deterministic: the same log gives the same events with the same
 // ids, on every node and for every reader.
 //
-// Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`. `seq` is first_seq + 16 * (id in the log + 1), plus one for
+// Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`, without the id for what a run reports once. `seq` is first_seq + 16 * (id in the log + 1), plus one for
 // each further event of the same logged event; when there are more than 16 of these, the following events are pushed back as far as needed.
 // Numbers are not consecutive: events of channels that a reader does not read have numbers too.
 //
 // The oldest events of a long log are deleted while the run still executes. Then a message whose beginning is missing is left out: only a
-// message of a task whose start is in the log is translated.
+// message of a task whose start is in the log is translated. All other events keep their ids. Their numbers stay between those of the logged
+// events before and after them.
 import { checkpointEvents, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
 import { customEvents } from './custom-events.ts';
 import { InterruptEvents } from './interrupt-events.ts';
@@ -118,7 +119,7 @@ export class RunTranslator {
   #number(offset: number, id: string, event: ProtocolEvent): NumberedEvent {
     const { first_seq } = this.#run;
     this.#seq = Math.max(this.#seq + 1, first_seq + offset);
-    const event_id = `${first_seq}:${id}:${event.key}`;
+    const event_id = event.isOnce ? `${first_seq}:${event.key}` : `${first_seq}:${id}:${event.key}`;
     return { ...event, event_id, seq: this.#seq, timestamp: this.#timeMs };
   }
 }
