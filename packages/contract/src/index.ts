@@ -64,7 +64,7 @@ export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';
 export {
-  CommandEnvelope,
+  type CommandEnvelope,
   type CommandErrorCode,
   type CommandMethod,
   commandParams,

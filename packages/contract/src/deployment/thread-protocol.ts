@@ -94,27 +94,18 @@ export const unsupportedCommands: ReadonlySet<string> = new Set([
   'subscription.reconnect',
 ]);
 
-/** Validated by the handler: a malformed envelope is a 400, and faults of the parameters are reported in the response. */
-export const CommandEnvelope = z.looseObject({
-  id: z.int().min(0),
-  method: z.string().min(1).max(256),
-  params: nullish(JsonObject),
-});
+export const CommandEnvelope = z
+  .object({
+    id: z.int().min(0).describe('Chosen by the client, and returned with the response'),
+    method: z
+      .string()
+      .min(1)
+      .max(256)
+      .describe(`A command: ${Object.keys(commandParams).join(', ')}`),
+    params: nullish(JsonObject).describe('The parameters of the command'),
+  })
+  .meta({ id: 'ThreadCommand' });
 export type CommandEnvelope = z.output<typeof CommandEnvelope>;
-
-const ThreadCommand = z.unknown().meta({
-  id: 'ThreadCommand',
-  type: 'object',
-  required: ['id', 'method'],
-  properties: {
-    id: { type: 'integer', minimum: 0, description: 'Chosen by the client, and returned with the response' },
-    method: {
-      type: 'string',
-      description: `A command: ${Object.keys(commandParams).join(', ')}`,
-    },
-    params: { type: 'object', description: 'The parameters of the command' },
-  },
-});
 
 const errorCodes = [
   'invalid_argument',
@@ -153,11 +144,12 @@ export const threadProtocolRoutes = {
     tag,
     access: { resource: 'threads', action: ['create_run', 'read'] },
     params,
-    body: ThreadCommand,
+    body: CommandEnvelope,
+    malformed: 'bad_request',
     response: ThreadCommandResponse,
     requestHeaders: {
       'Idempotency-Key':
-        'A name that you choose for the run that the command starts: a second command with the same name and parameters returns the same run',
+        'A name that you choose for the run that the command starts: a second command with the same name returns the same run',
     },
   }),
   streamThreadEvents: route({

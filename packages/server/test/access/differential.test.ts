@@ -116,7 +116,7 @@ const snapshot = async (): Promise<unknown> => {
   ]);
 };
 
-const settings = { jobsPerWorker: '20' };
+const settings = { jobsPerWorker: '20', heartbeat: '1s' };
 beforeAll(async () => {
   server = await startTestServer({ project, settings });
   alice = await createObjects('alice', canary);
@@ -260,7 +260,6 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
       ...command('run.start', run({ assistant_id }))(bob),
     }),
   ],
-  streamThreadEvents: [inBody({ channels: ['values'] }), inBody({ channels: ['lifecycle'], since: 1 })],
   cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
   cancelRuns: [
     ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),
@@ -293,7 +292,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
 };
 
 /** Tested elsewhere in this file. */
-const others = new Set(['createAssistant', 'createThread']);
+const others = new Set(['createAssistant', 'createThread', 'streamThreadEvents']);
 
 const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
 const guarded = routes.filter(([, { access }]) => access !== 'public');
@@ -413,6 +412,42 @@ describe('an object of another user', () => {
         run({ if_not_exists: 'create', multitask_strategy: 'rollback' }),
       );
       expect(answer.status).toBe(404);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('has a feed like that of a thread that does not exist: without events', async () => {
+    const before = await snapshot();
+    const open = async (user: string, thread_id: string) => {
+      const left = new AbortController();
+      const response = await fetch(`${server.url}/threads/${thread_id}/stream/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ channels: ['values', 'lifecycle', 'tasks'] }),
+        signal: left.signal,
+      });
+      const received = { status: response.status, text: '' };
+      const read = async (): Promise<void> => {
+        for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+          received.text += part;
+      };
+      const reading = read().catch(() => undefined);
+      return { received, close: () => (left.abort(), reading) };
+    };
+    const his = await Promise.all([open('bob', alice.thread_id), open('bob', randomUUID())]);
+    const hers = await open('alice', alice.thread_id);
+    await eventually(() => expect(hers.received.text).toContain(canary));
+    // A heartbeat, too, is sent to every reader.
+    await eventually(() => {
+      for (const { received } of his) expect(received.text).toContain(': heartbeat');
+    });
+    for (const { received, close } of [...his, hers]) {
+      await close();
+      if (received !== hers.received)
+        expect({ ...received, text: received.text.replaceAll(': heartbeat\n', '') }).toEqual({
+          status: 200,
+          text: '',
+        });
     }
     expect(await snapshot()).toEqual(before);
   });

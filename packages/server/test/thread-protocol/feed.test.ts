@@ -175,6 +175,26 @@ it('reports a run that is rolled back while it is read', async () => {
   expect((await reading).at(-1)?.params.data).toMatchObject({ event: 'interrupted', reason: 'rollback' });
 });
 
+it('may be opened before the thread exists', async () => {
+  const thread_id = randomUUID();
+  const reading = readFeed(server.url, thread_id, isRunEnd);
+  await start(thread_id, 'chat', chatInput('hi'));
+  const events = await reading;
+  expect(lifecycle(events)).toEqual(['running', 'completed']);
+  expect(await readFeed(server.url, thread_id, isRunEnd)).toEqual(events);
+});
+
+it('has the same events on every node', async () => {
+  await using other = await startTestServer({ database: server.database });
+  const thread_id = await newThread();
+  const readers = [server, other].map(({ url }) => readFeed(url, thread_id, afterRuns(2)));
+  await start(thread_id, 'chat', chatInput('here'));
+  await command(other, thread_id, 'run.start', { assistant_id: 'toolbox', input: chatInput('there') });
+  const [here, there] = await Promise.all(readers);
+  expect(there).toEqual(here);
+  expectInOrder(here ?? []);
+});
+
 it('refuses selections that make no sense', async () => {
   const thread_id = await newThread();
   const open = (body: object) => server.call('POST', `/threads/${thread_id}/stream/events`, body);
@@ -196,8 +216,4 @@ it('refuses selections that make no sense', async () => {
     { channels: ['values'], sinse: 1 },
   ];
   for (const fault of faults) expect(await open(fault), JSON.stringify(fault)).toMatchObject({ status: 422 });
-  const missing = await server.call('POST', `/threads/${randomUUID()}/stream/events`, {
-    channels: ['values'],
-  });
-  expect(missing.status).toBe(404);
 });

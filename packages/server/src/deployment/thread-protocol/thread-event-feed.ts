@@ -30,6 +30,8 @@ export interface FeedRequest {
   selection: EventSelection;
   /** Only events with higher numbers are sent. */
   since: number | undefined;
+  /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
+  mayCreate: () => Promise<boolean>;
 }
 
 /** Runs that one statement lists. */
@@ -53,9 +55,10 @@ export class ThreadEventFeed {
   }
 
   /** Opens a feed. Throws `not_found`. */
-  async open({ thread_id, access, selection, since }: FeedRequest): Promise<ThreadSubscription> {
+  async open({ thread_id, access, selection, since, mayCreate }: FeedRequest): Promise<ThreadSubscription> {
     const { threads, signals } = this.#options;
-    if (!(await watch(threads, thread_id, access))) throw notFound('Thread', thread_id);
+    const isThere = await watch(threads, thread_id, access);
+    if (!isThere && !(await mayCreate())) throw notFound('Thread', thread_id);
     const isSelected = eventFilter(selection);
     return {
       start: (sink) => {
@@ -77,6 +80,11 @@ export class ThreadEventFeed {
   async #read(reader: Reader, onGone: () => void): Promise<void> {
     const { thread_id, access, since, stop, signal } = reader;
     const { threads, runs } = this.#options;
+    // Another user's thread is waited for like one that does not exist, so that it is not revealed.
+    while (!(await watch(threads, thread_id, access))) {
+      await signal.wait(stop);
+      if (stop.aborted) return;
+    }
     const unwatch = keepWatched(threads, thread_id, access, onGone);
     try {
       let last = since < 0 ? 0 : (await runs.floor(thread_id, since)) - 1;

@@ -1,6 +1,6 @@
 // Routes of thread protocol v2: commands, and the feed of events.
 import {
-  CommandEnvelope,
+  type CommandEnvelope,
   type CommandMethod,
   commandParams,
   type ThreadCommandResponse,
@@ -10,6 +10,7 @@ import {
 import { Problem } from '@svc/contract/problem';
 import type { z } from 'zod';
 import { type Call, EventStreamResponse, type Handlers } from '../../api/handlers.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { readableThreads } from '../threads/readable-threads.ts';
 import { CommandError, parsed, toCommandError } from './command-error.ts';
 import type { ReadCommands } from './read-commands.ts';
@@ -53,11 +54,14 @@ const execute = async (
   }
 };
 
-const envelopeOf = (body: unknown): CommandEnvelope => {
-  const result = CommandEnvelope.safeParse(body);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
-  throw new Problem('bad_request', `The command is malformed. ${faults.join('; ')}`);
+const mayCreate = async (authorizer: Authorizer, thread_id: string): Promise<boolean> => {
+  try {
+    await authorizer.authorize('threads:create', { thread_id, metadata: {}, if_exists: undefined });
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'forbidden') return false;
+    throw error;
+  }
 };
 
 /** What the response says. Also a caller whose parameters are invalid is authorized before a response. */
@@ -78,10 +82,9 @@ const refusal = async (error: unknown, thread_id: string, { authorizer }: Call):
 const respond = async (
   parts: ThreadProtocolParts,
   thread_id: string,
-  body: unknown,
+  { id, method, params = {} }: CommandEnvelope,
   call: Call,
 ): Promise<ThreadCommandResponse> => {
-  const { id, method, params = {} } = envelopeOf(body);
   const meta = { thread_id };
   try {
     const result = await execute(parts, { thread_id, id, method, params, call });
@@ -100,7 +103,13 @@ export const threadProtocolHandlers = (
     const { thread_id } = params;
     const { since, ...selection } = body;
     const access = await readableThreads(authorizer, params);
-    const subscription = await parts.feed.open({ thread_id, access, selection, since });
+    const subscription = await parts.feed.open({
+      thread_id,
+      access,
+      selection,
+      since,
+      mayCreate: () => mayCreate(authorizer, thread_id),
+    });
     return new EventStreamResponse((sink) => subscription.start(sink));
   },
 });
