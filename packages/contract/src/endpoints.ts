@@ -33,6 +33,8 @@ export const endpoints = {
   updateThreadState: { method: 'post', path: '/threads/:thread_id/state' },
   getThreadHistory: { method: 'get', path: '/threads/:thread_id/history' },
   searchThreadHistory: { method: 'post', path: '/threads/:thread_id/history' },
+  sendThreadCommand: { method: 'post', path: '/threads/:thread_id/commands' },
+  streamThreadEvents: { method: 'post', path: '/threads/:thread_id/stream/events' },
   createRunBatch: { method: 'post', path: '/runs/batch' },
   cancelRuns: { method: 'post', path: '/runs/cancel' },
   streamStatelessRun: { method: 'post', path: '/runs/stream' },

@@ -4,6 +4,7 @@ import { cronRoutes } from './deployment/crons.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
+import { threadProtocolRoutes } from './deployment/thread-protocol.ts';
 import { threadRoutes } from './deployment/threads.ts';
 import { webhookRoutes } from './deployment/webhooks.ts';
 import { destinationRoutes } from './platform/destinations.ts';
@@ -18,12 +19,22 @@ import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
-export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes, webhookRoutes };
+export {
+  assistantRoutes,
+  cronRoutes,
+  runRoutes,
+  storeRoutes,
+  systemRoutes,
+  threadProtocolRoutes,
+  threadRoutes,
+  webhookRoutes,
+};
 
 export const deploymentRoutes = {
   ...systemRoutes,
   ...assistantRoutes,
   ...threadRoutes,
+  ...threadProtocolRoutes,
   ...runRoutes,
   ...cronRoutes,
   ...webhookRoutes,
@@ -56,6 +67,15 @@ export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
 export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
 export { Command } from './deployment/command.ts';
 export { Run, RunCreate, RunStatus, StatelessRunCreate } from './deployment/runs.ts';
+export {
+  type CommandEnvelope,
+  type CommandErrorCode,
+  type CommandMethod,
+  commandParams,
+  EventSelection,
+  ThreadCommandResponse,
+  unsupportedCommands,
+} from './deployment/thread-protocol.ts';
 export { StreamMode, streamModes } from './deployment/stream-modes.ts';
 export { Item, Label, Namespace } from './deployment/store.ts';
 export {

@@ -45,6 +45,12 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   getThreadStateAtCheckpoint: { checkpoint: { checkpoint_ns: '' } },
   updateThreadState: { values: { messages: [{ role: 'user', content: 'Hello' }] } },
   searchThreadHistory: { limit: 10 },
+  sendThreadCommand: {
+    id: 1,
+    method: 'run.start',
+    params: { assistant_id: run.assistant_id, input: run.input },
+  },
+  streamThreadEvents: { channels: ['values', 'messages', 'lifecycle', 'input'] },
   createRunBatch: [run],
   cancelRuns: { status: 'pending' },
   streamStatelessRun: { ...run, stream_mode: ['updates'] },

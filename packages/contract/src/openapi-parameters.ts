@@ -3,6 +3,7 @@
 export const tagDescriptions: Readonly<Record<string, string>> = {
   Assistants: 'A graph with a configuration, in versions. Every graph has a default assistant.',
   Threads: 'Conversations with checkpointed state.',
+  'Thread protocol': 'Thread protocol v2: commands, and one feed of the events of a thread.',
   Runs: 'Executions of an assistant, on a thread or without one: in the background, streamed or awaited.',
   Crons: 'Schedules that create runs.',
   Store: 'The long-term store, which graphs see as `config.store`.',

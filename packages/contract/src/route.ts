@@ -40,6 +40,8 @@ export interface RouteShape {
   textFields?: readonly string[];
   /** Content types of a body that the handler reads as a stream of bytes, compressed or not. Replaces `body`. */
   upload?: readonly string[];
+  /** The error for a body that does not match the schema, where a protocol defines it; `invalid` when absent. */
+  malformed?: 'bad_request';
   /** True when a request without a body is the same as one with an empty object. */
   bodyOptional?: boolean;
   response: z.ZodType;

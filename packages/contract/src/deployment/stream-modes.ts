@@ -10,6 +10,7 @@ export const streamModes = [
   'events',
   'debug',
   'custom',
+  'tools',
 ] as const;
 export const StreamMode = z.enum(streamModes).meta({ id: 'StreamMode' });
 export type StreamMode = z.output<typeof StreamMode>;

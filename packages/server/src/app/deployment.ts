@@ -21,6 +21,11 @@ import { StateService, type Updater } from '../deployment/threads/state-service.
 import { threadHandlers } from '../deployment/threads/thread-handlers.ts';
 import { ThreadService } from '../deployment/threads/thread-service.ts';
 import { ThreadEventStream } from '../deployment/threads/thread-event-stream.ts';
+import { ThreadSignals } from '../deployment/threads/thread-signals.ts';
+import { ReadCommands } from '../deployment/thread-protocol/read-commands.ts';
+import { RunCommands } from '../deployment/thread-protocol/run-commands.ts';
+import { ThreadEventFeed } from '../deployment/thread-protocol/thread-event-feed.ts';
+import { threadProtocolHandlers } from '../deployment/thread-protocol/thread-protocol-handlers.ts';
 import { webhookHandlers } from '../deployment/webhooks/webhook-handlers.ts';
 import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
@@ -90,13 +95,18 @@ export const createDeployment = async ({
     graphs: new Set(project.graphs.keys()),
   });
   const granter = new RunGranter(assistants.defaultIds);
+  const signals = new ThreadSignals(notifications, pollMs);
   const threadEvents = new ThreadEventStream({
     threads: storage.threads,
     runs: storage.runs,
     outcomes,
-    notifications,
-    pollMs,
+    signals,
   });
+  const protocol = {
+    runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
+    readCommands: new ReadCommands({ states, storage }),
+    feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
+  };
   const readiness = await createReadiness(parts, storage, dispatcher);
   const handlers = {
     ...systemHandlers({
@@ -118,6 +128,7 @@ export const createDeployment = async ({
       log: storage.runLog,
       configurableHeaders: project.configurableHeaders,
     }),
+    ...threadProtocolHandlers(protocol),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),

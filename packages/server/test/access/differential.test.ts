@@ -116,7 +116,7 @@ const snapshot = async (): Promise<unknown> => {
   ]);
 };
 
-const settings = { jobsPerWorker: '20' };
+const settings = { jobsPerWorker: '20', heartbeat: '1s' };
 beforeAll(async () => {
   server = await startTestServer({ project, settings });
   alice = await createObjects('alice', canary);
@@ -165,6 +165,9 @@ const stateless: Case = ({ stateless_run_id, stateless_thread_id }) => ({
 });
 /** Alice's run below a thread of bob's. */
 const belowHis: Case = ({ run_id }) => ({ params: { thread_id: bob.thread_id, run_id } });
+const command =
+  (method: string, params: object): Case =>
+  () => ({ body: { id: 1, method, params } });
 const ofRun = [ofPath, stateless, belowHis];
 
 /** Each of these gets the same response as a request with unknown ids. */
@@ -238,6 +241,26 @@ const sameAsMissing: Partial<Record<keyof typeof deploymentRoutes, Case[]>> = {
   joinRunStream: [...ofRun, () => ({ query: '?cancel_on_disconnect=1' })],
   joinStatelessRunStream: [ofPath, stateless],
   joinThreadStream: [ofPath],
+  sendThreadCommand: [
+    command('input.respond', { interrupt_id: 'x', response: 1 }),
+    command('agent.getTree', {}),
+    ({ run_id }) => ({ params: { thread_id: bob.thread_id }, ...command('agent.getTree', { run_id })(bob) }),
+    command('state.get', {}),
+    command('state.listCheckpoints', {}),
+    ({ checkpoint_id }) => command('state.fork', { checkpoint_id })(bob),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('state.fork', { checkpoint_id })(bob),
+    }),
+    ({ checkpoint_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('run.start', { ...run(), config: { configurable: { checkpoint_id } } })(bob),
+    }),
+    ({ assistant_id }) => ({
+      params: { thread_id: bob.thread_id },
+      ...command('run.start', run({ assistant_id }))(bob),
+    }),
+  ],
   cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
   cancelRuns: [
     ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),
@@ -270,7 +293,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
 };
 
 /** Tested elsewhere in this file. */
-const others = new Set(['createAssistant', 'createThread']);
+const others = new Set(['createAssistant', 'createThread', 'streamThreadEvents']);
 
 const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
 const guarded = routes.filter(([, { access }]) => access !== 'public');
@@ -308,7 +331,9 @@ describe('an object of another user', () => {
       expect(hers.text + hers.headers).not.toContain(canary);
       // These routes succeed when they match nothing.
       const isEmpty = ['getItem', 'deleteItem', 'pruneThreads', 'putItem'].includes(name);
-      if (!isEmpty) expect(hers.status, hers.text).toBe(404);
+      // Errors of commands are in the response.
+      if (name === 'sendThreadCommand') expect(hers.text).toContain('"type":"error"');
+      else if (!isEmpty) expect(hers.status, hers.text).toBe(404);
       expect(await snapshot()).toEqual(before);
     },
   );
@@ -388,6 +413,53 @@ describe('an object of another user', () => {
         run({ if_not_exists: 'create', multitask_strategy: 'rollback' }),
       );
       expect(answer.status).toBe(404);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('has a feed like that of a thread that does not exist: without events', async () => {
+    const before = await snapshot();
+    const open = async (user: string, thread_id: string) => {
+      const left = new AbortController();
+      const response = await fetch(`${server.url}/threads/${thread_id}/stream/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ channels: ['values', 'lifecycle', 'tasks'] }),
+        signal: left.signal,
+      });
+      const received = { status: response.status, text: '' };
+      const read = async (): Promise<void> => {
+        for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+          received.text += part;
+      };
+      const reading = read().catch(() => undefined);
+      return { received, close: () => (left.abort(), reading) };
+    };
+    const his = await Promise.all([open('bob', alice.thread_id), open('bob', randomUUID())]);
+    const hers = await open('alice', alice.thread_id);
+    await eventually(() => expect(hers.received.text).toContain(canary));
+    // A heartbeat, too, is sent to every reader.
+    await eventually(() => {
+      for (const { received } of his) expect(received.text).toContain(': heartbeat');
+    });
+    for (const { received, close } of [...his, hers]) {
+      await close();
+      if (received !== hers.received)
+        expect({ ...received, text: received.text.replaceAll(': heartbeat\n', '') }).toEqual({
+          status: 200,
+          text: '',
+        });
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('accepts no run of a command', async () => {
+    const before = await snapshot();
+    for (const multitask_strategy of ['enqueue', 'rollback']) {
+      const body = { id: 1, method: 'run.start', params: run({ multitask_strategy }) };
+      const answer = await as('bob')('POST', `/threads/${alice.thread_id}/commands`, body);
+      expect(answer.body).toMatchObject({ type: 'error', error: 'invalid_argument' });
+      expect(JSON.stringify(answer.body)).not.toContain(canary);
     }
     expect(await snapshot()).toEqual(before);
   });

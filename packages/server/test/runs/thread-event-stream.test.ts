@@ -12,6 +12,7 @@ import {
   ThreadEventStream,
   type ThreadEventStreamOptions,
 } from '../../src/deployment/threads/thread-event-stream.ts';
+import { ThreadSignals } from '../../src/deployment/threads/thread-signals.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { RunLogTail } from '../../src/engine/streams/run-log-tail.ts';
 import { RunEventHub } from '../../src/engine/streams/run-event-hub.ts';
@@ -100,8 +101,7 @@ const openWatch = async (
     threads,
     runs: { ...runs, ...replaced.runs },
     outcomes,
-    notifications,
-    pollMs: 20,
+    signals: new ThreadSignals(notifications, 20),
   });
   const received: unknown[] = [];
   const sink: EventWriter = {

@@ -1,23 +1,23 @@
-// Forwards the events of one run to the stream of its thread.
+// Forwards the events of one run to a reader of its thread.
 import type { EventWriter } from '../../api/handlers.ts';
 import { onAbort } from '../../abort.ts';
+import type { RunEvent } from '../../engine/streams/run-event-stream.ts';
 import { readRun, type RunReplay } from '../../engine/streams/run-replay.ts';
 
 export interface RunReceiver {
-  /** The requested stream modes; empty for all events. */
-  modes: ReadonlySet<string>;
-  sink: EventWriter;
+  sink: Pick<EventWriter, 'drained'>;
   stop: AbortSignal;
 }
 
-/** Sends the run's events until it ends or the receiver is stopped. Resolves with true when the run was read to its end. */
+/**
+ * Passes the run's events to `send`, which returns false when the reader is behind. Resolves with true when the run was read to its end, and
+ * with false when the receiver was stopped.
+ */
 export const forwardRun = async (
   reading: RunReplay,
-  { modes, sink, stop }: RunReceiver,
-  run_id: string,
-  onEvent: (id: number) => void,
+  { sink, stop }: RunReceiver,
+  send: (event: RunEvent) => boolean,
 ): Promise<boolean> => {
-  const isComplete = modes.size === 0 || modes.has('run_modes');
   let close = (): void => reading.live?.close();
   let stopWaiting = (): void => undefined;
   try {
@@ -26,11 +26,7 @@ export const forwardRun = async (
       stopWaiting = onAbort(stop, () => resolve(false));
       if (stop.aborted) return;
       close = readRun(reading, {
-        send: ({ id, event, data }) => {
-          onEvent(id);
-          const isSent = isComplete || (event === 'metadata' && modes.has('lifecycle'));
-          return isSent ? sink.send({ id: `${run_id}:${id}`, event, data }) : true;
-        },
+        send,
         drained: () => sink.drained(),
         end: () => resolve(true),
         fail: reject,

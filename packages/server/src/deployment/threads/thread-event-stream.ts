@@ -1,8 +1,6 @@
 // The event stream of a thread: the events of its runs, one run after the other, on whichever nodes they execute. While a client reads it,
 // the thread's row has `watched_until` a minute ahead (renewed regularly), and new runs of the thread are logged from their first event.
 import { notFound } from '@svc/contract/problem';
-import { onAbort } from '../../abort.ts';
-import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunStorage } from '../../storage/deployment/runs.ts';
 import type { LoggedRun, PlacedRun } from '../../storage/deployment/run-rows.ts';
@@ -12,13 +10,14 @@ import type { ThreadPosition } from '../runs/call-headers.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { forwardRun } from './forward-run.ts';
+import type { ThreadSignals } from './thread-signals.ts';
+import { keepWatched, watch } from './watched-thread.ts';
 
 export interface ThreadEventStreamOptions {
   threads: Pick<ThreadStorage, 'watch'>;
   runs: Pick<RunStorage, 'listNext' | 'findCurrent' | 'find'>;
   outcomes: RunOutcomeReader;
-  notifications: NotificationBus;
-  pollMs: number;
+  signals: ThreadSignals;
 }
 
 export interface ThreadSubscription {
@@ -26,8 +25,6 @@ export interface ThreadSubscription {
   start(sink: EventWriter): () => void;
 }
 
-/** How long a thread counts as watched after a renewal, and how often readers renew it. */
-const watchedMs = { for: 60_000, every: 20_000 };
 /** Runs that one statement lists. */
 const pageSize = 1_000;
 
@@ -48,13 +45,9 @@ interface Place {
 
 export class ThreadEventStream {
   readonly #options: ThreadEventStreamOptions;
-  readonly #wakes = new Map<string, Set<() => void>>();
 
   constructor(options: ThreadEventStreamOptions) {
     this.#options = options;
-    options.notifications.on('t', (thread_id) => {
-      for (const wake of this.#wakes.get(thread_id) ?? []) wake();
-    });
   }
 
   /** Opens a subscription. Throws `not_found`. */
@@ -65,24 +58,17 @@ export class ThreadEventStream {
     modes: string[],
   ): Promise<ThreadSubscription> {
     const { threads } = this.#options;
-    if (!(await threads.watch(thread_id, watchedMs.for, access))) throw notFound('Thread', thread_id);
+    if (!(await watch(threads, thread_id, access))) throw notFound('Thread', thread_id);
     return {
       start: (sink) => {
         const stop = new AbortController();
-        const renew = async (): Promise<void> => {
-          if (!(await threads.watch(thread_id, watchedMs.for, access))) stop.abort();
-        };
-        const renewal = setInterval(
-          // A failed renewal is harmless: the poll finds runs that were created meanwhile.
-          () => void renew().catch(() => undefined),
-          watchedMs.every,
-        );
+        const unwatch = keepWatched(threads, thread_id, access, () => stop.abort());
         this.#read({ thread_id, access, modes: new Set(modes), sink, stop: stop.signal }, position)
           .then(
             () => sink.end(),
             (error: unknown) => sink.fail(error),
           )
-          .finally(() => clearInterval(renewal));
+          .finally(unwatch);
         return () => stop.abort();
       },
     };
@@ -97,14 +83,19 @@ export class ThreadEventStream {
       if (!(await this.#readOne(reader, place.run.run_id, place.after))) return;
       last = place.run;
     }
-    while (!stop.aborted) {
-      const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
-      if (next === undefined) return;
-      for (const run of next) {
-        if (!(await this.#readNext(reader, run))) return;
-        last = run;
+    const signal = this.#options.signals.open(thread_id);
+    try {
+      while (!stop.aborted) {
+        const next = await this.#options.runs.listNext(thread_id, last, pageSize, access);
+        if (next === undefined) return;
+        for (const run of next) {
+          if (!(await this.#readNext(reader, run))) return;
+          last = run;
+        }
+        if (next.length === 0) await signal.wait(stop);
       }
-      if (next.length === 0) await this.#pause(thread_id, stop);
+    } finally {
+      signal.close();
     }
   }
 
@@ -138,7 +129,13 @@ export class ThreadEventStream {
       .catch(unlessGone);
     let lastId = after ?? -1;
     const isOver =
-      reading === undefined || (await forwardRun(reading, reader, run_id, (id) => (lastId = id)));
+      reading === undefined ||
+      (await forwardRun(reading, reader, ({ id, event, data }) => {
+        lastId = id;
+        const isSent =
+          modes.size === 0 || modes.has('run_modes') || (event === 'metadata' && modes.has('lifecycle'));
+        return isSent ? reader.sink.send({ id: `${run_id}:${id}`, event, data }) : true;
+      }));
     if (isOver && modes.size > 0) {
       const row = await this.#options.runs.find(run_id, thread_id, access);
       await this.#sendEnd(reader, run_id, lastId, row?.status);
@@ -163,25 +160,6 @@ export class ThreadEventStream {
       const values = await this.#options.outcomes.result({ run_id, thread_id }, ended);
       await send('state_update', `{"run_id":"${run_id}","values":${values}}`);
     }
-  }
-
-  /** Waits until a new run of the thread is reported, a poll is due, or the reader is stopped. */
-  #pause(thread_id: string, stop: AbortSignal): Promise<void> {
-    if (stop.aborted) return Promise.resolve();
-    const wakes = this.#wakes.get(thread_id) ?? new Set();
-    this.#wakes.set(thread_id, wakes);
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(poll);
-        stopWaiting();
-        wakes.delete(wake);
-        if (wakes.size === 0) this.#wakes.delete(thread_id);
-        resolve();
-      };
-      wakes.add(wake);
-      const poll = setTimeout(wake, this.#options.pollMs);
-      const stopWaiting = onAbort(stop, wake);
-    });
   }
 }
 

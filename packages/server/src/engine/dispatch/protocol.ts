@@ -60,6 +60,11 @@ export interface ParsedRunCommand extends RunDelivery {
   first_event_id: number;
 }
 
+/**
+ * A stream mode of runs that thread protocol v2 starts, and no mode of the API: the id and the place of each checkpoint, without its values.
+ */
+export const checkpointRefs = 'checkpoint_refs';
+
 /** The options of a run as stored in its row. */
 export interface RunKwargs {
   input?: unknown;

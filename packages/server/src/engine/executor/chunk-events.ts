@@ -1,4 +1,5 @@
 // Converts the chunks that the engine streams to events of the API, for the stream modes that the client requested.
+import { checkpointRefs } from '../dispatch/protocol.ts';
 import { MessageEvents } from './message-events.ts';
 import { eventName } from './stream-modes.ts';
 
@@ -43,6 +44,8 @@ export class ChunkEvents {
     if (namespace.length > 0 && !this.#subgraphs) return;
     const emit: EmitEvent = (name, value) => this.#emit(eventName(name, namespace), value);
     if (mode === 'values') this.#messages?.values(payload, emit);
+    if (mode === 'checkpoints' && this.#requested.has(checkpointRefs))
+      emit(checkpointRefs, checkpointRef(payload as CheckpointChunk));
     if (!this.#requested.has(mode)) return;
     if (mode === 'checkpoints') emit(mode, checkpointEvent(payload as CheckpointChunk));
     else if (mode === 'debug') emit(mode, debugEvent(payload as DebugChunk));
@@ -86,6 +89,17 @@ const checkpointEvent = ({ parentConfig, config, tasks, ...rest }: CheckpointChu
     checkpoint: publicConfig(state)?.configurable ?? null,
   })),
 });
+
+const checkpointRef = ({ config, parentConfig, metadata }: CheckpointChunk) => {
+  const parent_id = checkpointOf(parentConfig)?.checkpoint_id;
+  const { step, source } = metadata;
+  return {
+    id: checkpointOf(config)?.checkpoint_id,
+    ...(parent_id === undefined ? {} : { parent_id }),
+    step,
+    source,
+  };
+};
 
 const debugEvent = (chunk: DebugChunk) =>
   chunk.type === 'checkpoint'

@@ -44,7 +44,7 @@ const aheadBytesMax = 4 * 1024 * kb;
 const aheadMax = 16;
 
 /** An event that a node emits while it executes. All others report a checkpoint or writes, and are stored with them. */
-const isMidStep = ([event]: NamedEvent): boolean => /^(custom|messages|events)(?![^|/])/.test(event);
+const isMidStep = ([event]: NamedEvent): boolean => /^(custom|messages|events|tools)(?![^|/])/.test(event);
 
 /** Parts of a name come from the graph (`values|node:task`). A line break would end the name. */
 const oneLine = (name: string): string => name.replaceAll(/[\r\n\0]|\p{Surrogate}/gu, ' ');

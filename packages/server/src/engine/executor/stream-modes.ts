@@ -1,13 +1,15 @@
 // Maps the stream modes of a client to those of the engine, and the engine's chunks to event names.
 
-type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug';
+import { checkpointRefs } from '../dispatch/protocol.ts';
+
+type EngineMode = 'values' | 'updates' | 'messages' | 'custom' | 'checkpoints' | 'tasks' | 'debug' | 'tools';
 
 /** `checkpoints` and `values` are always needed: for the summaries of checkpoints and for the result of the run. */
 export const engineModes = (requested: readonly string[]): EngineMode[] => {
   const modes = new Set<EngineMode>(['values', 'checkpoints']);
   for (const mode of requested) {
     if (mode === 'messages-tuple' || mode === 'messages') modes.add('messages');
-    else if (mode !== 'events') modes.add(mode as EngineMode);
+    else if (mode !== 'events' && mode !== checkpointRefs) modes.add(mode as EngineMode);
   }
   return [...modes];
 };

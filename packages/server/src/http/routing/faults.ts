@@ -10,11 +10,15 @@ const faultsMax = 20;
 const namedInMessage = 3;
 
 /** The Problem for a part of the request that is invalid under its schema. */
-export const invalidInput = (where: 'body' | 'query' | 'path', issues: readonly Issue[]): Problem => {
+export const invalidInput = (
+  where: 'body' | 'query' | 'path',
+  issues: readonly Issue[],
+  code: 'invalid' | 'bad_request' = 'invalid',
+): Problem => {
   // Unknown keys first: a misspelled key explains the missing one.
   const sorted = issues.toSorted((a, b) => Number(isUnknownKey(b)) - Number(isUnknownKey(a)));
   const faults = sorted.slice(0, faultsMax).map((issue) => toFault([where], issue));
-  return new Problem('invalid', sentence(faults, issues.length), { faults });
+  return new Problem(code, sentence(faults, issues.length), { faults });
 };
 
 const isUnknownKey = (issue: Issue): boolean => issue.code === 'unrecognized_keys';

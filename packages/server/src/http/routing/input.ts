@@ -29,13 +29,18 @@ export const readInput = async (
   }
   if (route.body === undefined) return { params, query, body: undefined };
   const value = await readJsonBody(context, call, options, route);
-  return { params, query, body: check('body', route.body, value) };
+  return { params, query, body: check('body', route.body, value, route.malformed) };
 };
 
-const check = (where: 'body' | 'query' | 'path', schema: z.ZodType, value: unknown): unknown => {
+const check = (
+  where: 'body' | 'query' | 'path',
+  schema: z.ZodType,
+  value: unknown,
+  code?: 'bad_request',
+): unknown => {
   const result = schema.safeParse(value, { error: unknownKeys });
   if (result.success) return result.data;
-  throw invalidInput(where, result.error.issues);
+  throw invalidInput(where, result.error.issues, code);
 };
 
 /** Checked before the lenient decoding, which would convert `%ff` to a replacement character. */

@@ -5,6 +5,7 @@ import type { Database } from '../postgres/database.ts';
 import { functionCall } from '../postgres/named-statement.ts';
 import type { RowFilter } from '../postgres/row-filter.ts';
 import { runReads } from './run-reads.ts';
+import { runSequence } from './run-sequence.ts';
 import type { CancelAction, Cancelled, CreatedRun, NewRun, RunAudience, RunRow } from './run-rows.ts';
 
 const statements = {
@@ -112,6 +113,7 @@ const createAll = async (
 
 export const runStorage = (db: Database, answers = defaultAnswerLimits) => ({
   ...runReads(db, answers),
+  ...runSequence(db),
 
   create: (run: NewRun) => create(db, run),
 

@@ -271,6 +271,7 @@ runs.graph_id text
 runs.owner_hash integer not null default 0
 runs.waits_for text
 runs.progress_token bigint not null default 0
+runs.first_seq bigint
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null
@@ -619,6 +620,7 @@ CREATE UNIQUE INDEX run_queue_size_pkey ON svc.run_queue_size USING btree (only_
 CREATE UNIQUE INDEX run_users_pkey ON svc.run_users USING btree (run_id)
 CREATE INDEX runs_behind ON svc.runs USING btree (thread_id, created_at, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'thread'::text))
 CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND ((waits_for IS NULL) OR (waits_for = 'time'::text)))
+CREATE INDEX runs_first_seq ON svc.runs USING btree (thread_id, first_seq) WHERE (first_seq IS NOT NULL)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_owner ON svc.runs USING btree (assistant_id, owner_hash) WHERE (status = 'running'::text)
@@ -767,6 +769,7 @@ lock_export_runs(p_tenant uuid, p_export uuid) returns void
 lock_ready_run(p_graph_id text, p_assistant_id uuid, p_owner_hash integer) returns SETOF runs
 lost_attempt(p_run runs, p_message text, p_charged boolean, p_worker text) returns jsonb
 move_ready_runs(p_assistant_id uuid, p_from text, p_to text, p_limit integer) returns integer
+new_first_seq(p_thread_id uuid) returns bigint
 new_run_events(p_run_ids uuid[], p_next_ids integer[], p_log_bytes bigint, p_all_bytes bigint) returns TABLE(run_id uuid, first_id integer, last_id integer, events text, outcome text, age_ms double precision, found bigint)
 next_run_queue(p_graphs text[], p_assistants uuid[], p_owners integer[], p_passed text[], OUT graph_id text, OUT assistant_id uuid, OUT owner_hash integer, OUT is_only boolean) returns record
 note_moved_run() returns trigger

@@ -69,6 +69,7 @@ begin
         update runs r
         set status = 'running', attempt = r.attempt + 1, lease_token = r.lease_token + 1, worker_id = p_worker_id,
             lease_until = now() + p_lease, started_at = now(), updated_at = now(),
+            first_seq = case when v_is_first then new_first_seq(r.thread_id) else r.first_seq end,
             found_head = case when v_is_first then v_found.head else r.found_head end,
             found_status = case when v_is_first then v_found.status else r.found_status end,
             found_interrupts = case when v_is_first then v_found.interrupts else r.found_interrupts end,

@@ -127,7 +127,7 @@ begin
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
                     attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at,
-                    found_head, found_status, found_interrupts, found_error, found_by, graph_id, owner_hash, waits_for)
+                    found_head, found_status, found_interrupts, found_error, found_by, graph_id, owner_hash, waits_for, first_seq)
   select p_run_id, coalesce(p_thread_id, gen_random_uuid()), p_assistant_id,
           case when v_claim then 'running' else 'pending' end, p_metadata, p_kwargs, p_strategy, v_temporary,
           case when p_resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_log end, p_webhook,
@@ -135,7 +135,8 @@ begin
           case when v_claim then p_worker_id end, case when v_claim then now() end,
           now() + p_delay, clock_timestamp(), -- not now(): runs of a thread are ordered by when they got its lock
           f.head, f.status, f.interrupts, f.error, f.settled_by, v_assistant.graph_id, run_owner(p_metadata, v_thread.metadata),
-          case when v_claim then null when p_delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end
+          case when v_claim then null when p_delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end,
+          case when v_claim then new_first_seq(p_thread_id) end
   from (select) as s
   left join find_settled(case when v_claim then p_thread_id end) f on true
   returning * into v_run;

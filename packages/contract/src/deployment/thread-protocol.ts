@@ -1,0 +1,169 @@
+// Thread protocol v2: commands and one feed of events for a thread.
+import { z } from 'zod';
+import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
+import { route } from '../route.ts';
+import { Config } from './assistants.ts';
+import { Command } from './command.ts';
+
+const Segment = z.string().min(1).max(256);
+const ProtocolNamespace = z
+  .array(Segment)
+  .max(32)
+  .describe('The path of a graph or of a task in the tree of graphs; empty for the root graph');
+const InterruptId = z.string().min(1).max(256);
+const Sequence = z.int().min(0);
+
+/** Channels by name, and `custom:<name>`. */
+const Channel = z
+  .string()
+  .max(256)
+  .regex(
+    /^(values|updates|messages|tools|lifecycle|input|checkpoints|tasks|custom|custom:.+)$/s,
+    'must be values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom or custom:<name>',
+  );
+
+export const EventSelection = z
+  .object({
+    channels: z.array(Channel).min(1).max(100),
+    namespaces: nullish(z.array(ProtocolNamespace).max(1_000)).describe(
+      'Only events of these namespaces and of those below them. A segment without a task id matches every task of the node',
+    ),
+    depth: nullish(z.int().min(0).max(1_000)).describe(
+      'How many levels below the given namespaces (by default the root) events may be',
+    ),
+    since: nullish(Sequence).describe(
+      'Only events with a higher `seq`. By default all retained events of the thread are sent first',
+    ),
+  })
+  .meta({ id: 'EventSelection' });
+export type EventSelection = z.output<typeof EventSelection>;
+
+const MultitaskStrategy = nullish(z.enum(['reject', 'rollback', 'interrupt', 'enqueue']));
+const options = { config: nullish(Config), metadata: nullish(Metadata) };
+const ignored = z.unknown().optional().describe('Ignored');
+
+const InterruptResponse = z.strictObject({
+  namespace: nullish(ProtocolNamespace),
+  interrupt_id: InterruptId,
+  response: Json.optional(),
+});
+
+const RespondOptions = {
+  ...options,
+  update: Command.shape.update,
+  goto: Command.shape.goto,
+  strict_resume: ignored,
+};
+
+/** The parameters of each command that the server executes. */
+export const commandParams = {
+  'run.start': z.strictObject({
+    assistant_id: AssistantRef,
+    input: Json.optional(),
+    ...options,
+    multitask_strategy: MultitaskStrategy,
+    multitaskStrategy: MultitaskStrategy,
+    langsmith_tracer: ignored,
+  }),
+  'input.respond': z.union([
+    z.strictObject({
+      responses: z.array(InterruptResponse).min(1).max(100),
+      ...RespondOptions,
+    }),
+    z.strictObject({ ...InterruptResponse.shape, ...RespondOptions }),
+  ]),
+  'agent.getTree': z.strictObject({ run_id: nullish(Id) }),
+  'state.get': z.strictObject({
+    namespace: nullish(ProtocolNamespace),
+    keys: nullish(z.array(z.string().min(1).max(256)).max(100)),
+  }),
+  'state.listCheckpoints': z.strictObject({
+    namespace: nullish(ProtocolNamespace),
+    limit: nullish(z.int().min(1).max(100)),
+    before: nullish(Id),
+  }),
+  'state.fork': z.strictObject({ checkpoint_id: Id, input: Json.optional(), config: nullish(Config) }),
+};
+export type CommandMethod = keyof typeof commandParams;
+
+/** Commands of the protocol that the server does not execute over HTTP. */
+export const unsupportedCommands: ReadonlySet<string> = new Set([
+  'input.inject',
+  'subscription.subscribe',
+  'subscription.unsubscribe',
+  'subscription.reconnect',
+]);
+
+export const CommandEnvelope = z
+  .object({
+    id: z.int().min(0).describe('Chosen by the client, and returned with the response'),
+    method: z
+      .string()
+      .min(1)
+      .max(256)
+      .describe(`A command: ${Object.keys(commandParams).join(', ')}`),
+    params: nullish(JsonObject).describe('The parameters of the command'),
+  })
+  .meta({ id: 'ThreadCommand' });
+export type CommandEnvelope = z.output<typeof CommandEnvelope>;
+
+const errorCodes = [
+  'invalid_argument',
+  'unknown_command',
+  'unknown_error',
+  'no_such_run',
+  'no_such_subscription',
+  'no_such_namespace',
+  'no_such_interrupt',
+  'no_such_checkpoint',
+  'permission_denied',
+  'not_supported',
+] as const;
+export type CommandErrorCode = (typeof errorCodes)[number];
+
+const meta = z.object({ thread_id: Id }).optional();
+
+export const ThreadCommandResponse = z
+  .union([
+    z.object({ type: z.literal('success'), id: z.int(), result: JsonObject, meta }),
+    z.object({ type: z.literal('error'), id: z.int(), error: z.enum(errorCodes), message: z.string(), meta }),
+  ])
+  .meta({ id: 'ThreadCommandResponse' });
+export type ThreadCommandResponse = z.output<typeof ThreadCommandResponse>;
+
+const params = z.object({ thread_id: Id });
+const tag = 'Thread protocol';
+
+export const threadProtocolRoutes = {
+  sendThreadCommand: route({
+    method: 'post',
+    path: '/threads/:thread_id/commands',
+    summary: 'Execute a command of thread protocol v2',
+    description:
+      'The response of an executed command has status 200, with `type` success or error. The page Thread protocol of the documentation describes the commands.',
+    tag,
+    access: { resource: 'threads', action: ['create_run', 'read'] },
+    params,
+    body: CommandEnvelope,
+    malformed: 'bad_request',
+    response: ThreadCommandResponse,
+    requestHeaders: {
+      'Idempotency-Key':
+        'A name that you choose for the run that the command starts: a second command with the same name returns the same run',
+    },
+  }),
+  streamThreadEvents: route({
+    method: 'post',
+    path: '/threads/:thread_id/stream/events',
+    summary: 'Events of thread protocol v2; the stream does not end by itself',
+    description:
+      'The retained events of the thread, then new ones. Each has an `event_id` that is the same for every reader, and a growing `seq`.',
+    tag,
+    access: { resource: 'threads', action: 'read' },
+    kind: 'sse',
+    params,
+    body: EventSelection,
+    response: z.string(),
+    errors: ['not_found'],
+  }),
+};

@@ -1,0 +1,36 @@
+// The events that a reader has selected: channels, namespaces by prefix, the depth below them.
+import { isRecord, type NumberedEvent } from './translation/protocol-event.ts';
+
+export interface EventSelection {
+  /** Channels, and `custom:<name>`. */
+  channels: readonly string[];
+  namespaces?: readonly (readonly string[])[] | undefined;
+  depth?: number | undefined;
+}
+
+/** A segment is `node:task`; a filter may name the node alone. */
+const matchesSegment = (segment: string | undefined, wanted: string): boolean =>
+  segment === wanted || (!wanted.includes(':') && segment?.split(':', 1)[0] === wanted);
+
+const isBelow = (namespace: readonly string[], prefix: readonly string[], depth: number): boolean =>
+  namespace.length - prefix.length <= depth &&
+  prefix.every((wanted, at) => matchesSegment(namespace[at], wanted));
+
+const nameOf = ({ data }: NumberedEvent): unknown => (isRecord(data) ? data['name'] : undefined);
+
+export const eventFilter = ({
+  channels,
+  namespaces = [],
+  depth = Infinity,
+}: EventSelection): ((event: NumberedEvent) => boolean) => {
+  const wanted = new Set(channels);
+  return (event) => {
+    const { channel, namespace } = event;
+    const isWanted =
+      wanted.has(channel) || (channel === 'custom' && wanted.has(`custom:${String(nameOf(event))}`));
+    if (!isWanted) return false;
+    return namespaces.length === 0
+      ? namespace.length <= depth
+      : namespaces.some((prefix) => isBelow(namespace, prefix, depth));
+  };
+};

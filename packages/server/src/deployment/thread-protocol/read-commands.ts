@@ -1,0 +1,107 @@
+// Commands that read: agent.getTree, state.get and state.listCheckpoints.
+import type { commandParams } from '@svc/contract';
+import type { z } from 'zod';
+import { textOf } from '../../parsing/json-bytes.ts';
+import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { StateService } from '../threads/state-service.ts';
+import { CommandError } from './command-error.ts';
+import { normalState } from './translation/state-json.ts';
+
+export interface ReadCommandParts {
+  states: Pick<StateService, 'get' | 'history'>;
+  storage: { runs: Pick<RunStorage, 'find' | 'findCurrent'>; threads: Pick<ThreadStorage, 'find'> };
+}
+
+type Params<M extends keyof typeof commandParams> = z.output<(typeof commandParams)[M]>;
+
+interface State {
+  values: unknown;
+  /** Without an id when there is no state. */
+  checkpoint: { checkpoint_id?: string | null; checkpoint_ns?: string } | null;
+  metadata?: { step?: number } & Record<string, unknown>;
+  created_at?: string | null;
+}
+
+const checkpointsDefault = 10;
+
+export class ReadCommands {
+  readonly #parts: ReadCommandParts;
+
+  constructor(parts: ReadCommandParts) {
+    this.#parts = parts;
+  }
+
+  /** The root of the tree: the run, or the thread's current or newest run. */
+  async tree(thread_id: string, { run_id }: Params<'agent.getTree'>, access: RowFilter): Promise<object> {
+    const { runs, threads } = this.#parts.storage;
+    const thread = await threads.find(thread_id, access);
+    if (!thread) throw new CommandError('invalid_argument', `Thread ${thread_id} not found`);
+    const current = await runs.findCurrent(thread_id, access);
+    const run = run_id === undefined ? current : await runs.find(run_id, thread_id, access);
+    if (!run)
+      throw new CommandError('no_such_run', run_id ? `Run ${run_id} not found` : 'The thread has no runs');
+    const isNewest = run.run_id === current?.run_id;
+    const status =
+      run.status === 'success' && isNewest && thread.status === 'interrupted'
+        ? 'interrupted'
+        : statuses[run.status];
+    const { graph_id } = thread.metadata;
+    return {
+      tree: {
+        namespace: [],
+        status,
+        graph_name: typeof graph_id === 'string' ? graph_id : '',
+        metadata: { run_id: run.run_id },
+      },
+    };
+  }
+
+  async state(
+    thread_id: string,
+    { namespace = [], keys }: Params<'state.get'>,
+    access: RowFilter,
+  ): Promise<object> {
+    const select = ['checkpoint', ...(keys?.map((key) => `values.${key}`) ?? ['values'])];
+    const at = { checkpoint_ns: namespace.join('|') };
+    const text = textOf(await this.#parts.states.get(thread_id, at, access, { select }));
+    const { values, checkpoint } = JSON.parse(text) as State;
+    const id = checkpoint?.checkpoint_id ?? undefined;
+    if (id === undefined && namespace.length > 0)
+      throw new CommandError('no_such_namespace', `No state found for ${namespace.join('|')}`);
+    const ns = checkpoint?.checkpoint_ns;
+    return {
+      values: normalState(values) ?? {},
+      ...(id === undefined ? {} : { checkpoint: { id, ...(ns ? { ns } : {}) } }),
+    };
+  }
+
+  async checkpoints(
+    thread_id: string,
+    { namespace = [], limit = checkpointsDefault, before }: Params<'state.listCheckpoints'>,
+    access: RowFilter,
+  ): Promise<object> {
+    const checkpoint = { checkpoint_ns: namespace.join('|') };
+    const select = ['checkpoint', 'metadata', 'created_at'];
+    const page = await this.#parts.states.history(thread_id, { limit, before, checkpoint, select }, access);
+    const states = page.rows.map((row) => JSON.parse(textOf(row)) as State);
+    return {
+      checkpoints: states.map(({ checkpoint: at, metadata, created_at }) => ({
+        id: at?.checkpoint_id,
+        timestamp: created_at,
+        step: metadata?.step,
+        metadata,
+      })),
+    };
+  }
+}
+
+const statuses = {
+  pending: 'started',
+  running: 'running',
+  success: 'completed',
+  error: 'failed',
+  timeout: 'failed',
+  interrupted: 'interrupted',
+} as const;

@@ -1,0 +1,153 @@
+// The feed of thread protocol v2: the translated events of a thread's runs, in the order of their first claims, on whichever nodes they
+// execute. It begins with the first run whose log is retained, or after the number `since`, and ends when the client leaves. A sibling of
+// ThreadEventStream, which has the untranslated events.
+import { notFound } from '@svc/contract/problem';
+import type { EventWriter } from '../../api/handlers.ts';
+import type { ClaimedRun } from '../../storage/deployment/run-sequence.ts';
+import type { RunStorage } from '../../storage/deployment/runs.ts';
+import type { ThreadStorage } from '../../storage/deployment/threads.ts';
+import type { RowFilter } from '../../storage/postgres/row-filter.ts';
+import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
+import { forwardRun } from '../threads/forward-run.ts';
+import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
+import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
+import { keepWatched, watch } from '../threads/watched-thread.ts';
+import { unlessGone } from '../unless-gone.ts';
+import { eventFilter, type EventSelection } from './event-filter.ts';
+import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
+import { RunTranslator } from './translation/run-translator.ts';
+
+export interface ThreadEventFeedOptions {
+  threads: Pick<ThreadStorage, 'watch'>;
+  runs: Pick<RunStorage, 'listSequence' | 'floor' | 'find'>;
+  outcomes: Pick<RunOutcomeReader, 'openReplay'>;
+  signals: ThreadSignals;
+}
+
+export interface FeedRequest {
+  thread_id: string;
+  access: RowFilter;
+  selection: EventSelection;
+  /** Only events with higher numbers are sent. */
+  since: number | undefined;
+  /** Whether the caller may create the thread. Asked when the caller cannot read such a thread: then the feed waits for one. */
+  mayCreate: () => Promise<boolean>;
+}
+
+/** Runs that one statement lists. */
+const pageSize = 1_000;
+
+interface Reader {
+  thread_id: string;
+  access: RowFilter;
+  since: number;
+  isSelected: (event: NumberedEvent) => boolean;
+  sink: EventWriter;
+  stop: AbortSignal;
+  signal: ThreadSignal;
+}
+
+export class ThreadEventFeed {
+  readonly #options: ThreadEventFeedOptions;
+
+  constructor(options: ThreadEventFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a feed. Throws `not_found`. */
+  async open({ thread_id, access, selection, since, mayCreate }: FeedRequest): Promise<ThreadSubscription> {
+    const { threads, signals } = this.#options;
+    const isThere = await watch(threads, thread_id, access);
+    if (!isThere && !(await mayCreate())) throw notFound('Thread', thread_id);
+    const isSelected = eventFilter(selection);
+    return {
+      start: (sink) => {
+        const stop = new AbortController();
+        const signal = signals.open(thread_id);
+        const reader = { thread_id, access, since: since ?? -1, isSelected, sink, stop: stop.signal, signal };
+        this.#read(reader, () => stop.abort())
+          .then(
+            () => sink.end(),
+            (error: unknown) => sink.fail(error),
+          )
+          .finally(() => signal.close());
+        return () => stop.abort();
+      },
+    };
+  }
+
+  /** Reads until it is stopped, or the thread no longer exists for this reader. */
+  async #read(reader: Reader, onGone: () => void): Promise<void> {
+    const { thread_id, access, since, stop, signal } = reader;
+    const { threads, runs } = this.#options;
+    // Another user's thread is waited for like one that does not exist, so that it is not revealed.
+    while (!(await watch(threads, thread_id, access))) {
+      await signal.wait(stop);
+      if (stop.aborted) return;
+    }
+    const unwatch = keepWatched(threads, thread_id, access, onGone);
+    try {
+      let last = since < 0 ? 0 : (await runs.floor(thread_id, since)) - 1;
+      while (!stop.aborted) {
+        const next = await runs.listSequence(thread_id, last, pageSize, access);
+        if (next === undefined) return;
+        for (const run of next.claimed) {
+          if (!(await this.#readRun(reader, run))) return;
+          last = run.first_seq;
+        }
+        if (next.claimed.length > 0) continue;
+        await (next.awaited === undefined ? signal.wait(stop) : this.#untilBegun(reader, next.awaited));
+      }
+    } finally {
+      unwatch();
+    }
+  }
+
+  /** Waits for the run that is next to begin or to end. Its events are stored in its log from the first one. */
+  async #untilBegun({ thread_id, access, stop, signal, sink }: Reader, run_id: string): Promise<void> {
+    const reading = await this.#options.outcomes.openReplay(thread_id, run_id, access).catch(unlessGone);
+    if (reading === undefined) return;
+    const waited = new AbortController();
+    const end = (): boolean => {
+      waited.abort();
+      return true;
+    };
+    const begun = forwardRun(reading, { sink, stop: waited.signal }, end);
+    await signal.wait(stop, begun);
+    waited.abort();
+    await begun;
+  }
+
+  /** Reads a run; true when it was read to its end. Nothing is known of an ended run without a log. */
+  async #readRun(reader: Reader, run: ClaimedRun): Promise<boolean> {
+    const { thread_id, access, stop, sink } = reader;
+    if (stop.aborted) return false;
+    const isInFlight = run.status === 'pending' || run.status === 'running';
+    if (!isInFlight && !run.has_log) return true;
+    const translator = new RunTranslator(run);
+    if (!send(reader, [translator.begin()])) await sink.drained();
+    // If the run is not found, it was rolled back or deleted meanwhile.
+    const reading = await this.#options.outcomes
+      .openReplay(thread_id, run.run_id, access, -1)
+      .catch(unlessGone);
+    const isOver =
+      reading === undefined ||
+      (await forwardRun(reading, reader, ({ id, event, data }) =>
+        send(reader, translator.take(id, event, data)),
+      ));
+    if (!isOver) return false;
+    const row = await this.#options.runs.find(run.run_id, thread_id, access);
+    if (!send(reader, translator.end(row))) await sink.drained();
+    return true;
+  }
+}
+
+/** Sends the selected events; false when the reader is behind. */
+const send = ({ isSelected, since, sink }: Reader, events: NumberedEvent[]): boolean => {
+  let isKeepingUp = true;
+  for (const event of events) {
+    if (event.seq <= since || !isSelected(event)) continue;
+    isKeepingUp = sink.send({ id: event.event_id, event: event.method, data: eventText(event) });
+  }
+  return isKeepingUp;
+};

@@ -1,0 +1,133 @@
+// Translates the log of one run into events of thread protocol v2. Pure and deterministic: the same log gives the same events with the same
+// ids, on every node and for every reader.
+//
+// Ids and numbers. `event_id` is `<first_seq of the run>:<id in the log>:<key>`, without the id for what a run reports once. `seq` is first_seq + 16 * (id in the log + 1), plus one for
+// each further event of the same logged event; when there are more than 16 of these, the following events are pushed back as far as needed.
+// Numbers are not consecutive: events of channels that a reader does not read have numbers too.
+//
+// The oldest events of a long log are deleted while the run still executes. Then a message whose beginning is missing is left out: only a
+// message of a task whose start is in the log is translated. All other events keep their ids. Their numbers stay between those of the logged
+// events before and after them.
+import { checkpointEvents, taskEvents, updatesEvents, valuesEvents } from './state-json.ts';
+import { customEvents } from './custom-events.ts';
+import { InterruptEvents } from './interrupt-events.ts';
+import { isTaskResult, LifecycleEvents, taskNamespace } from './lifecycle-events.ts';
+import { MessageEvents } from './message-events.ts';
+import type { LoggedEvent, NumberedEvent, ProtocolEvent } from './protocol-event.ts';
+import { checkpointMs, firstSeqMs } from './event-time.ts';
+import { toolEvents } from './tool-events.ts';
+
+/** Numbers for each logged event. */
+const stride = 16;
+
+export interface TranslatedRun {
+  first_seq: number;
+  graph_id: string;
+}
+
+/** How a run ended; undefined when its row was deleted by a rollback. */
+export type RunEnd = { status: string; error: string | null } | undefined;
+
+export class RunTranslator {
+  readonly #run: TranslatedRun;
+  readonly #messages = new MessageEvents();
+  readonly #lifecycle = new LifecycleEvents();
+  readonly #interrupts = new InterruptEvents();
+  #seq: number;
+  #nextId = 0;
+  #isCut = false;
+  #timeMs: number;
+
+  constructor(run: TranslatedRun) {
+    this.#run = run;
+    this.#seq = run.first_seq - 1;
+    this.#timeMs = firstSeqMs(run.first_seq);
+  }
+
+  /** The first event of the run. */
+  begin(): NumberedEvent {
+    const data = { event: 'running', graph_name: this.#run.graph_id };
+    return this.#number(0, 'begin', rootLifecycle(data));
+  }
+
+  /** The events for one logged event. */
+  take(id: number, name: string, text: string): NumberedEvent[] {
+    if (id !== this.#nextId) this.#isCut = true;
+    this.#nextId = id + 1;
+    const [kind = '', ...namespace] = name.split('|');
+    const logged = { name: kind, namespace, data: JSON.parse(text) as unknown };
+    this.#timeMs = Math.max(this.#timeMs, checkpointMs(logged) ?? 0);
+    return this.#translate(logged).map((event) => this.#number(stride * (id + 1), String(id), event));
+  }
+
+  /** The last events of the run. Tasks and messages that have not ended will not end any more. */
+  end(ended: RunEnd): NumberedEvent[] {
+    const data = this.#outcome(ended);
+    const { event, error } = data;
+    const left = event === 'completed' ? 'interrupted' : event;
+    return [
+      ...this.#messages.abandon('The run has ended before the message'),
+      ...this.#lifecycle.endAll({ event: left, ...(error === undefined ? {} : { error }) }),
+      rootLifecycle({ ...data, graph_name: this.#run.graph_id }),
+    ].map((last) => this.#number(stride * (this.#nextId + 1), 'end', last));
+  }
+
+  #translate(logged: LoggedEvent): ProtocolEvent[] {
+    switch (logged.name) {
+      case 'metadata':
+        // Of the first attempt nothing is open yet.
+        return this.#messages.abandon('The attempt was lost; the run continues with another one');
+      case 'values':
+        return [...valuesEvents(logged), ...this.#interrupts.take(logged)];
+      case 'updates':
+        return [...updatesEvents(logged), ...this.#interrupts.take(logged)];
+      case 'messages':
+        return this.#messages.take(logged, (task) => !this.#isCut || this.#lifecycle.isOpen(task));
+      case 'tasks':
+        return this.#task(logged);
+      case 'custom':
+        return customEvents(logged);
+      case 'tools':
+        return toolEvents(logged);
+      case 'checkpoint_refs':
+        return checkpointEvents(logged);
+      default:
+        return [];
+    }
+  }
+
+  #task(logged: LoggedEvent): ProtocolEvent[] {
+    const task = taskNamespace(logged);
+    const ended = task && isTaskResult(logged) ? this.#messages.endTask(task) : [];
+    return [
+      ...ended,
+      ...taskEvents(logged),
+      ...this.#interrupts.take(logged),
+      ...this.#lifecycle.take(logged),
+    ];
+  }
+
+  #outcome(ended: RunEnd): { event: string; error?: string; reason?: string } {
+    if (ended === undefined) return { event: 'interrupted', reason: 'rollback' };
+    if (ended.status === 'success')
+      return { event: this.#interrupts.isInterrupted ? 'interrupted' : 'completed' };
+    if (ended.status === 'interrupted') return { event: 'interrupted', reason: 'cancelled' };
+    const { message = ended.status } = JSON.parse(ended.error ?? '{}') as { message?: string };
+    return { event: 'failed', error: message };
+  }
+
+  #number(offset: number, id: string, event: ProtocolEvent): NumberedEvent {
+    const { first_seq } = this.#run;
+    this.#seq = Math.max(this.#seq + 1, first_seq + offset);
+    const event_id = event.isOnce ? `${first_seq}:${event.key}` : `${first_seq}:${id}:${event.key}`;
+    return { ...event, event_id, seq: this.#seq, timestamp: this.#timeMs };
+  }
+}
+
+const rootLifecycle = (data: object): ProtocolEvent => ({
+  channel: 'lifecycle',
+  method: 'lifecycle',
+  namespace: [],
+  data,
+  key: 'run',
+});

@@ -1,0 +1,77 @@
+// The runs of a thread in the order of their first claims, which is the order of their events (functions/runs/new_first_seq.sql).
+import type { Database } from '../postgres/database.ts';
+import type { RowFilter } from '../postgres/row-filter.ts';
+import type { RunRow } from './run-rows.ts';
+
+/** A run that was claimed at least once. `has_log`: events or the outcome of the run are stored. */
+export interface ClaimedRun extends Pick<RunRow, 'run_id' | 'status'> {
+  first_seq: number;
+  graph_id: string;
+  has_log: boolean;
+}
+
+export interface RunSequence {
+  claimed: ClaimedRun[];
+  /** The oldest run that may be claimed next. */
+  awaited: string | undefined;
+}
+
+const statements = {
+  // One snapshot: a run that is claimed meanwhile is listed as claimed or as awaited.
+  sequence: {
+    name: 'runs_sequence',
+    reads: true,
+    text: `select n.run_id, n.status, n.first_seq, n.graph_id,
+        exists (select 1 from run_events e where e.run_id = n.run_id) as has_log
+      from threads t left join lateral (
+        (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
+         where r.thread_id = t.thread_id and r.first_seq is not null and r.first_seq > $2
+         order by r.first_seq limit $4)
+        union all
+        (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
+         where r.thread_id = t.thread_id and r.status in ('pending', 'running') and r.first_seq is null and r.waits_for <> 'time'
+         order by r.created_at, r.run_id limit 1)
+      ) n on true
+      where t.thread_id = $1 and t.metadata @@ $3::jsonpath
+      order by n.first_seq nulls last`,
+  },
+  repeatable: {
+    name: 'runs_repeatable',
+    reads: true,
+    text: `select run_id, status in ('pending', 'running') and created_at > now() - $2 * interval '1 ms' as is_repeatable
+      from runs where run_id = any ($1::uuid[])`,
+  },
+  floor: {
+    name: 'runs_first_seq_floor',
+    reads: true,
+    text: `select max(first_seq) as first_seq from runs
+      where thread_id = $1 and first_seq is not null and first_seq <= $2`,
+  },
+};
+
+export const runSequence = (db: Database) => ({
+  /** The next `limit` runs whose events follow `after`; undefined when the thread does not exist. */
+  async listSequence(
+    thread_id: string,
+    after: number,
+    limit: number,
+    access: RowFilter,
+  ): Promise<RunSequence | undefined> {
+    type Row = (Omit<ClaimedRun, 'first_seq'> & { first_seq: number | null }) | { run_id: null };
+    const rows = await db.query<Row>(statements.sequence, [thread_id, after, access.jsonpath, limit]);
+    if (rows.length === 0) return undefined;
+    const isClaimed = (row: Row): row is ClaimedRun => row.run_id !== null && row.first_seq !== null;
+    const awaited = rows.find((row) => !isClaimed(row))?.run_id ?? undefined;
+    return { claimed: rows.filter(isClaimed), awaited };
+  },
+
+  /** The runs of these ids that exist. `is_repeatable`: the run is in flight and not older than `ms`. */
+  listRepeatable: (run_ids: string[], ms: number): Promise<{ run_id: string; is_repeatable: boolean }[]> =>
+    db.query<{ run_id: string; is_repeatable: boolean }>(statements.repeatable, [run_ids, ms]),
+
+  /** Where the run begins to which the number belongs; 0 when it is older than all runs. */
+  async floor(thread_id: string, seq: number): Promise<number> {
+    const [row] = await db.query<{ first_seq: number | null }>(statements.floor, [thread_id, seq]);
+    return row?.first_seq ?? 0;
+  },
+});

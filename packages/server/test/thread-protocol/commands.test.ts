@@ -1,0 +1,267 @@
+// Commands of thread protocol v2: runs that they start once, answers of interrupts, states, and errors.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatInput } from '../chat-input.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { command, type CommandAnswer } from './command.ts';
+import { isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const start = (thread_id: string, params: object, id?: number, headers?: Record<string, string>) =>
+  command(server, thread_id, 'run.start', params, id, headers);
+
+/** Waits for the end of the nth run. */
+const afterRuns = async (thread_id: string, count = 1): Promise<FeedEvent[]> => {
+  let ended = 0;
+  return readFeed(server.url, thread_id, (event) => isRunEnd(event) && ++ended === count);
+};
+
+const runsOf = async (thread_id: string) =>
+  (await server.call('GET', `/threads/${thread_id}/runs`)).body as { run_id: string; kwargs: object }[];
+
+const logOf = async (thread_id: string): Promise<unknown> => {
+  const { body } = await server.call('GET', `/threads/${thread_id}/state`);
+  return (body as { values: { log: unknown } }).values.log;
+};
+
+/** A thread that waits at the interrupt of the graph `approval`. */
+const interrupted = async (graph = 'approval') => {
+  const thread_id = randomUUID();
+  await start(thread_id, { assistant_id: graph, input: graph === 'toolbox' ? chatInput('go') : { log: [] } });
+  const events = await afterRuns(thread_id);
+  const asked = events.filter(({ method }) => method === 'input.requested');
+  expect(asked).toHaveLength(1);
+  const [{ params }] = asked as [FeedEvent];
+  return { thread_id, interrupt_id: String(params.data['interrupt_id']), namespace: params.namespace };
+};
+
+const expectError = (answer: CommandAnswer, error: string): void =>
+  expect(answer, JSON.stringify(answer)).toMatchObject({ type: 'error', error, message: expect.any(String) });
+
+describe('run.start', () => {
+  it('starts one run when a command is repeated, also at the same time', async () => {
+    const thread_id = randomUUID();
+    const params = { assistant_id: 'probe', input: { do: 'waitForAbort' } };
+    const answers = await Promise.all([1, 2, 3].map(() => start(thread_id, params, 7)));
+    const [first] = answers;
+    for (const answer of answers) expect(answer).toEqual(first);
+    expect(await start(thread_id, params, 7)).toEqual(first);
+    expect(await runsOf(thread_id)).toHaveLength(1);
+    // Another number, other parameters.
+    expect((await start(thread_id, params, 8)).result).not.toEqual(first?.result);
+    const other = { ...params, metadata: { other: true } };
+    expect((await start(thread_id, other, 7)).result).not.toEqual(first?.result);
+    expect(await runsOf(thread_id)).toHaveLength(3);
+  });
+
+  it('starts another run when the same command comes after the run has ended', async () => {
+    const thread_id = randomUUID();
+    const params = { assistant_id: 'chat', input: chatInput('again') };
+    const ids = new Set<unknown>();
+    for (let count = 1; count <= 18; count++) {
+      ids.add((await start(thread_id, params, 1)).result['run_id']);
+      await afterRuns(thread_id, count);
+    }
+    expect(ids.size).toBe(18);
+  });
+
+  it('starts one run for an Idempotency-Key', async () => {
+    const thread_id = randomUUID();
+    const headers = { 'idempotency-key': randomUUID() };
+    const params = { assistant_id: 'chat', input: chatInput('once') };
+    const first = await start(thread_id, params, 1, headers);
+    await afterRuns(thread_id);
+    expect((await start(thread_id, params, 2, headers)).result).toEqual(first.result);
+    expect(await runsOf(thread_id)).toHaveLength(1);
+  });
+
+  it('applies the multitask strategy under both of its names', async () => {
+    const thread_id = randomUUID();
+    const params = { assistant_id: 'probe', input: { do: 'waitForAbort' } };
+    const first = await start(thread_id, params);
+    for (const name of ['multitask_strategy', 'multitaskStrategy'])
+      expectError(await start(thread_id, { ...params, [name]: 'reject' }), 'invalid_argument');
+    await start(thread_id, { assistant_id: 'chat', input: chatInput('now'), multitaskStrategy: 'interrupt' });
+    await afterRuns(thread_id, 2);
+    const { body } = await server.call('GET', `/threads/${thread_id}/runs/${String(first.result['run_id'])}`);
+    expect(body).toMatchObject({ status: 'interrupted' });
+  });
+
+  it('takes the input as the answer when the thread waits at an interrupt', async () => {
+    const { thread_id } = await interrupted();
+    await start(thread_id, { assistant_id: 'approval', input: 'yes' });
+    await afterRuns(thread_id, 2);
+    expect(await logOf(thread_id)).toEqual(['written', 'answered yes', 'sent']);
+  });
+
+  it('forks at a checkpoint that the configuration names', async () => {
+    const thread_id = randomUUID();
+    await start(thread_id, { assistant_id: 'chat', input: chatInput('first') });
+    await afterRuns(thread_id);
+    const { result } = await command(server, thread_id, 'state.listCheckpoints', { limit: 10 });
+    const checkpoints = result['checkpoints'] as { id: string; step: number; timestamp: string }[];
+    expect(checkpoints.map(({ step }) => step)).toEqual([1, 0, -1]);
+    const checkpoint_id = checkpoints.at(-1)?.id;
+    const input = chatInput('second');
+    const config = { configurable: { checkpoint_id } };
+    await start(thread_id, { assistant_id: 'chat', input, config });
+    await afterRuns(thread_id, 2);
+    const state = await command(server, thread_id, 'state.get', { keys: ['messages'] });
+    const { messages } = state.result['values'] as { messages: { content: string }[] };
+    expect(messages.map(({ content }) => content)).toEqual(['second', 'echo second']);
+    const unknown = { configurable: { checkpoint_id: randomUUID() } };
+    expectError(
+      await start(thread_id, { assistant_id: 'chat', input, config: unknown }),
+      'no_such_checkpoint',
+    );
+    expect(await command(server, thread_id, 'state.fork', { checkpoint_id, input })).toMatchObject({
+      type: 'success',
+      result: { thread_id, run_id: expect.any(String) },
+    });
+    expectError(
+      await command(server, thread_id, 'state.fork', { checkpoint_id: randomUUID() }),
+      'no_such_checkpoint',
+    );
+  });
+});
+
+describe('input.respond', () => {
+  it('answers an interrupt of a subgraph, and writes an update in the same superstep', async () => {
+    const { thread_id, interrupt_id, namespace } = await interrupted('nested');
+    expect(namespace).toEqual([expect.stringMatching(/^inner:/)]);
+    const update = { log: ['updated'] };
+    const answer = { namespace, interrupt_id, response: 'well', update };
+    expect(await command(server, thread_id, 'input.respond', answer)).toMatchObject({
+      type: 'success',
+      result: {},
+    });
+    await afterRuns(thread_id, 2);
+    expect(await logOf(thread_id)).toEqual(expect.arrayContaining(['updated', 'asked well']));
+  });
+
+  it('takes one of two answers that race', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const answers = await Promise.all(
+      ['yes', 'no', 'maybe'].map((response) =>
+        command(server, thread_id, 'input.respond', { namespace: [], interrupt_id, response }),
+      ),
+    );
+    expect(answers.filter(({ type }) => type === 'success')).toHaveLength(1);
+    for (const answer of answers.filter(({ type }) => type === 'error'))
+      expectError(answer, 'no_such_interrupt');
+    await afterRuns(thread_id, 2);
+    expect(await runsOf(thread_id)).toHaveLength(2);
+    expect(await logOf(thread_id)).toHaveLength(3);
+    const again = { namespace: [], interrupt_id, response: 'late' };
+    expectError(await command(server, thread_id, 'input.respond', again), 'no_such_interrupt');
+  });
+
+  it('takes a repeated answer once', async () => {
+    const { thread_id, interrupt_id } = await interrupted('toolbox');
+    const answer = { namespace: [], interrupt_id, response: { ok: true } };
+    const headers = { 'idempotency-key': randomUUID() };
+    for (let count = 0; count < 3; count++) {
+      const sent = await command(server, thread_id, 'input.respond', answer, 3, headers);
+      expect(sent).toMatchObject({ type: 'success', result: {} });
+      await afterRuns(thread_id, 2);
+    }
+    expect(await runsOf(thread_id)).toHaveLength(2);
+  });
+
+  it('refuses interrupts that the thread does not wait at, and changes nothing', async () => {
+    const { thread_id, interrupt_id } = await interrupted();
+    const other = await interrupted();
+    const respond = (params: object) => command(server, thread_id, 'input.respond', params);
+    const one = { namespace: [], interrupt_id, response: 1 };
+    expectError(await respond({ ...one, interrupt_id: 'x' }), 'no_such_interrupt');
+    expectError(await respond({ ...one, interrupt_id: other.interrupt_id }), 'no_such_interrupt');
+    expectError(await respond({ responses: [one, { ...one, interrupt_id: 'x' }] }), 'no_such_interrupt');
+    expectError(await respond({ responses: [one, one] }), 'invalid_argument');
+    expectError(await respond({ responses: [] }), 'invalid_argument');
+    expectError(await respond({}), 'invalid_argument');
+    expectError(await respond({ ...one, responses: [one] }), 'invalid_argument');
+    expectError(await command(server, randomUUID(), 'input.respond', one), 'invalid_argument');
+    expect(await runsOf(thread_id)).toHaveLength(1);
+    expect(await respond({ responses: [one] })).toMatchObject({ type: 'success' });
+  });
+});
+
+describe('reads', () => {
+  it('describe the tree, also of a thread without runs', async () => {
+    const { thread_id } = await interrupted();
+    const { result } = await command(server, thread_id, 'agent.getTree');
+    expect(result['tree']).toMatchObject({ namespace: [], status: 'interrupted', graph_name: 'approval' });
+    expectError(await command(server, thread_id, 'agent.getTree', { run_id: randomUUID() }), 'no_such_run');
+    const { body } = await server.call('POST', '/threads', {});
+    const empty = (body as { thread_id: string }).thread_id;
+    expectError(await command(server, empty, 'agent.getTree'), 'no_such_run');
+  });
+
+  it('return the state of a namespace', async () => {
+    const { thread_id, namespace } = await interrupted('nested');
+    const inner = await command(server, thread_id, 'state.get', { namespace });
+    expect(inner.result).toMatchObject({
+      values: { log: ['deep'] },
+      checkpoint: { id: expect.any(String), ns: namespace.join('|') },
+    });
+    expectError(
+      await command(server, thread_id, 'state.get', { namespace: ['none:1'] }),
+      'no_such_namespace',
+    );
+    const keys = await command(server, thread_id, 'state.get', { namespace: [], keys: ['none'] });
+    expect(keys.result['values']).toEqual({});
+  });
+});
+
+it('answers malformed envelopes with 400, and other faults in the response', async () => {
+  const thread_id = randomUUID();
+  const path = `/threads/${thread_id}/commands`;
+  const malformed = [
+    null,
+    [],
+    1,
+    'run.start',
+    {},
+    { id: 1 },
+    { method: 'run.start' },
+    { id: -1, method: 'run.start' },
+    { id: 1.5, method: 'run.start' },
+    { id: '1', method: 'run.start' },
+    { id: 1, method: '' },
+    { id: 1, method: 5 },
+    { id: 1, method: 'x'.repeat(257) },
+    { id: 1, method: 'run.start', params: [] },
+  ];
+  for (const body of malformed)
+    expect(await server.call('POST', path, body), JSON.stringify(body)).toMatchObject({ status: 400 });
+  const refused: [method: string, params: object, error: string][] = [
+    ['run.stop', {}, 'unknown_command'],
+    ['toString', {}, 'unknown_command'],
+    ['__proto__', {}, 'unknown_command'],
+    ['input.inject', { namespace: [], message: { role: 'user', content: 'x' } }, 'not_supported'],
+    ['subscription.subscribe', { channels: ['values'] }, 'not_supported'],
+    ['subscription.reconnect', { run_id: 'x' }, 'not_supported'],
+    ['run.start', {}, 'invalid_argument'],
+    ['run.start', { assistant_id: 'none', input: null }, 'invalid_argument'],
+    ['run.start', { assistant_id: 'chat', inputs: {} }, 'invalid_argument'],
+    ['run.start', { assistant_id: 'chat', multitask_strategy: 'x' }, 'invalid_argument'],
+    [
+      'run.start',
+      { assistant_id: 'chat', config: { configurable: { checkpoint_id: 1 } } },
+      'invalid_argument',
+    ],
+    ['state.get', { namespace: 'x' }, 'invalid_argument'],
+    ['state.listCheckpoints', { limit: 1_000 }, 'invalid_argument'],
+  ];
+  for (const [method, params, error] of refused) {
+    const answer = await command(server, thread_id, method, params, 5);
+    expectError(answer, error);
+    expect(answer).toMatchObject({ id: 5, meta: { thread_id } });
+  }
+  expect((await server.call('GET', `/threads/${thread_id}`)).status).toBe(404);
+});

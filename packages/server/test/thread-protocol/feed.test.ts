@@ -1,0 +1,219 @@
+// The feed of a thread without a client: its order, what readers at different times get, filters, and runs of the REST API.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { chatInput } from '../chat-input.ts';
+import { eventually } from '../eventually.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { command } from './command.ts';
+import { allChannels, isRunEnd, readFeed, type FeedEvent } from './feed.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const start = async (thread_id: string, assistant_id: string, input: object, more: object = {}) => {
+  const answer = await command(server, thread_id, 'run.start', { assistant_id, input, ...more });
+  expect(answer, JSON.stringify(answer)).toMatchObject({ type: 'success' });
+  return String(answer.result['run_id']);
+};
+
+const newThread = async (): Promise<string> => {
+  const { body } = await server.call('POST', '/threads', {});
+  return (body as { thread_id: string }).thread_id;
+};
+
+/** True at the end of the nth run. */
+const afterRuns = (count: number) => {
+  let ended = 0;
+  return (event: FeedEvent): boolean => isRunEnd(event) && ++ended === count;
+};
+
+const lifecycle = (events: FeedEvent[]): unknown[] =>
+  events
+    .filter(({ method, params }) => method === 'lifecycle' && params.namespace.length === 0)
+    .map(({ params }) => params.data['event']);
+
+const expectInOrder = (events: FeedEvent[]): void => {
+  const numbers = events.map(({ seq }) => seq);
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(events.length);
+};
+
+const isWaiting = ({ method, params }: FeedEvent): boolean =>
+  method === 'custom' && params.data['payload'] === 'waiting';
+
+it('gives every reader the same events, of all retained runs, in order', async () => {
+  const thread_id = await newThread();
+  const early = readFeed(server.url, thread_id, afterRuns(3));
+  await start(thread_id, 'chat', chatInput('one'));
+  await start(thread_id, 'chat', chatInput('two'));
+  await start(thread_id, 'toolbox', chatInput('three'));
+  const events = await early;
+  expect(lifecycle(events)).toEqual([
+    'running',
+    'completed',
+    'running',
+    'completed',
+    'running',
+    'interrupted',
+  ]);
+  expectInOrder(events);
+  expect(await readFeed(server.url, thread_id, afterRuns(3))).toEqual(events);
+  const half = events[Math.floor(events.length / 2)] as FeedEvent;
+  const rest = await readFeed(server.url, thread_id, ({ seq }) => seq === events.at(-1)?.seq, {
+    since: half.seq,
+  });
+  expect(rest).toEqual(events.filter(({ seq }) => seq > half.seq));
+});
+
+it('gives a reader that comes while a run streams the same events as the first one', async () => {
+  const thread_id = randomUUID();
+  const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });
+  const first = readFeed(server.url, thread_id, isRunEnd);
+  await readFeed(server.url, thread_id, isWaiting);
+  const second = readFeed(server.url, thread_id, isRunEnd);
+  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+  const events = await first;
+  expect(await second).toEqual(events);
+  expect(await readFeed(server.url, thread_id, isRunEnd)).toEqual(events);
+  expect(events.at(-1)?.params.data).toMatchObject({ event: 'interrupted', reason: 'cancelled' });
+  // A task that is cancelled ends too.
+  const [, node] = events.filter(({ method }) => method === 'lifecycle').map(({ params }) => params);
+  expect(
+    events.findLast(({ params }) => params.namespace.join() === node?.namespace.join())?.params.data,
+  ).toMatchObject({
+    event: 'interrupted',
+  });
+});
+
+it('reports how a failed run has failed', async () => {
+  const thread_id = randomUUID();
+  await start(thread_id, 'probe', { do: 'throw' });
+  const events = await readFeed(server.url, thread_id, isRunEnd);
+  expect(events.at(-1)?.params.data).toMatchObject({
+    event: 'failed',
+    error: 'the graph failed on purpose',
+    graph_name: 'probe',
+  });
+});
+
+it('has only the selected channels, namespaces and depths', async () => {
+  const thread_id = randomUUID();
+  await start(thread_id, 'toolbox', chatInput('go'));
+  const all = await readFeed(server.url, thread_id, isRunEnd);
+  const end = all.at(-1) as FeedEvent;
+  expect(new Set(all.map(({ method }) => method.split('.', 1)[0]))).toEqual(new Set(allChannels));
+  const select = (selection: object) =>
+    readFeed(server.url, thread_id, ({ event_id }) => event_id === end.event_id, selection);
+  const plain = await select({ channels: ['values', 'lifecycle'], depth: 0 });
+  expect(plain).toEqual(
+    all.filter(
+      ({ method, params }) => ['values', 'lifecycle'].includes(method) && params.namespace.length === 0,
+    ),
+  );
+  const named = await select({ channels: ['custom:progress', 'custom:other', 'lifecycle'], depth: 0 });
+  expect(named.filter(({ method }) => method === 'custom').map(({ params }) => params.data)).toEqual([
+    { name: 'progress', payload: { done: 1 } },
+  ]);
+  const inSub = all.filter(({ params }) => params.namespace[0]?.startsWith('sub:'));
+  const [sub = ''] = inSub[0]?.params.namespace ?? [];
+  const last = inSub.at(-1) as FeedEvent;
+  const below = (selection: object) =>
+    readFeed(server.url, thread_id, ({ event_id }) => event_id === last.event_id, selection);
+  expect(await below({ namespaces: [['sub']] })).toEqual(inSub);
+  expect(await below({ namespaces: [[sub]] })).toEqual(inSub);
+  expect(await below({ namespaces: [[sub]], depth: 0 })).toEqual(
+    inSub.filter(({ params }) => params.namespace.length === 1),
+  );
+});
+
+it('has the runs that other clients start over the REST API while it is open', async () => {
+  const thread_id = await newThread();
+  const reading = readFeed(server.url, thread_id, afterRuns(2));
+  const watched = {
+    name: 'watched',
+    text: 'select 1 from threads where thread_id = $1 and watched_until > now()',
+  };
+  await eventually(async () => expect(await server.database.query(watched, [thread_id])).toHaveLength(1));
+  const body = { assistant_id: 'chat', input: chatInput('hi') };
+  await server.call('POST', `/threads/${thread_id}/runs/wait`, body);
+  await server.call('POST', `/threads/${thread_id}/runs/wait`, { ...body, stream_mode: ['updates'] });
+  const events = await reading;
+  expectInOrder(events);
+  expect(lifecycle(events)).toEqual(['running', 'completed', 'running', 'completed']);
+  expect(new Set(events.map(({ method }) => method))).toEqual(new Set(['lifecycle', 'values', 'updates']));
+});
+
+it('has queued runs in the order in which they execute', async () => {
+  const thread_id = randomUUID();
+  const first = await start(thread_id, 'probe', { do: 'waitForAbort' });
+  await readFeed(server.url, thread_id, isWaiting);
+  const reading = readFeed(server.url, thread_id, afterRuns(3));
+  await start(thread_id, 'probe', { do: 'sleep', ms: 1 });
+  await start(thread_id, 'probe', { do: 'sleep', ms: 2 });
+  await server.call('POST', `/threads/${thread_id}/runs/${first}/cancel`);
+  const events = await reading;
+  expectInOrder(events);
+  expect(lifecycle(events)).toEqual([
+    'running',
+    'interrupted',
+    'running',
+    'completed',
+    'running',
+    'completed',
+  ]);
+});
+
+it('reports a run that is rolled back while it is read', async () => {
+  const thread_id = randomUUID();
+  const run_id = await start(thread_id, 'probe', { do: 'waitForAbort' });
+  const reading = readFeed(server.url, thread_id, isRunEnd);
+  await readFeed(server.url, thread_id, isWaiting);
+  await server.call('POST', `/threads/${thread_id}/runs/${run_id}/cancel?action=rollback`);
+  expect((await reading).at(-1)?.params.data).toMatchObject({ event: 'interrupted', reason: 'rollback' });
+});
+
+it('may be opened before the thread exists', async () => {
+  const thread_id = randomUUID();
+  const reading = readFeed(server.url, thread_id, isRunEnd);
+  await start(thread_id, 'chat', chatInput('hi'));
+  const events = await reading;
+  expect(lifecycle(events)).toEqual(['running', 'completed']);
+  expect(await readFeed(server.url, thread_id, isRunEnd)).toEqual(events);
+});
+
+it('has the same events on every node', async () => {
+  await using other = await startTestServer({ database: server.database });
+  const thread_id = await newThread();
+  const readers = [server, other].map(({ url }) => readFeed(url, thread_id, afterRuns(2)));
+  await start(thread_id, 'chat', chatInput('here'));
+  await command(other, thread_id, 'run.start', { assistant_id: 'toolbox', input: chatInput('there') });
+  const [here, there] = await Promise.all(readers);
+  expect(there).toEqual(here);
+  expectInOrder(here ?? []);
+});
+
+it('refuses selections that make no sense', async () => {
+  const thread_id = await newThread();
+  const open = (body: object) => server.call('POST', `/threads/${thread_id}/stream/events`, body);
+  const faults = [
+    {},
+    { channels: [] },
+    { channels: ['nothing'] },
+    { channels: ['custom:'] },
+    { channels: 'values' },
+    { channels: Array.from({ length: 101 }, () => 'values') },
+    { channels: ['values'], namespaces: 'sub' },
+    { channels: ['values'], namespaces: [[1]] },
+    { channels: ['values'], namespaces: Array.from({ length: 1_001 }, () => ['a']) },
+    { channels: ['values'], namespaces: [Array.from({ length: 33 }, () => 'a')] },
+    { channels: ['values'], depth: -1 },
+    { channels: ['values'], depth: 0.5 },
+    { channels: ['values'], since: -1 },
+    { channels: ['values'], since: '1' },
+    { channels: ['values'], sinse: 1 },
+  ];
+  for (const fault of faults) expect(await open(fault), JSON.stringify(fault)).toMatchObject({ status: 422 });
+});

@@ -1,0 +1,64 @@
+// The stock client's thread streams (protocol v2 over SSE) without changes.
+import { randomUUID } from 'node:crypto';
+import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { chatInput } from '../chat-input.ts';
+import { collect } from '../collect.ts';
+import { eventually } from '../eventually.ts';
+import { startTestServer, type TestServer } from '../server.ts';
+import { isRunEnd, readFeed } from './feed.ts';
+
+let server: TestServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startTestServer();
+  client = new Client({ apiUrl: server.url });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const open = (assistantId: string, thread_id: string = randomUUID()) =>
+  client.threads.stream(thread_id, { assistantId });
+
+it('streams a chat: text token by token, then the state', async () => {
+  const thread = open('chat');
+  const { messages } = thread;
+  const { run_id } = await thread.run.start({ input: chatInput('hello') });
+  expect(run_id).toMatch(/^[0-9a-f-]{36}$/);
+  const texts: string[][] = [];
+  for await (const message of messages) texts.push(await collect(message.text));
+  expect(texts.map((parts) => parts.join(''))).toEqual(['echo hello']);
+  expect(texts[0]?.length).toBeGreaterThan(1);
+  const values = (await thread.output) as { messages: { content: unknown }[] };
+  expect(values.messages.map(({ content }) => content)).toEqual(['hello', 'echo hello']);
+  await thread.close();
+});
+
+it('streams a tool call, a subgraph and a custom event, and resumes at the answer of an interrupt', async () => {
+  const thread = open('toolbox');
+  const calls = collect(thread.toolCalls);
+  const custom = await thread.subscribe('custom:progress');
+  await thread.run.start({ input: chatInput('go') });
+  await eventually(() => expect(thread.interrupted).toBe(true));
+  expect(thread.interrupts).toMatchObject([{ payload: { question: 'send?' }, namespace: [] }]);
+  const [call] = await calls;
+  expect(call).toMatchObject({ name: 'weather', callId: 'call_1', args: { city: 'Oslo' } });
+  expect(await call?.output).toBe('snow in Oslo');
+  for await (const payload of custom) expect(payload).toEqual({ done: 1 });
+
+  const { tree } = await thread.agent.getTree();
+  expect(tree).toMatchObject({ namespace: [], status: 'interrupted', graph_name: 'toolbox' });
+  const interrupt_id = thread.interrupts[0]?.interruptId ?? '';
+  await thread.input.respond({ namespace: [], interrupt_id, response: { ok: true } });
+  const events = await readFeed(
+    server.url,
+    thread.threadId,
+    ({ params }) => params.data['event'] === 'completed' && params.namespace.length === 0,
+  );
+  expect(events.filter(isRunEnd).map(({ params }) => params.data['event'])).toEqual([
+    'interrupted',
+    'completed',
+  ]);
+  const { values } = await thread.state.get({ namespace: [] });
+  expect((values as { messages: { content: string }[] })['messages'].at(-1)?.content).toBe('sent');
+  await thread.close();
+});
