@@ -76,6 +76,7 @@ export class ExecutorProcess implements PooledProcess {
     this.#child = new WorkerProcess({
       name: 'executor',
       program: entry,
+      args: setup.tsconfig === undefined ? [] : [setup.tsconfig],
       execArgv,
       env: executorEnvironment(),
       parse: parseFromExecutor,

@@ -111,6 +111,8 @@ export interface IntrospectCommand {
 export interface ExecutorSetup {
   database: DatabaseOptions;
   graphs: [graph_id: string, source: { file: string; export: string }][];
+  /** Path of the tsconfig.json of the project, which its modules are loaded with. */
+  tsconfig?: string | undefined;
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
   log: Settings['log'];

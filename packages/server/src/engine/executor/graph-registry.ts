@@ -1,8 +1,8 @@
 // The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, or
 // a factory of either. A factory is called for every use, with the config of that use.
-import { pathToFileURL } from 'node:url';
 import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
+import { importProjectModule } from './project-module.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a user's graph has channels and nodes of any type
 export type Graph = Pregel<any, any>;
@@ -78,7 +78,7 @@ const load = async (
 ): Promise<Graph | Factory> => {
   let module: Record<string, unknown>;
   try {
-    module = (await import(pathToFileURL(source.file).href)) as Record<string, unknown>;
+    module = await importProjectModule(source.file);
   } catch (cause) {
     onImport(cause);
     throw new Problem(
