@@ -20,7 +20,7 @@ await Promise.all([
   import('pg'),
   ...(isCheckout ? [] : [import(entry.href)]),
 ]);
-await registerProjectModules({ tsconfig, onImport: (url) => onImport(url) });
+const notices = await registerProjectModules({ tsconfig, onImport: (url) => onImport(url) });
 const { startExecutor } = await import(entry.href);
-onImport = startExecutor();
+onImport = startExecutor(notices);
 for (const url of loadedBefore) onImport(url);

@@ -5,12 +5,22 @@ import { fileURLToPath } from 'node:url';
 import { enginePackage } from './engine-packages.js';
 
 /**
- * `tsconfig` is the path of the project's, or undefined: never the one that is found from the working directory. Call it after
+ * Returns what the operator should know. `tsconfig` is the path of the project's, or undefined: never the one that is found from the working directory. Call it after
  * modules that need no transformation are loaded, since every later one passes through the hooks.
  */
 export async function registerProjectModules({ tsconfig, onImport }) {
-  const path = tsconfig ?? fileURLToPath(new URL('./no-tsconfig.json', import.meta.url));
+  const none = fileURLToPath(new URL('./no-tsconfig.json', import.meta.url));
   requireEngineOnce();
+  const failure = await registerTypeScript(tsconfig ?? none, onImport);
+  if (failure !== undefined) await registerTypeScript(none, onImport);
+  registerHooks('./module-hooks.js', import.meta.url);
+  return failure === undefined
+    ? []
+    : [`${tsconfig} cannot be read, so modules are loaded without it: ${failure.message}`];
+}
+
+/** Returns the error of a tsconfig.json that cannot be read. Nothing is registered then. */
+async function registerTypeScript(path, onImport) {
   const [{ register: registerCommonJs }, { register: registerModules }] = await Promise.all([
     import('tsx/cjs/api'),
     import('tsx/esm/api'),
@@ -18,11 +28,15 @@ export async function registerProjectModules({ tsconfig, onImport }) {
   // The CommonJS half has no option for it.
   const { TSX_TSCONFIG_PATH: given } = process.env;
   process.env.TSX_TSCONFIG_PATH = path;
-  registerCommonJs();
-  if (given === undefined) delete process.env.TSX_TSCONFIG_PATH;
-  else process.env.TSX_TSCONFIG_PATH = given;
+  try {
+    registerCommonJs();
+  } catch (error) {
+    return error;
+  } finally {
+    if (given === undefined) delete process.env.TSX_TSCONFIG_PATH;
+    else process.env.TSX_TSCONFIG_PATH = given;
+  }
   registerModules({ onImport, tsconfig: path });
-  registerHooks('./module-hooks.js', import.meta.url);
 }
 
 /** `require` of an engine package returns the ES modules that the server has imported, not a second copy in CommonJS. */

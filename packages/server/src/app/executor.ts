@@ -25,14 +25,15 @@ interface Parts {
   send: (message: FromExecutor) => void;
   modules: LoadedModules;
   logger: Logger;
+  notices: readonly string[];
 }
 
-const setUp = async (setup: ExecutorSetup, { send, modules, logger }: Parts): Promise<Executor> => {
+const setUp = async (setup: ExecutorSetup, { send, modules, logger, notices }: Parts): Promise<Executor> => {
   exposeEnvironment(setup.env);
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
   return new Executor({
-    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport),
+    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
     queue: new CommitQueue(checkpoints),
     budget: new EventBudget(),
@@ -51,15 +52,16 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database, lo
 /**
  * Executes commands of the server process until that process ends. Call the returned function with the URL of every module that is
  * loaded.
+ * `notices`: what the operator should know of how modules are loaded.
  */
-export const startExecutor = (): ((url: string) => void) => {
+export const startExecutor = (notices: readonly string[]): ((url: string) => void) => {
   let executor: Promise<Executor> | undefined;
 
   const begin = (setup: ExecutorSetup): void => {
     const logger = createLogger(setup.log).child({ process: 'executor' });
     // A promise rejection that a graph does not handle concerns one run: the other runs continue.
     process.on('unhandledRejection', (err) => logger.error({ err }, 'unhandled promise rejection'));
-    executor = setUp(setup, { send, modules, logger });
+    executor = setUp(setup, { send, modules, logger, notices });
     executor.then(
       () => send({ kind: 'ready' }),
       (err: unknown) => {

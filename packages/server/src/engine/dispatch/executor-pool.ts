@@ -5,7 +5,13 @@ import type { Logger } from 'pino';
 import { ProcessPool } from '../../jobs/process-pool.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
-import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand } from './protocol.ts';
+import type {
+  ExecutorSetup,
+  IntrospectCommand,
+  LoadReport,
+  RunCommand,
+  UpdateStateCommand,
+} from './protocol.ts';
 
 export interface PoolOptions {
   setup: ExecutorSetup;
@@ -24,6 +30,7 @@ export class ExecutorPool {
   readonly #solitary: ProcessPool<ExecutorProcess>;
   /** Solitary executors that wait because `solitaryMax` others have begun. */
   readonly #held = new Set<ExecutorProcess>();
+  #report: LoadReport | undefined;
   /** Called when an executor has loaded its graphs. Must not throw. */
   onLoaded: () => void = () => undefined;
 
@@ -51,6 +58,11 @@ export class ExecutorPool {
   /** How many executors have loaded their graphs. */
   get loaded(): number {
     return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
+  }
+
+  /** Ids of graphs that could not be loaded. */
+  get failedGraphs(): string[] {
+    return this.#report?.failures.map(({ graph_id }) => graph_id) ?? [];
   }
 
   /** Slots of executors that have loaded their graphs. */
@@ -111,10 +123,22 @@ export class ExecutorPool {
       logger,
     );
     executor.load().then(
-      () => this.onLoaded(),
+      (report) => {
+        this.#reportOnce(report);
+        this.onLoaded();
+      },
       () => undefined, // onExit has reported it
     );
     return executor;
+  }
+
+  /** Every executor loads the same files, so the report of the first one is logged. */
+  #reportOnce(report: LoadReport): void {
+    if (this.#report) return;
+    this.#report = report;
+    const { logger } = this.#options;
+    for (const { graph_id, message } of report.failures) logger.error({ graph_id }, message);
+    for (const notice of report.notices) logger.warn(notice);
   }
 
   #startSolitary(onEnd: (reason: string, fields: object) => void): ExecutorProcess {

@@ -6,12 +6,13 @@ import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
-import { parseFromExecutor } from './executor-message.ts';
+import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type {
   AttemptMessage,
   ExecutorSetup,
   FromExecutor,
   IntrospectCommand,
+  LoadReport,
   RunCommand,
   StopReason,
   ToExecutor,
@@ -135,10 +136,11 @@ export class ExecutorProcess implements PooledProcess {
     return this.#call((call) => ({ kind: 'update', call, command }));
   }
 
-  /** Resolves when the modules of all graphs are loaded; rejects when the process ends before. */
-  async load(): Promise<void> {
-    await this.#call((call) => ({ kind: 'load', call }));
+  /** Resolves when the modules of all graphs are loaded, or have failed to load; rejects when the process ends before. */
+  async load(): Promise<LoadReport> {
+    const report = parseLoadReport(await this.#call((call) => ({ kind: 'load', call })));
     this.isLoaded = true;
+    return report;
   }
 
   introspect(command: IntrospectCommand): Promise<unknown> {

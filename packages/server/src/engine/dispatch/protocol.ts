@@ -120,6 +120,14 @@ export interface ExecutorSetup {
   tracing?: TracingSetup;
 }
 
+/** What an executor found when it loaded the graphs. */
+export interface LoadReport {
+  /** Graphs that cannot be loaded. `message`: file, line, cause and remedy. */
+  failures: { graph_id: string; message: string }[];
+  /** For the operator: parts of graphs that are replaced, other versions of the engine. */
+  notices: string[];
+}
+
 export interface TracingSetup {
   project: string;
   /** Days for which traces are kept. */
@@ -138,7 +146,7 @@ export type ToExecutor =
   | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
   | { kind: 'update'; call: number; command: UpdateStateCommand }
   | { kind: 'introspect'; call: number; command: IntrospectCommand }
-  /** Answered when the modules of all graphs are loaded, or have failed to load. */
+  /** Answered with a LoadReport when the modules of all graphs are loaded, or have failed to load. */
   | { kind: 'load'; call: number }
   /** Answered when all traces so far are stored, or could not be stored. */
   | { kind: 'flush'; call: number };
