@@ -19,7 +19,7 @@ import type { Handlers } from '../api/handlers.ts';
 import { announce } from '../http/server/address-file.ts';
 import { createApp } from '../http/server/app.ts';
 import { localHosts } from '../http/server/request-guard.ts';
-import { assertBindable, listen } from '../http/server/listen.ts';
+import { assertBindable, listen, reachableUrl } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
@@ -103,6 +103,7 @@ const build = async (
   const listener = await listen(app, { host, port, logger, guard: { cors, hosts, sameSite: isAnonymous } });
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   if (settings.role !== 'worker') owned.keep(await announced(listener.url, settings, logger));
+  services.dispatcher.pool.setAddress(settings.role === 'worker' ? null : reachableUrl(listener.url));
   options.signal?.throwIfAborted();
   return {
     url: listener.url,

@@ -8,6 +8,7 @@ import { readAuth } from './auth.ts';
 import type { AuthConfig } from './auth.ts';
 import { readCors } from '../settings/cors.ts';
 import type { CorsRules } from '../settings/cors.ts';
+import { readGraphDefaults, type GraphDefaults } from './graph-defaults.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
 import { parseJsonText } from './json-text.ts';
@@ -27,6 +28,8 @@ export interface SvcJson {
   /** Whether the spellings of LangGraph Server are used. */
   readonly compat: boolean;
   readonly graphs: ReadonlyMap<string, GraphSource>;
+  /** What the default assistants of graphs are created with, by graph id. */
+  readonly graphDefaults: ReadonlyMap<string, GraphDefaults>;
   /** Variables for the graphs, without those that are set in the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; when `env` names a file. */
@@ -91,6 +94,10 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     dir,
     compat,
     graphs,
+    graphDefaults: readGraphDefaults(env['LANGGRAPH_CONFIG'] ?? variables['LANGGRAPH_CONFIG'], {
+      graphs: graphs.keys(),
+      mistakes,
+    }),
     env: Object.fromEntries(Object.entries(variables).filter(([key]) => !Object.hasOwn(env, key))),
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},

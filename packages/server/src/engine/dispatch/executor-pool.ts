@@ -31,6 +31,7 @@ export class ExecutorPool {
   /** Solitary executors that wait because `solitaryMax` others have begun. */
   readonly #held = new Set<ExecutorProcess>();
   #report: LoadReport | undefined;
+  #address: string | null | undefined;
   /** Called when an executor has loaded its graphs. Must not throw. */
   onLoaded: () => void = () => undefined;
 
@@ -98,6 +99,12 @@ export class ExecutorPool {
     await Promise.all([this.#shared[Symbol.asyncDispose](), this.#solitary[Symbol.asyncDispose]()]);
   }
 
+  /** Where graphs reach the API of this server; null when it has none. */
+  setAddress(url: string | null): void {
+    this.#address = url;
+    for (const executor of [...this.#shared.active, ...this.#solitary.active]) executor.sendAddress(url);
+  }
+
   /** Prefers executors that are ready and have a free slot. */
   #leastLoaded(): ExecutorProcess {
     const load = ({ isReady, attempts }: ExecutorProcess): number =>
@@ -122,6 +129,7 @@ export class ExecutorPool {
       },
       logger,
     );
+    if (this.#address !== undefined) executor.sendAddress(this.#address);
     executor.load().then(
       (report) => {
         this.#reportOnce(report);
@@ -161,6 +169,7 @@ export class ExecutorPool {
       logger,
       { isHeld: true },
     );
+    if (this.#address !== undefined) executor.sendAddress(this.#address);
     this.#held.add(executor);
     return executor;
   }

@@ -110,6 +110,11 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
+  /** Where graphs reach the API of this server; null when it has none. */
+  sendAddress(url: string | null): void {
+    this.#send({ kind: 'address', url });
+  }
+
   run(command: RunCommand): void {
     const { run_id, lease_token } = command;
     this.attempts.set(keyOf(command), { run_id, lease_token });

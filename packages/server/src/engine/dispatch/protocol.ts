@@ -136,6 +136,8 @@ export interface TracingSetup {
 
 export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
+  /** Where graphs reach the API of this server; null when it has none. */
+  | { kind: 'address'; url: string | null }
   | { kind: 'run'; command: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */

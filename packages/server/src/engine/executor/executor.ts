@@ -16,7 +16,7 @@ export class Executor {
     this.#tools = tools;
   }
 
-  receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
+  receive(message: Exclude<ToExecutor, { kind: 'setup' | 'address' }>): void {
     switch (message.kind) {
       case 'run':
         return this.#run(
