@@ -15,8 +15,9 @@ import { parseJsonText } from './json-text.ts';
 import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
-import { nearest } from './nearest.ts';
+import { isStockFile } from './stock-file.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
+import { readUnsupported } from './unsupported.ts';
 import { readWebhookRules } from './webhooks.ts';
 import type { WebhookRules } from './webhooks.ts';
 
@@ -85,7 +86,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const known = mistakes.length;
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
   if (mistakes.length > known) mistaken.add('env');
-  const compat = raw.compat === 'langgraph' || name === 'langgraph.json';
+  const compat = isStockFile(name, raw);
   // Without the variables it is not known which of those that webhooks need are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
@@ -105,7 +106,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     auth: readAuth(raw.auth, { dir, where, mistakes }),
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
     raw,
-    warnings: unknownKeys(raw, where),
+    warnings: readUnsupported(raw, { where, mistakes }),
   };
   const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
   return { project: Object.freeze(project), mistakes, isAccessKnown };
@@ -204,16 +205,6 @@ function readVariables(
     return {};
   }
   return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
-}
-
-function unknownKeys(raw: SvcJsonFile, where: (path: string[]) => string): string[] {
-  const known = Object.keys(SvcJsonFile.shape);
-  return Object.keys(raw)
-    .filter((key) => !Object.hasOwn(SvcJsonFile.shape, key))
-    .map((key) => {
-      const near = nearest(key, known);
-      return `${where([key])}: svc does not know this key and ignores it${near === undefined ? '' : `; did you mean "${near}"?`}`;
-    });
 }
 
 function isFile(path: string): boolean {
