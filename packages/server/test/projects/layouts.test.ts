@@ -153,6 +153,15 @@ beforeAll(async () => {
   });
   folder.link('pnpm/node_modules/help', `${store}/help@1/node_modules/help`);
   folder.link(`${store}/help@1/node_modules/deep`, `${store}/deep@1/node_modules/deep`);
+  folder.write({
+    'schemas/package.json': {},
+    'schemas/agent.ts': `
+import { StateGraph } from '@langchain/langgraph';
+import { withLangGraph } from '@langchain/langgraph/zod';
+import { z } from 'zod';
+const State = z.object({ text: withLangGraph(z.string(), { jsonSchemaExtra: { langgraph_type: 'prompt' } }) });
+export const graph = new StateGraph(State).addNode('a', () => ({})).addEdge('__start__', 'a').compile();`,
+  });
   // The project has a copy of the engine, in another version.
   folder.write({ 'copies/package.json': { type: 'module' }, 'copies/agent.ts': replying('"hi"') });
   folder.link('copies/node_modules/@langchain/core', join(installed, '@langchain/core'));
@@ -165,6 +174,7 @@ beforeAll(async () => {
         ...names.map((name, at) => [`graph-${at}`, `./${graphs[name]?.file}:graph`]),
         ['pnpm', './pnpm/agent.ts:graph'],
         ['copies', './copies/agent.ts:graph'],
+        ['schemas', './schemas/agent.ts:graph'],
       ]) as Record<string, string>,
     },
   });
@@ -182,6 +192,13 @@ describe('a project is served as it is', () => {
       expect(await runs(graph)).toBe(reply);
     },
   );
+
+  it('the schemas of a CommonJS project contain what it adds to them', async () => {
+    const { body } = await server.call('GET', '/assistants/schemas/schemas');
+    expect(body).toMatchObject({
+      state_schema: { properties: { text: { type: 'string', langgraph_type: 'prompt' } } },
+    });
+  });
 
   it('packages that pnpm has installed', async () => {
     expect(await runs('pnpm')).toBe('helped');
