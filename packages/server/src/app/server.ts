@@ -125,7 +125,12 @@ const openServices = async (
 ): Promise<Services> => {
   const { settings, project, logger, signal } = options;
   // Loaded first: a server whose auth object fails must not serve anything.
-  if (project.auth) exposeEnvironment(project.env);
+  if (project.auth) {
+    exposeEnvironment(project.env);
+    // Imported here, because most servers have no auth module.
+    const { exposeLogger } = await import('../engine/executor/server-globals.ts');
+    exposeLogger(logger.child({ process: 'auth' }));
+  }
   const modules = options.onModules && new LoadedModules(options.onModules);
   const authDefinition = project.auth && (await loadAuth(project.auth.source, modules));
   signal?.throwIfAborted();

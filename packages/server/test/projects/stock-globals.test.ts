@@ -33,7 +33,17 @@ const see = async ({ configurable, context }) => {
   return JSON.stringify([assistants.map(({ graph_id }) => graph_id), configurable.model, context.tone]);
 };`,
     ).replace('() =>', 'async (_, config) =>'),
-    'svc.json': { graphs: { seen: './seen.ts:graph' } },
+    'auth.ts': `
+import { Auth } from '@langchain/langgraph-sdk/auth';
+import { getLogger } from '@langchain/langgraph-sdk/logging';
+const logger = getLogger();
+export const auth = new Auth()
+  .authenticate((request) => {
+    logger.info('authenticates', { method: request.method });
+    return 'ann';
+  })
+  .on('*', () => true);`,
+    'svc.json': { graphs: { seen: './seen.ts:graph' }, auth: { path: './auth.ts:auth' } },
   });
   svc = runCli(['start', '--port', '0', '--data-dir', './data'], {
     cwd: folder.dir,
@@ -73,6 +83,7 @@ describe('a graph that uses the stock SDK', () => {
     expect(find('in a node')).toMatchObject({ level: 50, tries: 2, ...place });
     expect(find('odd')).toMatchObject({ level: 40, err: { message: 'odd', type: 'Error' }, ...place });
     expect(find('too quiet')).toBeUndefined();
+    expect(find('authenticates')).toMatchObject({ level: 30, method: 'POST', process: 'auth' });
   });
 });
 

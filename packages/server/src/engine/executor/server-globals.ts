@@ -77,7 +77,7 @@ export class OwnAddress {
     this.#known.catch(() => undefined);
   }
 
-  /** `url`: null when this server has no API. */
+  /** `url`: with the path before all routes, without a slash at the end; null when this server has no API. */
   set(url: string | null): void {
     if (url === null)
       this.#reject(
@@ -93,7 +93,7 @@ export class OwnAddress {
       init?: RequestInit,
     ): Promise<Response> => {
       const { pathname, search } = new URL(input);
-      return fetch(new URL(pathname + search, await this.#known), init);
+      return fetch(`${await this.#known}${pathname}${search}`, init);
     };
   }
 }
