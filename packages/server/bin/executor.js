@@ -1,15 +1,11 @@
 // Entry of an executor process: from TypeScript source in a checkout, from dist/ where it is installed.
 import { existsSync } from 'node:fs';
-import { register as registerHooks } from 'node:module';
-import { register as registerTypeScript } from 'tsx/esm/api';
+import { registerProjectModules } from './project-modules.js';
 
 // Users' graphs may be TypeScript. tsx passes every module through its hooks; what is loaded before them loads several times faster.
 const loadedBefore = [];
 let onImport = (url) => loadedBefore.push(url);
-const registerTypeScriptHooks = () => {
-  registerTypeScript({ onImport: (url) => onImport(url) });
-  registerHooks('./typescript-modules.js', import.meta.url);
-};
+const [, , tsconfig] = process.argv;
 
 const source = new URL('../src/app/executor.ts', import.meta.url);
 const isCheckout = existsSync(source);
@@ -24,7 +20,7 @@ await Promise.all([
   import('pg'),
   ...(isCheckout ? [] : [import(entry.href)]),
 ]);
-registerTypeScriptHooks();
+const notices = await registerProjectModules({ tsconfig, onImport: (url) => onImport(url) });
 const { startExecutor } = await import(entry.href);
-onImport = startExecutor();
+onImport = startExecutor(notices);
 for (const url of loadedBefore) onImport(url);

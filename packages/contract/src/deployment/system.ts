@@ -28,6 +28,10 @@ export const systemRoutes = {
       pending: z.int(),
       running: z.int(),
       oldest_pending_ms: z.number().nullable().describe('Age of the oldest run that waits only for a worker'),
+      failed_graphs: z
+        .array(z.string())
+        .optional()
+        .describe('Graphs that cannot be loaded: their runs fail. The log has the reasons'),
     }),
     errors: ['unavailable'],
   }),

@@ -1,6 +1,7 @@
 // Wiring of the engine: the dispatcher, the event hub, and their connections to other nodes.
 import { randomUUID } from 'node:crypto';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
+import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { NotificationBus } from '../jobs/notification-bus.ts';
 import { RunLogTail } from '../engine/streams/run-log-tail.ts';
@@ -66,6 +67,7 @@ export const createEngine = async (
     setup: {
       database: { ...databaseOptions, poolMax: parts.plan.executor },
       graphs: [...project.graphs],
+      tsconfig: findTsconfig(project.dir),
       env: project.env,
       log: settings.log,
       ...tracingOf(settings),

@@ -17,6 +17,7 @@ import type { TracingSetup, ExecutorSetup, FromExecutor, ToExecutor } from '../e
 import { EventBudget } from '../engine/executor/event-budget.ts';
 import { Executor } from '../engine/executor/executor.ts';
 import { GraphRegistry } from '../engine/executor/graph-registry.ts';
+import { exposeLogger, OwnAddress } from '../engine/executor/server-globals.ts';
 import { SvcStore } from '../engine/executor/svc-store.ts';
 import { TraceOutbox } from '../engine/executor/trace-outbox.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
@@ -25,14 +26,21 @@ interface Parts {
   send: (message: FromExecutor) => void;
   modules: LoadedModules;
   logger: Logger;
+  notices: readonly string[];
+  address: OwnAddress;
 }
 
-const setUp = async (setup: ExecutorSetup, { send, modules, logger }: Parts): Promise<Executor> => {
+const setUp = async (
+  setup: ExecutorSetup,
+  { send, modules, logger, notices, address }: Parts,
+): Promise<Executor> => {
   exposeEnvironment(setup.env);
+  exposeLogger(logger);
+  address.expose();
   const database = await openDatabase(setup.database);
   const checkpoints = checkpointStorage(database);
   return new Executor({
-    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport),
+    graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, notices),
     checkpoints,
     queue: new CommitQueue(checkpoints),
     budget: new EventBudget(),
@@ -51,15 +59,17 @@ const openTracing = ({ project, daysKept }: TracingSetup, database: Database, lo
 /**
  * Executes commands of the server process until that process ends. Call the returned function with the URL of every module that is
  * loaded.
+ * `notices`: what the operator should know of how modules are loaded.
  */
-export const startExecutor = (): ((url: string) => void) => {
+export const startExecutor = (notices: readonly string[]): ((url: string) => void) => {
   let executor: Promise<Executor> | undefined;
+  const address = new OwnAddress();
 
   const begin = (setup: ExecutorSetup): void => {
     const logger = createLogger(setup.log).child({ process: 'executor' });
     // A promise rejection that a graph does not handle concerns one run: the other runs continue.
     process.on('unhandledRejection', (err) => logger.error({ err }, 'unhandled promise rejection'));
-    executor = setUp(setup, { send, modules, logger });
+    executor = setUp(setup, { send, modules, logger, notices, address });
     executor.then(
       () => send({ kind: 'ready' }),
       (err: unknown) => {
@@ -73,6 +83,7 @@ export const startExecutor = (): ((url: string) => void) => {
     onMessage: (value) => {
       const message = value as ToExecutor;
       if (message.kind === 'setup') begin(message.setup);
+      else if (message.kind === 'address') address.set(message.url);
       else void executor?.then((ready) => ready.receive(message));
     },
     // The server process has ended.

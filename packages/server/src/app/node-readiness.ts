@@ -22,9 +22,16 @@ export const createReadiness = async (
       await storage.health.check();
     },
     checkExecutors() {
-      if (dispatcher.pool.loaded === 0)
+      const { loaded, failedGraphs } = dispatcher.pool;
+      if (loaded === 0)
         throw new Problem('unavailable', 'No executor can run a graph yet: graphs are being loaded');
+      if (failedGraphs.length > 0 && failedGraphs.length === dispatcher.graphs.length)
+        throw new Problem(
+          'unavailable',
+          `No graph can be loaded (${failedGraphs.join(', ')}): the log has the reasons`,
+        );
     },
+    failedGraphs: () => dispatcher.pool.failedGraphs,
     checkSchema: () => checkSchema(database, schemaFiles),
     queue: () => storage.workers.queue(nodeTtlMs(dispatcher.leaseMs)),
   });

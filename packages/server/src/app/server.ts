@@ -19,7 +19,7 @@ import type { Handlers } from '../api/handlers.ts';
 import { announce } from '../http/server/address-file.ts';
 import { createApp } from '../http/server/app.ts';
 import { localHosts } from '../http/server/request-guard.ts';
-import { assertBindable, listen } from '../http/server/listen.ts';
+import { assertBindable, listen, reachableUrl } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import type { ParserTasks, ServerParsing } from './parser-tasks.ts';
@@ -106,6 +106,7 @@ const build = async (
   owned.keep({ [Symbol.asyncDispose]: () => listener.close() });
   const url = listener.url + mountPrefix(options);
   if (settings.role !== 'worker') owned.keep(await announced(url, settings, logger));
+  services.dispatcher.pool.setAddress(settings.role === 'worker' ? null : reachableUrl(url));
   options.signal?.throwIfAborted();
   return {
     url,
@@ -127,7 +128,12 @@ const openServices = async (
 ): Promise<Services> => {
   const { settings, project, logger, signal } = options;
   // Loaded first: a server whose auth object fails must not serve anything.
-  if (project.auth) exposeEnvironment(project.env);
+  if (project.auth) {
+    exposeEnvironment(project.env);
+    // Imported here, because most servers have no auth module.
+    const { exposeLogger } = await import('../engine/executor/server-globals.ts');
+    exposeLogger(logger.child({ process: 'auth' }));
+  }
   const modules = options.onModules && new LoadedModules(options.onModules);
   const authDefinition = project.auth && (await loadAuth(project.auth.source, modules));
   signal?.throwIfAborted();

@@ -127,7 +127,7 @@ const buildServices = async (
   const storage = createStorage(parts.database, answers);
   const graphs = new Map(project.graphs);
   await storage.expiry.configure(expiryDefaults(project.raw));
-  const assistants = new AssistantService(storage, graphs);
+  const assistants = new AssistantService(storage, graphs, project.graphDefaults);
   await assistants.syncDefaults();
   const sealer = new LazySealer({
     encryptionKey: settings.auth.encryptionKey,

@@ -12,6 +12,8 @@ export interface WorkerProcessOptions<Message> {
   name: string;
   /** Path of the module that it runs. */
   program: string;
+  /** Arguments of the program. */
+  args?: readonly string[];
   execArgv?: readonly string[];
   env: Readonly<Record<string, string>>;
   /** The message; undefined when the value is not a valid message. */
@@ -58,8 +60,8 @@ export class WorkerProcess<Command, Message extends { kind: string }> {
     // Without a caller that waits for it, the rejection is reported by onEnd alone.
     this.ready.catch(() => undefined);
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
-    const { program, execArgv = [], env } = options;
-    this.#child = spawn(process.execPath, [...execArgv, program], {
+    const { program, args = [], execArgv = [], env } = options;
+    this.#child = spawn(process.execPath, [...execArgv, program, ...args], {
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     });

@@ -11,6 +11,7 @@ import {
   StateGraph,
   StateSchema,
 } from '@langchain/langgraph';
+import { withLangGraph } from '@langchain/langgraph/zod';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -123,12 +124,60 @@ describe('the schemas of a graph', () => {
     });
   });
 
-  it('contain only names when a part has no JSON Schema', async () => {
-    const graph = new StateGraph(z.object({ count: z.number(), since: z.date() }))
+  it('contain a name alone for a member that has no JSON Schema, and what the project says of it', async () => {
+    const State = z.object({
+      count: z.number(),
+      since: z.date(),
+      chat: withLangGraph(z.custom<BaseMessage[]>(), { jsonSchemaExtra: { langgraph_type: 'messages' } }),
+    });
+    const Context = z.object({ model: z.string(), until: z.date() });
+    const graph = new StateGraph(State, Context).addNode('a', noop).addEdge(START, 'a').compile();
+    const { input_schema, state_schema, output_schema, config_schema } = await schemasOf(graph);
+    for (const schema of [input_schema, state_schema, output_schema])
+      expect(schema?.properties).toEqual({
+        count: { type: 'number' },
+        since: {},
+        chat: { langgraph_type: 'messages' },
+      });
+    expect(config_schema?.properties).toEqual({ model: { type: 'string' }, until: {} });
+  });
+
+  it('contain what the project adds to a member of the state or the context', async () => {
+    const prompt = { langgraph_type: 'prompt' as const, langgraph_nodes: ['a'] };
+    const Member = withLangGraph(z.string(), { jsonSchemaExtra: prompt });
+    const graph = new StateGraph(z.object({ text: Member }), z.object({ system: Member }))
       .addNode('a', noop)
       .addEdge(START, 'a')
       .compile();
-    expect((await schemasOf(graph)).state_schema?.properties).toEqual({ count: {}, since: {} });
+    const { state_schema, config_schema } = await schemasOf(graph);
+    expect(state_schema?.properties).toEqual({ text: { type: 'string', ...prompt } });
+    expect(config_schema?.properties).toEqual({ system: { type: 'string', ...prompt } });
+  });
+
+  it('contain the types of defaults that a reducer extends, except in the input', async () => {
+    const keep = <T>(_: T, after: T): T => after;
+    const State = Annotation.Root({
+      list: Annotation<string[]>({ reducer: keep, default: () => [] }),
+      text: Annotation<string>({ reducer: keep, default: () => '' }),
+      count: Annotation<number>({ reducer: keep, default: () => 0 }),
+      done: Annotation<boolean>({ reducer: keep, default: () => false }),
+      facts: Annotation<object>({ reducer: keep, default: () => ({}) }),
+      since: Annotation<Date>({ reducer: keep, default: () => new Date(0) }),
+      last: Annotation<string>,
+    });
+    const graph = new StateGraph(State).addNode('a', noop).addEdge(START, 'a').compile();
+    const { input_schema, state_schema, output_schema } = await schemasOf(graph);
+    for (const schema of [state_schema, output_schema])
+      expect(schema?.properties).toEqual({
+        list: { type: 'array' },
+        text: { type: 'string' },
+        count: { type: 'number' },
+        done: { type: 'boolean' },
+        facts: { type: 'object' },
+        since: {},
+        last: {},
+      });
+    expect(Object.values(input_schema?.properties ?? {})).toEqual(Array.from({ length: 7 }, () => ({})));
   });
 
   it('are derived for a prebuilt agent', async () => {

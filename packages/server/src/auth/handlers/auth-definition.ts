@@ -37,6 +37,7 @@ export const loadAuth = async (source: AuthSource, modules?: LoadedModules): Pro
     // Every call loads the modules in a new namespace, so that `svc dev` gets the changed files.
     module = (await tsImport(pathToFileURL(file).href, {
       parentURL: import.meta.url,
+      tsconfig: source.tsconfig ?? false,
       ...(modules ? { onImport: modules.add } : {}),
     })) as Record<string, unknown>;
   } catch (cause) {

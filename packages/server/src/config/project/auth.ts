@@ -1,11 +1,14 @@
 // The `auth` section of svc.json.
 import { readSource, type GraphSource } from './graphs.ts';
 import type { Mistake } from './mistake.ts';
+import { findTsconfig } from './tsconfig.ts';
 import type { AuthSection } from './svc-json-schema.ts';
 
 export interface AuthSource extends GraphSource {
   /** Its place in the config file, for error messages. */
   readonly where: string;
+  /** Path of the tsconfig.json of the project. */
+  readonly tsconfig: string | undefined;
 }
 
 export interface AuthConfig {
@@ -35,7 +38,7 @@ export function readAuth(
   }
   const { cache } = section;
   return {
-    source: { ...source, where: at },
+    source: { ...source, where: at, tsconfig: findTsconfig(dir) },
     isStudioDisabled: section.disable_studio_auth ?? false,
     cache: cache && {
       headers: cache.cache_keys.map((name) => name.toLowerCase()),

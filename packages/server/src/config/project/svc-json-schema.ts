@@ -76,7 +76,9 @@ export const SvcJsonFile = z
     compat: z
       .literal('langgraph')
       .optional()
-      .describe('Enables the spellings of LangGraph Server; implied by the file name langgraph.json'),
+      .describe(
+        'Enables the spellings of LangGraph Server; implied by the file name langgraph.json and by keys that only its files have',
+      ),
     graphs: z
       .record(
         z.string().regex(graphIdPattern),

@@ -57,26 +57,6 @@ describe('svc.json', () => {
     expect(loadSvcJson(file, {}).graphs.get('agent')?.file).toBe(join(dir, 'agent.ts'));
   });
 
-  it('accepts every key of a stock file without a warning', () => {
-    writeFileSync(join(dir, 'auth.ts'), '');
-    const file = write(
-      {
-        graphs,
-        dependencies: ['.'],
-        node_version: '22',
-        auth: { path: './auth.ts:auth' },
-        http: { app: './app.ts:app', cors: { allow_origins: ['*'] } },
-        store: { index: { dims: 3, embed: './e.ts:embed' } },
-        checkpointer: { ttl: { default_ttl: 60 } },
-        ui: { agent: './ui.tsx' },
-        ui_config: { shared: [] },
-        dockerfile_lines: [],
-      },
-      'langgraph.json',
-    );
-    expect(loadSvcJson(file, {})).toMatchObject({ compat: true, warnings: [] });
-  });
-
   it('is compatible with LangGraph Platform when it sets compat', () => {
     expect(load({ compat: 'langgraph', graphs }).compat).toBe(true);
   });

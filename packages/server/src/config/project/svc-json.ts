@@ -8,6 +8,7 @@ import { readAuth } from './auth.ts';
 import type { AuthConfig } from './auth.ts';
 import { readCors } from '../settings/cors.ts';
 import type { CorsRules } from '../settings/cors.ts';
+import { readGraphDefaults, type GraphDefaults } from './graph-defaults.ts';
 import { readGraphs } from './graphs.ts';
 import type { GraphSource } from './graphs.ts';
 import { readHeaderPatterns } from './header-patterns.ts';
@@ -16,10 +17,11 @@ import { parseJsonText } from './json-text.ts';
 import type { JsonText } from './json-text.ts';
 import { ConfigError } from './mistake.ts';
 import type { Mistake } from './mistake.ts';
-import { nearest } from './nearest.ts';
 import { readDisabledRoutes } from './route-switches.ts';
 import type { DisabledRoutes } from './route-switches.ts';
+import { isStockFile } from './stock-file.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
+import { readUnsupported } from './unsupported.ts';
 import { readWebhookRules } from './webhooks.ts';
 import type { WebhookRules } from './webhooks.ts';
 
@@ -31,6 +33,8 @@ export interface SvcJson {
   /** Whether the spellings of LangGraph Server are used. */
   readonly compat: boolean;
   readonly graphs: ReadonlyMap<string, GraphSource>;
+  /** What the default assistants of graphs are created with, by graph id. */
+  readonly graphDefaults: ReadonlyMap<string, GraphDefaults>;
   /** Variables for the graphs, without those that are set in the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; when `env` names a file. */
@@ -90,7 +94,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
   const known = mistakes.length;
   const variables = readVariables(raw.env, { dir, env, where: where(['env']), mistakes });
   if (mistakes.length > known) mistaken.add('env');
-  const compat = raw.compat === 'langgraph' || name === 'langgraph.json';
+  const compat = isStockFile(name, raw);
   // Without the variables it is not known which of those that webhooks need are missing.
   const section = mistaken.has('env') || mistaken.has('compat') ? undefined : raw.webhooks;
   const webhooks = readWebhookRules({ section, compat, env: { ...variables, ...env }, where, mistakes });
@@ -101,6 +105,10 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     dir,
     compat,
     graphs,
+    graphDefaults: readGraphDefaults(env['LANGGRAPH_CONFIG'] ?? variables['LANGGRAPH_CONFIG'], {
+      graphs: graphs.keys(),
+      mistakes,
+    }),
     env: Object.fromEntries(Object.entries(variables).filter(([key]) => !Object.hasOwn(env, key))),
     ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
     settings: raw.settings ?? {},
@@ -111,7 +119,7 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     loggedHeaders: headersOf('logging_headers'),
     disabled: readDisabledRoutes(raw.http),
     raw,
-    warnings: unknownKeys(raw, where),
+    warnings: readUnsupported(raw, { where, mistakes }),
   };
   const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
   return { project: Object.freeze(project), mistakes, isAccessKnown };
@@ -210,16 +218,6 @@ function readVariables(
     return {};
   }
   return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
-}
-
-function unknownKeys(raw: SvcJsonFile, where: (path: string[]) => string): string[] {
-  const known = Object.keys(SvcJsonFile.shape);
-  return Object.keys(raw)
-    .filter((key) => !Object.hasOwn(SvcJsonFile.shape, key))
-    .map((key) => {
-      const near = nearest(key, known);
-      return `${where([key])}: svc does not know this key and ignores it${near === undefined ? '' : `; did you mean "${near}"?`}`;
-    });
 }
 
 function isFile(path: string): boolean {

@@ -38,6 +38,18 @@ const closed: CorsRules = {
   maxAgeSeconds: 600,
 };
 
+/** Pages of this machine, such as those of a development server. */
+const localPages = String.raw`https?://(?:localhost|[a-z0-9-]+\.localhost|127\.0\.0\.1|\[::1\])(?::\d+)?`;
+
+/**
+ * The rules for files of the stock server without `http.cors`, which lets every page use it. Where callers need no credential, only
+ * pages of this machine may: others could use a server that anybody on the machine may use.
+ */
+export const stockCors = ({ isAnonymous }: { isAnonymous: boolean }): CorsRules =>
+  isAnonymous
+    ? { ...closed, originPattern: new RegExp(`^(?:${localPages})$`) }
+    : { ...closed, origins: new Set(['*']) };
+
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 interface CorsSources {

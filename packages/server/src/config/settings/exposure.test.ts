@@ -69,6 +69,40 @@ describe('access to the server', () => {
   });
 });
 
+describe('a file of the stock server', () => {
+  const stock = { compat: 'langgraph' };
+  const allows = (origin: string, ...given: Parameters<typeof read>): boolean => {
+    const { cors } = read(...given).exposure;
+    return cors?.origins.has('*') === true || cors?.originPattern?.test(origin) === true;
+  };
+
+  it('lets pages of this machine use a server that listens on it', () => {
+    for (const origin of [
+      'http://localhost:3000',
+      'http://127.0.0.1:5173',
+      'https://[::1]',
+      'http://a.localhost',
+    ])
+      expect(allows(origin, {}, stock)).toBe(true);
+    for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null'])
+      expect(allows(origin, {}, stock)).toBe(false);
+    expect(allows('http://localhost:3000', {}, {})).toBe(false);
+  });
+
+  it('lets every page use it where callers authenticate, without cookies', () => {
+    expect(allows('https://app.example', { apiKeys }, stock)).toBe(true);
+    expect(read({ apiKeys }, stock).exposure.cors?.credentials).toBe(false);
+    expect(allows('https://app.example', {}, { ...stock, auth })).toBe(true);
+  });
+
+  it('opens nothing on other addresses, or when it has rules of its own', () => {
+    expect(allows('https://app.example', { apiKeys, host: '0.0.0.0' }, stock)).toBe(false);
+    const http = { cors: { allow_origins: [] } };
+    expect(allows('http://localhost:3000', {}, { ...stock, http })).toBe(false);
+    expect(allows('http://localhost:3000', { corsOrigins: 'https://a.example' }, stock)).toBe(false);
+  });
+});
+
 describe('every origin with credentials', () => {
   const cors = { allow_origins: ['*'], allow_credentials: true };
   it('is rejected, whatever the source of the two', () => {

@@ -1,6 +1,6 @@
 // Who may use the server, and from which web pages, according to the settings and svc.json.
 import ipaddr from 'ipaddr.js';
-import { withOrigins } from './cors.ts';
+import { stockCors, withOrigins } from './cors.ts';
 import type { CorsRules } from './cors.ts';
 import { ConfigError } from '../project/mistake.ts';
 import type { Mistake } from '../project/mistake.ts';
@@ -39,7 +39,9 @@ export function readExposure(
   project: SvcJson,
 ): { exposure: Exposure; mistakes: Mistake[] } {
   const mode = modeOf(settings, project);
-  const cors = withOrigins(project.cors, settings.http.corsOrigins);
+  const given = withOrigins(project.cors, settings.http.corsOrigins);
+  const isStock = given === undefined && project.compat && isLoopback(settings.http.host);
+  const cors = isStock ? stockCors({ isAnonymous: mode.kind === 'anonymous' }) : given;
   const mistakes = [openMistake(mode, settings), credentialsMistake(cors, settings)];
   return {
     exposure: { mode, cors, warnings: [...warn(mode, cors, settings)] },

@@ -22,6 +22,11 @@ import type { Storage } from '../../storage/storage.ts';
 import { servedWithinMs } from '../../storage/deployment/workers.ts';
 import { assistantIdOf, defaultAssistantId } from './default-assistant.ts';
 
+interface GraphDefaults {
+  readonly config: Record<string, unknown>;
+  readonly context: Record<string, unknown>;
+}
+
 type Given<T> = { [K in keyof T]?: T[K] | undefined };
 
 export type AssistantRequest = Given<Omit<NewAssistant, 'graph_id'>> & {
@@ -43,11 +48,18 @@ type Stores = Pick<Storage, 'assistants' | 'threads'>;
 export class AssistantService {
   readonly #storage: Stores;
   readonly #graphs: ReadonlyMap<string, { description?: string | undefined }>;
+  readonly #defaults: ReadonlyMap<string, GraphDefaults>;
   readonly defaultIds: ReadonlySet<string>;
 
-  constructor(storage: Stores, graphs: ReadonlyMap<string, { description?: string | undefined }>) {
+  /** `defaults`: the config and the context with which default assistants are created, by graph id. */
+  constructor(
+    storage: Stores,
+    graphs: ReadonlyMap<string, { description?: string | undefined }>,
+    defaults: ReadonlyMap<string, GraphDefaults> = new Map(),
+  ) {
     this.#storage = storage;
     this.#graphs = graphs;
+    this.#defaults = defaults;
     this.defaultIds = new Set([...graphs.keys()].map(defaultAssistantId));
   }
 
@@ -59,13 +71,14 @@ export class AssistantService {
     const { assistants } = this.#storage;
     for (const [graph_id, { description = null }] of this.#graphs) {
       const assistant_id = defaultAssistantId(graph_id);
+      const { config = {}, context = {} } = this.#defaults.get(graph_id) ?? {};
       const assistant = {
         assistant_id,
         graph_id,
         name: graph_id,
         description,
-        config: {},
-        context: {},
+        config,
+        context,
         metadata: madeBySystem,
       };
       if (await assistants.create(assistant, true)) continue;

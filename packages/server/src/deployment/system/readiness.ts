@@ -10,17 +10,20 @@ export interface ReadinessParts {
   checkSchema: () => Promise<void>;
   /** Throws `unavailable` while no executor of this process can run a graph. */
   checkExecutors: () => void;
+  /** Ids of graphs of this process that cannot be loaded. */
+  failedGraphs: () => string[];
   queue: () => Promise<QueueState>;
 }
 
-type Ready = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
+type Checked = { ready: true } & Pick<QueueState, 'workers' | 'pending' | 'running' | 'oldest_pending_ms'>;
+type Ready = Checked & { failed_graphs?: string[] };
 
 /** How long a result is reused: the endpoint is public, and each check writes to the database. */
 const freshMs = 1_000;
 
 export class Readiness {
   readonly #parts: ReadinessParts;
-  #looked: { answer: Promise<Ready>; atMs: number } | undefined;
+  #looked: { answer: Promise<Checked>; atMs: number } | undefined;
 
   constructor(parts: ReadinessParts) {
     this.#parts = parts;
@@ -37,10 +40,12 @@ export class Readiness {
       const note = (): void => void (this.#looked = { answer, atMs: performance.now() });
       answer.then(note, note);
     }
-    return this.#looked.answer;
+    const failed_graphs = this.#parts.failedGraphs();
+    const answer = await this.#looked.answer;
+    return failed_graphs.length === 0 ? answer : { ...answer, failed_graphs };
   }
 
-  async #look(): Promise<Ready> {
+  async #look(): Promise<Checked> {
     const { checkDatabase, checkSchema, queue } = this.#parts;
     await checkDatabase();
     await checkSchema();

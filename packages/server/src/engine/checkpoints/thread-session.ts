@@ -295,7 +295,7 @@ export class ThreadSession implements Writer {
     return this.codec.toJson(Object.fromEntries(this.#interrupts));
   }
 
-  /** Attributes the next put of the root namespace to these nodes, instead of to its tasks. For state updates. */
+  /** Attributes the next put to these nodes, instead of to its tasks. For state updates, which put in one namespace. */
   attribute(values: { as_node: string; values: unknown }[]): void {
     this.#attributed = values.map(({ as_node, values: written }) => [
       as_node,
@@ -363,7 +363,7 @@ export class ThreadSession implements Writer {
   }
 
   #wrote(ns: string): string | null {
-    const attributed = ns === '' ? this.#attributed : undefined;
+    const attributed = this.#attributed;
     this.#attributed = undefined;
     const names = new Map(this.#summaries.get(ns)?.summary.tasks.map((task) => [task.id, task.name]));
     const wrote: NodeWrite[] = attributed ?? [];

@@ -64,7 +64,7 @@ export class Dispatcher {
       logger,
       events: {
         onRun: (message) => this.#onRun(message),
-        onLoad: () => this.#claims.slotFreed(),
+        onOverloadReport: () => this.#claims.slotFreed(),
         onModules: (files) => options.onModules?.(files),
         onExit: (running, reason, isDeliberate) => this.#onExecutorLost(running, reason, isDeliberate),
       },

@@ -1,6 +1,6 @@
 // Checks the messages of an executor. An executor runs the code of users, so its messages are not trusted.
 import { isAbsolute } from 'node:path';
-import type { AttemptMessage, FromExecutor, RunError, RunStatus } from './protocol.ts';
+import type { AttemptMessage, FromExecutor, LoadReport, RunError, RunStatus } from './protocol.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ export const parseFromExecutor = (value: unknown): FromExecutor | undefined => {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'ready') return { kind: 'ready' };
   if (value['kind'] === 'modules') return areFiles(value['files']) ? (value as FromExecutor) : undefined;
-  if (value['kind'] === 'load')
+  if (value['kind'] === 'overload')
     return typeof value['isOverloaded'] === 'boolean' ? (value as FromExecutor) : undefined;
   if (value['kind'] === 'answer') return isAnswer(value) ? (value as FromExecutor) : undefined;
   return isOfAttempt(value) ? (value as AttemptMessage) : undefined;
@@ -26,6 +26,19 @@ const isAnswer = ({ call, problem }: Fields): boolean =>
   Number.isSafeInteger(call) &&
   (problem === undefined ||
     (isObject(problem) && typeof problem['code'] === 'string' && typeof problem['message'] === 'string'));
+
+/** The report of an executor that has loaded its graphs; an empty one when the value is none. */
+export const parseLoadReport = (value: unknown): LoadReport => {
+  const { failures, notices } = isObject(value) ? value : {};
+  const isFailure = (each: unknown): boolean =>
+    isObject(each) && typeof each['graph_id'] === 'string' && typeof each['message'] === 'string';
+  const areValid =
+    Array.isArray(failures) &&
+    failures.every(isFailure) &&
+    Array.isArray(notices) &&
+    notices.every((notice) => typeof notice === 'string');
+  return areValid ? (value as LoadReport) : { failures: [], notices: [] };
+};
 
 const isOfAttempt = (fields: Fields): boolean => {
   if (typeof fields['run_id'] !== 'string' || !Number.isSafeInteger(fields['lease_token'])) return false;

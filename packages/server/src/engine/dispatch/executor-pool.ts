@@ -6,7 +6,13 @@ import { ProcessPool } from '../../jobs/process-pool.ts';
 import { solitaryConnections } from '../../storage/postgres/connection-plan.ts';
 import { endsAttempt, ExecutorProcess, type AttemptRef, type ExecutorEvents } from './executor-process.ts';
 import type { SlotLimits } from './slot-limits.ts';
-import type { ExecutorSetup, IntrospectCommand, RunCommand, UpdateStateCommand } from './protocol.ts';
+import type {
+  ExecutorSetup,
+  IntrospectCommand,
+  LoadReport,
+  RunCommand,
+  UpdateStateCommand,
+} from './protocol.ts';
 
 export interface PoolOptions {
   setup: ExecutorSetup;
@@ -25,6 +31,8 @@ export class ExecutorPool {
   readonly #solitary: ProcessPool<ExecutorProcess>;
   /** Solitary executors that wait because `solitaryMax` others have begun. */
   readonly #held = new Set<ExecutorProcess>();
+  #report: LoadReport | undefined;
+  #address: string | null | undefined;
   /** Called when an executor has loaded its graphs. Must not throw. */
   onLoaded: () => void = () => undefined;
 
@@ -52,6 +60,11 @@ export class ExecutorPool {
   /** How many executors have loaded their graphs. */
   get loaded(): number {
     return [...this.#shared.active].filter(({ isLoaded }) => isLoaded).length;
+  }
+
+  /** Ids of graphs that could not be loaded. */
+  get failedGraphs(): string[] {
+    return this.#report?.failures.map(({ graph_id }) => graph_id) ?? [];
   }
 
   /** Slots of executors that have loaded their graphs. */
@@ -92,6 +105,12 @@ export class ExecutorPool {
     return Math.max(0, executor.slots(this.#options.slots) - executor.attempts.size);
   }
 
+  /** Where graphs reach the API of this server; null when it has none. */
+  setAddress(url: string | null): void {
+    this.#address = url;
+    for (const executor of [...this.#shared.active, ...this.#solitary.active]) executor.sendAddress(url);
+  }
+
   /** Prefers executors that are ready and have a free slot. */
   #leastLoaded(): ExecutorProcess {
     const { most } = this.#options.slots;
@@ -109,7 +128,7 @@ export class ExecutorPool {
       setup,
       {
         onRun: events.onRun,
-        onLoad: events.onLoad,
+        onOverloadReport: events.onOverloadReport,
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -118,11 +137,24 @@ export class ExecutorPool {
       },
       logger,
     );
+    if (this.#address !== undefined) executor.sendAddress(this.#address);
     executor.load().then(
-      () => this.onLoaded(),
+      (report) => {
+        this.#reportOnce(report);
+        this.onLoaded();
+      },
       () => undefined, // onExit has reported it
     );
     return executor;
+  }
+
+  /** Every executor loads the same files, so the report of the first one is logged. */
+  #reportOnce(report: LoadReport): void {
+    if (this.#report) return;
+    this.#report = report;
+    const { logger } = this.#options;
+    for (const { graph_id, message } of report.failures) logger.error({ graph_id }, message);
+    for (const notice of report.notices) logger.warn(notice);
   }
 
   #startSolitary(onEnd: (reason: string, fields: object) => void): ExecutorProcess {
@@ -134,7 +166,7 @@ export class ExecutorPool {
           events.onRun(message);
           if (endsAttempt(message)) this.#solitary.retire(executor);
         },
-        onLoad: () => undefined, // it takes no further run
+        onOverloadReport: () => undefined, // it takes no further run
         onModules: events.onModules,
         onExit: (running, reason, isDeliberate) => {
           onEnd(reason, { runs: runIds(running) });
@@ -146,6 +178,7 @@ export class ExecutorPool {
       logger,
       { isHeld: true },
     );
+    if (this.#address !== undefined) executor.sendAddress(this.#address);
     this.#held.add(executor);
     return executor;
   }

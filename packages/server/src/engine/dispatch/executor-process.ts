@@ -6,13 +6,14 @@ import { executorEnvironment } from '../../config/environment.ts';
 import { settledWithin } from '../../backoff.ts';
 import type { PooledProcess } from '../../jobs/process-pool.ts';
 import { WorkerProcess } from '../../jobs/worker-process.ts';
-import { parseFromExecutor } from './executor-message.ts';
+import { parseFromExecutor, parseLoadReport } from './executor-message.ts';
 import type { SlotLimits } from './slot-limits.ts';
 import type {
   AttemptMessage,
   ExecutorSetup,
   FromExecutor,
   IntrospectCommand,
+  LoadReport,
   RunCommand,
   StopReason,
   ToExecutor,
@@ -27,8 +28,8 @@ export interface AttemptRef {
 
 export interface ExecutorEvents {
   onRun: (message: AttemptMessage) => void;
-  /** The executor has reported its load. */
-  onLoad: () => void;
+  /** The executor has reported whether it is overloaded. */
+  onOverloadReport: () => void;
   /** Called with files of modules that the process loaded. */
   onModules: (files: string[]) => void;
   /**
@@ -43,7 +44,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** An executor with runs reports its load every 200 ms. */
+/** An executor with runs reports every 200 ms. */
 const silentMs = 600;
 /** How long an executor that stops may take to store its traces. */
 const flushMsMax = 5_000;
@@ -71,7 +72,7 @@ export class ExecutorProcess implements PooledProcess {
   #isKilled = false;
   readonly #isTracing: boolean;
   #isOverloaded = false;
-  /** Monotonic time from which a report of its load is awaited. */
+  /** Monotonic time from which its next report is awaited. */
   #awaitedSinceMs = 0;
   /** Messages that are sent at begin(); undefined afterwards. */
   #held: ToExecutor[] | undefined;
@@ -84,13 +85,14 @@ export class ExecutorProcess implements PooledProcess {
     this.#child = new WorkerProcess({
       name: 'executor',
       program: entry,
+      args: setup.tsconfig === undefined ? [] : [setup.tsconfig],
       execArgv,
       env: executorEnvironment(),
       parse: parseFromExecutor,
       onMessage: (message) => {
         if (message.kind === 'answer') this.#answer(message);
         else if (message.kind === 'modules') events.onModules(message.files);
-        else if (message.kind === 'load') this.#onLoad(message.isOverloaded);
+        else if (message.kind === 'overload') this.#onOverloadReport(message.isOverloaded);
         else this.#run(message);
       },
       onEnd: (reason) => this.#end(reason),
@@ -117,11 +119,16 @@ export class ExecutorProcess implements PooledProcess {
     for (const message of held) this.#send(message);
   }
 
-  /** How many runs the executor takes now. One that has not reported its load for some time is overloaded. */
+  /** How many runs the executor takes now. One that has not reported for some time is overloaded. */
   slots({ least, most }: SlotLimits): number {
     if (this.attempts.size === 0) return most;
     const isSilent = performance.now() - this.#awaitedSinceMs > silentMs;
     return this.#isOverloaded || isSilent ? least : most;
+  }
+
+  /** Where graphs reach the API of this server; null when it has none. */
+  sendAddress(url: string | null): void {
+    this.#send({ kind: 'address', url });
   }
 
   run(command: RunCommand): void {
@@ -151,10 +158,11 @@ export class ExecutorProcess implements PooledProcess {
     return this.#call((call) => ({ kind: 'update', call, command }));
   }
 
-  /** Resolves when the modules of all graphs are loaded; rejects when the process ends before. */
-  async load(): Promise<void> {
-    await this.#call((call) => ({ kind: 'load', call }));
+  /** Resolves when the modules of all graphs are loaded, or have failed to load; rejects when the process ends before. */
+  async load(): Promise<LoadReport> {
+    const report = parseLoadReport(await this.#call((call) => ({ kind: 'load', call })));
     this.isLoaded = true;
+    return report;
   }
 
   introspect(command: IntrospectCommand): Promise<unknown> {
@@ -195,10 +203,10 @@ export class ExecutorProcess implements PooledProcess {
     this.#events.onRun(message);
   }
 
-  #onLoad(isOverloaded: boolean): void {
+  #onOverloadReport(isOverloaded: boolean): void {
     this.#isOverloaded = isOverloaded;
     this.#awaitedSinceMs = performance.now();
-    this.#events.onLoad();
+    this.#events.onOverloadReport();
   }
 
   #answer({ call, value, problem }: Extract<FromExecutor, { kind: 'answer' }>): void {

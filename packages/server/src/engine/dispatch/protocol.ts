@@ -116,11 +116,21 @@ export interface IntrospectCommand {
 export interface ExecutorSetup {
   database: DatabaseOptions;
   graphs: [graph_id: string, source: { file: string; export: string }][];
+  /** Path of the tsconfig.json of the project, which its modules are loaded with. */
+  tsconfig?: string | undefined;
   /** The project's environment (`env` of svc.json), for the graphs. */
   env: Record<string, string>;
   log: Settings['log'];
   /** How runs are traced; undefined when they are not. */
   tracing?: TracingSetup;
+}
+
+/** What an executor found when it loaded the graphs. */
+export interface LoadReport {
+  /** Graphs that cannot be loaded. `message`: file, line, cause and remedy. */
+  failures: { graph_id: string; message: string }[];
+  /** For the operator: parts of graphs that are replaced, other versions of the engine. */
+  notices: string[];
 }
 
 export interface TracingSetup {
@@ -131,6 +141,8 @@ export interface TracingSetup {
 
 export type ToExecutor =
   | { kind: 'setup'; setup: ExecutorSetup }
+  /** Where graphs reach the API of this server; null when it has none. */
+  | { kind: 'address'; url: string | null }
   | { kind: 'run'; command: RunCommand }
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
@@ -141,7 +153,7 @@ export type ToExecutor =
   | { kind: 'ack'; run_id: string; lease_token: number; bytes: number }
   | { kind: 'update'; call: number; command: UpdateStateCommand }
   | { kind: 'introspect'; call: number; command: IntrospectCommand }
-  /** Answered when the modules of all graphs are loaded, or have failed to load. */
+  /** Answered with a LoadReport when the modules of all graphs are loaded, or have failed to load. */
   | { kind: 'load'; call: number }
   /** Answered when all traces so far are stored, or could not be stored. */
   | { kind: 'flush'; call: number };
@@ -156,7 +168,7 @@ export type FromExecutor =
   /** Absolute paths of modules of the project that were loaded, or that an import did not find. */
   | { kind: 'modules'; files: string[] }
   /** Sent every 200 ms while runs execute. */
-  | { kind: 'load'; isOverloaded: boolean }
+  | { kind: 'overload'; isOverloaded: boolean }
   | AttemptMessage
   | { kind: 'answer'; call: number; value?: unknown; problem?: { code: string; message: string } };
 

@@ -4,7 +4,7 @@ import type { IntrospectCommand, ToExecutor } from '../dispatch/protocol.ts';
 import { parseRunCommand } from '../dispatch/run-command.ts';
 import { boundedText, messageOf } from '../codec/bounded-text.ts';
 import { introspect } from './introspection.ts';
-import { LoadMonitor } from './load-monitor.ts';
+import { OverloadMonitor } from './overload-monitor.ts';
 import { RunExecution } from './run-execution.ts';
 import type { RunTools } from './run-tools.ts';
 import { updateState } from './state-update.ts';
@@ -12,14 +12,14 @@ import { updateState } from './state-update.ts';
 export class Executor {
   readonly #tools: RunTools;
   readonly #running = new Map<string, RunExecution>();
-  readonly #load: LoadMonitor;
+  readonly #overload: OverloadMonitor;
 
   constructor(tools: RunTools) {
     this.#tools = tools;
-    this.#load = new LoadMonitor((isOverloaded) => tools.send({ kind: 'load', isOverloaded }));
+    this.#overload = new OverloadMonitor((isOverloaded) => tools.send({ kind: 'overload', isOverloaded }));
   }
 
-  receive(message: Exclude<ToExecutor, { kind: 'setup' }>): void {
+  receive(message: Exclude<ToExecutor, { kind: 'setup' | 'address' }>): void {
     switch (message.kind) {
       case 'run':
         return this.#run(
@@ -47,10 +47,10 @@ export class Executor {
 
   #run(execution: RunExecution, key: string): void {
     this.#running.set(key, execution);
-    this.#load.setRunning(this.#running.size);
+    this.#overload.setRunning(this.#running.size);
     void execution.run().finally(() => {
       this.#running.delete(key);
-      this.#load.setRunning(this.#running.size);
+      this.#overload.setRunning(this.#running.size);
     });
   }
 

@@ -1,8 +1,13 @@
-// The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, or
-// a factory of either. A factory is called for every use, with the config of that use.
-import { pathToFileURL } from 'node:url';
+// The project's graphs, loaded when an executor starts or on first use. An export may be a compiled graph, a builder, an agent
+// that has its graph under `graph` (createAgent and createDeepAgent of langchain), or a factory of one. A factory is called for
+// every use, with the config of that use.
 import { Problem } from '@svc/contract/problem';
 import type { Pregel } from '@langchain/langgraph/pregel';
+import { messageOf } from '../codec/bounded-text.ts';
+import type { LoadReport } from '../dispatch/protocol.ts';
+import { engineDifferences } from './engine-copies.ts';
+import { explainImport } from './load-failure.ts';
+import { importProjectModule } from './project-module.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a user's graph has channels and nodes of any type
 export type Graph = Pregel<any, any>;
@@ -24,26 +29,38 @@ const isGraph = (value: unknown): value is Graph =>
 const isBuilder = (value: unknown): value is { compile(): Graph } =>
   typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function';
 
-/** A copy of the graph without its own checkpointer, because svc stores the threads. Never changes the shared object. */
-const withoutCheckpointer = (graph: Graph): Graph => {
-  if (typeof graph.checkpointer !== 'object') return graph;
-  const { checkpointer: _, ...rest } = graph;
+/** An agent of langchain is not a graph: it has one. */
+const isAgent = (value: unknown): value is { graph: Graph } =>
+  typeof value === 'object' && value !== null && 'graph' in value && isGraph(value.graph);
+
+const hasCheckpointer = (graph: Graph): boolean => typeof graph.checkpointer === 'object';
+const hasStore = (graph: Graph): boolean => typeof graph.store === 'object';
+
+/** A copy of the graph without its own checkpointer and store, because svc has both. Never changes the shared object. */
+const withoutStorage = (graph: Graph): Graph => {
+  if (!hasCheckpointer(graph) && !hasStore(graph)) return graph;
+  const { checkpointer: _, store: __, ...rest } = graph;
+  const checkpointer = hasCheckpointer(graph) ? {} : { checkpointer: graph.checkpointer };
   const Copy = graph.constructor as new (fields: object) => Graph;
-  return new Copy(rest);
+  return new Copy({ ...rest, ...checkpointer });
 };
 
 export class GraphRegistry {
   readonly #sources: ReadonlyMap<string, GraphSource>;
   readonly #onImport: (cause: unknown) => void;
   readonly #loaded = new Map<string, Promise<Graph | Factory>>();
+  /** What the operator should know of graphs that are loaded. */
+  readonly #notices: Set<string>;
 
   /** `onImport` is called after every import of a module, with its error if it failed. */
   constructor(
     sources: ReadonlyMap<string, GraphSource>,
     onImport: (error?: unknown) => void = () => undefined,
+    notices: readonly string[] = [],
   ) {
     this.#sources = sources;
     this.#onImport = onImport;
+    this.#notices = new Set(notices);
   }
 
   /** The graph for one use. Throws a Problem that names the file when it cannot be loaded. */
@@ -53,18 +70,31 @@ export class GraphRegistry {
       throw new Problem('not_found', `Graph ${JSON.stringify(graph_id)} is not in the configuration`);
     const exported = await this.#load(graph_id, source);
     if (typeof exported !== 'function') return exported;
-    return toGraph(graph_id, source, await exported(config, { accessContext }));
+    return withoutStorage(toGraph(graph_id, source, await exported(config, { accessContext })));
   }
 
-  /** Loads the modules of all graphs. An error is reported when the graph is used. */
-  async loadAll(): Promise<void> {
-    await Promise.allSettled([...this.#sources].map(([graph_id, source]) => this.#load(graph_id, source)));
+  /** Loads the modules of all graphs. Runs of a graph that cannot be loaded end with its error. */
+  async loadAll(): Promise<LoadReport> {
+    const failures: LoadReport['failures'] = [];
+    const load = async ([graph_id, source]: [string, GraphSource]): Promise<void> => {
+      for (const notice of engineDifferences(source.file)) this.#notices.add(notice);
+      await this.#load(graph_id, source).catch((error: unknown) =>
+        failures.push({ graph_id, message: messageOf(error) }),
+      );
+    };
+    await Promise.all([...this.#sources].map(load));
+    return { failures, notices: [...this.#notices] };
   }
 
   #load(graph_id: string, source: GraphSource): Promise<Graph | Factory> {
     let loading = this.#loaded.get(graph_id);
     if (!loading) {
-      loading = load(graph_id, source, this.#onImport);
+      loading = load(graph_id, source, this.#onImport).then((exported) => {
+        if (typeof exported === 'function') return exported;
+        if (hasCheckpointer(exported)) this.#notices.add(replaced(graph_id, 'checkpointer'));
+        if (hasStore(exported)) this.#notices.add(replaced(graph_id, 'store'));
+        return withoutStorage(exported);
+      });
       this.#loaded.set(graph_id, loading);
     }
     return loading;
@@ -78,12 +108,12 @@ const load = async (
 ): Promise<Graph | Factory> => {
   let module: Record<string, unknown>;
   try {
-    module = (await import(pathToFileURL(source.file).href)) as Record<string, unknown>;
+    module = await importProjectModule(source.file);
   } catch (cause) {
     onImport(cause);
     throw new Problem(
       'invalid',
-      `Graph "${graph_id}" cannot be loaded: ${source.file}: ${(cause as Error).message}`,
+      `Graph "${graph_id}" cannot be loaded: ${explainImport(source.file, cause)}`,
       { cause },
     );
   }
@@ -95,7 +125,7 @@ const load = async (
     const names = Object.keys(module).join(', ') || 'nothing';
     throw new Problem(
       'invalid',
-      `Graph "${graph_id}": ${source.file} does not export ${source.export}; it exports ${names}`,
+      `Graph "${graph_id}": ${source.file} does not export ${source.export}; it exports ${names}. Name one of them after the colon`,
     );
   }
   return typeof exported === 'function' && !isGraph(exported)
@@ -103,11 +133,15 @@ const load = async (
     : toGraph(graph_id, source, exported);
 };
 
+const replaced = (graph_id: string, part: string): string =>
+  `Graph "${graph_id}" is compiled with a ${part} of its own, which is not used: svc stores threads and items in its database`;
+
 const toGraph = (graph_id: string, source: GraphSource, value: unknown): Graph => {
-  if (isGraph(value)) return withoutCheckpointer(value);
+  if (isGraph(value)) return value;
+  if (isAgent(value)) return value.graph;
   if (isBuilder(value)) return value.compile();
   throw new Problem(
     'invalid',
-    `Graph "${graph_id}": ${source.export} in ${source.file} is neither a compiled graph nor a builder nor a factory of one`,
+    `Graph "${graph_id}": ${source.export} in ${source.file} is neither a compiled graph nor a builder, an agent or a factory of one`,
   );
 };

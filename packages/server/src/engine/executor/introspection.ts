@@ -6,6 +6,7 @@ import {
   getOutputTypeSchema,
   getStateTypeSchema,
 } from '@langchain/langgraph/zod/schema';
+import { schemaMetaRegistry } from '@langchain/langgraph/zod';
 import type { IntrospectCommand } from '../dispatch/protocol.ts';
 import type { Graph } from './graph-registry.ts';
 
@@ -40,11 +41,20 @@ const drawing = async (graph: Graph, { config, xray = false }: IntrospectCommand
 };
 
 const schemas = (graph: Graph) => {
-  const config = derive(() => getConfigTypeSchema(graph));
+  const { builder = {} } = graph as Built;
+  const state = builder._schemaRuntimeDefinition;
+  // Without a zod object of their own, the input and the output have that of the state; the library marks that by a symbol.
+  const own = (definition: unknown): unknown => (typeof definition === 'object' ? definition : state);
+  const input = deriveSchema(graph, getInputTypeSchema, own(builder._inputRuntimeDefinition));
+  const output = deriveSchema(graph, getOutputTypeSchema, own(builder._outputRuntimeDefinition));
+  // The library keeps no configuration that is not a zod object.
+  const config = deriveSchema(graph, getConfigTypeSchema, builder._configRuntimeSchema);
   return {
-    input_schema: derive(() => getInputTypeSchema(graph)) ?? channelSchema(graph, inputKeys(graph)),
-    output_schema: derive(() => getOutputTypeSchema(graph)) ?? channelSchema(graph, graph.outputChannels),
-    state_schema: derive(() => getStateTypeSchema(graph)) ?? channelSchema(graph, graph.streamChannelsAsIs),
+    input_schema: input ?? channelSchema(graph, inputKeys(graph), () => ({})),
+    output_schema: output ?? channelSchema(graph, graph.outputChannels, typeOfDefault),
+    state_schema:
+      deriveSchema(graph, getStateTypeSchema, state) ??
+      channelSchema(graph, graph.streamChannelsAsIs, typeOfDefault),
     config_schema: config,
     context_schema: config,
   };
@@ -60,9 +70,53 @@ const derive = (from: () => unknown): Schema => {
   }
 };
 
+type Deriving = (graph: unknown) => unknown;
+
+/** The schema of a zod object. If one of its members has no JSON Schema, the members are derived one by one. */
+const deriveSchema = (graph: Graph, from: Deriving, definition: unknown): Schema =>
+  derive(() => from(graph)) ?? (isZodObject(definition) ? memberSchemas(from, definition) : null);
+
+interface ZodObject {
+  shape: Record<string, object>;
+  pick(keys: Record<string, true>): object;
+}
+
+const isZodObject = (value: unknown): value is ZodObject =>
+  typeof value === 'object' &&
+  value !== null &&
+  'pick' in value &&
+  'shape' in value &&
+  typeof value.shape === 'object';
+
+const memberSchemas = (from: Deriving, definition: ZodObject): Schema => {
+  const members = Object.entries(definition.shape).map(([key, member]) => {
+    const derived = derive(() => {
+      const picked = definition.pick({ [key]: true });
+      const builder = {
+        _schemaRuntimeDefinition: picked,
+        _inputRuntimeDefinition: picked,
+        _outputRuntimeDefinition: picked,
+        _configRuntimeSchema: picked,
+      };
+      return (from({ builder }) as { properties: Record<string, unknown> }).properties[key];
+    });
+    // What the project itself says of the member, such as that it holds messages.
+    return [key, derived ?? schemaMetaRegistry.get(member as never)?.jsonSchemaExtra ?? {}] as const;
+  });
+  const properties = Object.fromEntries(members);
+  return { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties };
+};
+
 /** The definitions that a graph was built from. The library publishes no type for them. */
 interface Built {
-  builder?: { _inputDefinition?: unknown; _schemaDefinitions?: Map<unknown, object> };
+  builder?: {
+    _inputDefinition?: unknown;
+    _schemaDefinitions?: Map<unknown, object>;
+    _schemaRuntimeDefinition?: unknown;
+    _inputRuntimeDefinition?: unknown;
+    _outputRuntimeDefinition?: unknown;
+    _configRuntimeSchema?: unknown;
+  };
 }
 
 /** The keys of the input. A compiled graph has one input channel; only its builder has the keys. */
@@ -73,13 +127,28 @@ const inputKeys = (graph: Graph): unknown => {
 };
 
 /** For states without schemas at run time: a schema with the names of their channels. */
-const channelSchema = (graph: Graph, keys: unknown): Schema => {
+const channelSchema = (graph: Graph, keys: unknown, typeOf: (channel: unknown) => object): Schema => {
   if (!Array.isArray(keys)) return null;
   const channels = graph.channels as Record<string, unknown>;
   const properties = Object.fromEntries(
-    keys.map((key) => [String(key), holdsMessages(String(key), channels[key]) ? messages : {}]),
+    keys.map((key) => [
+      String(key),
+      holdsMessages(String(key), channels[key]) ? messages : typeOf(channels[key]),
+    ]),
   );
   return { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties };
+};
+
+/**
+ * A channel with a reducer holds values of the type of its default. What it accepts as input may be of another type, such as one
+ * item of a list.
+ */
+const typeOfDefault = (channel: unknown): object => {
+  const { operator, value } = (channel ?? {}) as { operator?: unknown; value?: unknown };
+  if (operator === undefined || value === undefined || value === null) return {};
+  if (Array.isArray(value)) return { type: 'array' };
+  const isPlain = typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain || ['string', 'number', 'boolean'].includes(typeof value) ? { type: typeof value } : {};
 };
 
 const messages = { type: 'array', items: { type: 'object' }, langgraph_type: 'messages' };

@@ -22,6 +22,7 @@ export const updateState = async (
   tools: RunTools,
 ): Promise<UpdatedCheckpoint> => {
   const { thread_id, checkpoint } = command;
+  const { checkpoint_ns = '' } = checkpoint;
   const session = openSession(command, tools);
   const saver = new SvcCheckpointer(session, tools.checkpoints);
   const shared = await tools.graphs.get(command.graph_id, command.config, 'threads.update');
@@ -31,7 +32,7 @@ export const updateState = async (
     configurable: {
       ...command.config.configurable,
       thread_id,
-      checkpoint_ns: checkpoint.checkpoint_ns ?? '',
+      checkpoint_ns,
     },
   };
   if (checkpoint.checkpoint_id)
@@ -43,8 +44,10 @@ export const updateState = async (
         updates.map(({ as_node, values }) => ({ as_node: as_node ?? '', values: values ?? null })),
       );
       config = await graph.bulkUpdateState(config, [{ updates: updates.map(toEngineUpdate) }]);
-      const put = session.undescribed('');
-      if (put) await describeByState(graph, session, put, tools.checkpoints);
+      // A subgraph with `checkpointer: true` stores its checkpoints in another namespace than that of the task.
+      const { checkpoint_ns: stored = '' } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
+      const put = session.undescribed(stored);
+      if (put) await describeByState(graph, session, { ...put, checkpoint_ns: stored }, tools.checkpoints);
     }
     await session.end({
       status: null,
@@ -61,8 +64,8 @@ export const updateState = async (
       });
     throw error;
   }
-  const { checkpoint_ns = '', checkpoint_id } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
-  return { thread_id, checkpoint_ns, checkpoint_id: session.storedId(checkpoint_id ?? '') };
+  const { checkpoint_ns: ns = '', checkpoint_id } = (config.configurable ?? {}) as Partial<UpdatedCheckpoint>;
+  return { thread_id, checkpoint_ns: ns, checkpoint_id: session.storedId(checkpoint_id ?? '') };
 };
 
 const openSession = (command: UpdateStateCommand, tools: RunTools): ThreadSession =>

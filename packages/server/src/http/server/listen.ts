@@ -165,3 +165,7 @@ const parserFaults: Record<string, ParserFault> = {
     message: problems.timeout.title,
   },
 };
+
+/** The address with a host that requests can be sent to: that of this machine for one that means all interfaces. */
+export const reachableUrl = (url: string): string =>
+  url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LoadMonitor } from './load-monitor.ts';
+import { OverloadMonitor } from './overload-monitor.ts';
 
-let monitor: LoadMonitor;
+let monitor: OverloadMonitor;
 afterEach(() => monitor.setRunning(0));
 
 const start = (): boolean[] => {
   const reports: boolean[] = [];
-  monitor = new LoadMonitor((isOverloaded) => reports.push(isOverloaded));
+  monitor = new OverloadMonitor((isOverloaded) => reports.push(isOverloaded));
   return reports;
 };
 const block = (ms: number): void => {
@@ -20,7 +20,7 @@ const blockUntil = async (isEnough: () => boolean): Promise<void> => {
   }
 };
 
-describe('a load monitor', () => {
+describe('an overload monitor', () => {
   it('reports nothing while no run executes', async () => {
     const reports = start();
     monitor.setRunning(1);

@@ -8,7 +8,7 @@ const samplesPerReport = 4;
 const lateMs = { above: 100, below: 50 };
 const heapFull = 0.75;
 
-export class LoadMonitor {
+export class OverloadMonitor {
   readonly #report: (isOverloaded: boolean) => void;
   #timer: NodeJS.Timeout | undefined;
   #isOverloaded = false;

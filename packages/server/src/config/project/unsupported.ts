@@ -1,0 +1,139 @@
+// Keys of the config file that have no effect. Nothing is ignored in silence: what protects data or requests is refused, everything
+// else is named in a warning.
+import * as z from 'zod';
+import type { Mistake } from './mistake.ts';
+import { nearest } from './nearest.ts';
+import { imageKeys } from './stock-file.ts';
+import { SvcJsonFile } from './svc-json-schema.ts';
+
+type Path = string[];
+type Values = Readonly<Record<string, unknown>>;
+
+interface Reading {
+  where: (path: Path) => string;
+  mistakes: Mistake[];
+}
+
+/** Without these, a server would serve what its operator believes to be protected. */
+const refused: readonly { path: Path; problem: string; remedy: string }[] = [
+  {
+    path: ['encryption'],
+    problem: 'custom encryption is not supported: threads would be stored without it',
+    remedy: 'Remove it, and encrypt the disk or the database.',
+  },
+  {
+    path: ['http', 'app'],
+    problem:
+      'custom routes are not supported: their middleware would not run, also if it authenticates requests',
+    remedy: 'Remove it. Authentication belongs in "auth"; serve the routes with a server of their own.',
+  },
+];
+
+const ineffective: readonly { path: Path; effect: string }[] = [
+  { path: ['checkpointer', 'path'], effect: 'svc stores threads in its database' },
+  { path: ['checkpointer', 'backend'], effect: 'svc stores threads in its database' },
+  { path: ['checkpointer', 'serde'], effect: 'svc has a serialization of its own' },
+  { path: ['store', 'path'], effect: 'svc stores items in its database' },
+  { path: ['store', 'index'], effect: 'items are searched by their fields, not by meaning' },
+  { path: ['ui'], effect: 'components for generative user interfaces are not served' },
+  { path: ['ui_config'], effect: 'components for generative user interfaces are not served' },
+  { path: ['disable_persistence'], effect: 'threads are always stored' },
+  { path: ['source'], effect: 'it is for image builds' },
+];
+
+/** Warnings of keys without effect. Adds mistakes of those that are refused. */
+export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading): string[] {
+  for (const { path, problem, remedy } of refused)
+    if (!isSupported(path) && valueAt(raw, path) !== undefined)
+      mistakes.push({ where: where(path), problem, remedy });
+  const switched = disabledRoutes(raw);
+  for (const key of switched)
+    mistakes.push({
+      where: where(['http', key]),
+      problem: 'routes cannot be disabled: they would be served',
+      remedy: 'Remove it, and restrict the routes with "auth" or a proxy.',
+    });
+  const named = ineffective.filter(({ path }) => !isSupported(path) && valueAt(raw, path) !== undefined);
+  const reported = new Set([...refused, ...named].map(({ path }) => path.join('.')));
+  for (const key of switched) reported.add(`http.${key}`);
+  const image = imageKeys.filter((key) => raw[key] !== undefined && !reported.has(key));
+  return [
+    ...unknownIn(raw, SvcJsonFile, [], { where, reported }),
+    ...named.map(({ path, effect }) => `${where(path)}: this has no effect: ${effect}`),
+    ...(image.length > 0
+      ? [`${where([image[0] ?? ''])}: image builds use ${image.join(', ')}; svc does not`]
+      : []),
+    ...loaderWarnings(raw, where),
+  ];
+}
+
+function loaderWarnings(raw: SvcJsonFile, where: Reading['where']): string[] {
+  const { node_loader, node_version } = raw;
+  const major = process.versions.node.split('.')[0];
+  const wanted = node_version === undefined ? undefined : String(node_version).split('.')[0];
+  return [
+    ...(node_loader === undefined || node_loader === 'tsx'
+      ? []
+      : [`${where(['node_loader'])}: this has no effect: modules are loaded by tsx`]),
+    ...(wanted === undefined || wanted === major
+      ? []
+      : [`${where(['node_version'])}: this names Node.js ${wanted}; svc runs on ${major}`]),
+  ];
+}
+
+/** Keys of the stock server that disable routes, while the schema does not have them. */
+const disabledRoutes = ({ http }: Values): string[] =>
+  isRecord(http)
+    ? Object.keys(http).filter(
+        (key) => key.startsWith('disable_') && http[key] === true && !isSupported(['http', key]),
+      )
+    : [];
+
+/** Unknown keys of an object and of the sections below it. */
+function unknownIn(
+  values: Values,
+  schema: z.ZodObject,
+  path: Path,
+  { where, reported }: { where: Reading['where']; reported: ReadonlySet<string> },
+): string[] {
+  const known = Object.keys(schema.shape);
+  // A section without a schema is not read at all.
+  if (known.length === 0) return [];
+  return Object.entries(values).flatMap(([key, value]) => {
+    const at = [...path, key];
+    if (!Object.hasOwn(schema.shape, key)) {
+      if (reported.has(at.join('.'))) return [];
+      const near = nearest(key, known);
+      return [
+        `${where(at)}: svc does not know this key and ignores it${near === undefined ? '' : `; did you mean "${near}"?`}`,
+      ];
+    }
+    const member = unwrapped(schema.shape[key]);
+    return member instanceof z.ZodObject && isRecord(value)
+      ? unknownIn(value, member, at, { where, reported })
+      : [];
+  });
+}
+
+/** Whether the schema describes the key, so that another module reads it. */
+function isSupported(path: Path): boolean {
+  let schema: unknown = SvcJsonFile;
+  for (const key of path) {
+    if (!(schema instanceof z.ZodObject) || !Object.hasOwn(schema.shape, key)) return false;
+    schema = unwrapped(schema.shape[key]);
+  }
+  // Editors know every section of the file. One that no module reads has a schema without members.
+  return path.length > 1 || (schema instanceof z.ZodObject && Object.keys(schema.shape).length > 0);
+}
+
+const unwrapped = (schema: unknown): unknown => {
+  let inner = schema;
+  while (inner instanceof z.ZodOptional) inner = inner.unwrap();
+  return inner;
+};
+
+const valueAt = (raw: Values, path: Path): unknown =>
+  path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), raw);
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
