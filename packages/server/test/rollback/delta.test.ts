@@ -62,7 +62,7 @@ describe('a delta channel that parallel nodes have written', () => {
       });
     // The order of the nodes since LangGraph.js 1.5, that of the ids of the tasks before.
     const written = (await run('write')).messages.map(({ content }) => content).join('');
-    expect([...written].toSorted().join('')).toBe('abcdef');
+    expect(written.split('').toSorted().join('')).toBe('abcdef');
     expect((await run('look')).seen).toBe(written);
   });
 });
