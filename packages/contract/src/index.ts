@@ -1,6 +1,7 @@
 // The svc API as data: one definition and its schemas for each operation.
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
+import { mcpRoutes } from './deployment/mcp.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
@@ -16,7 +17,16 @@ import { traceThreadRoutes } from './platform/trace-threads.ts';
 import { traceRoutes } from './platform/traces.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
-export { assistantRoutes, cronRoutes, runRoutes, storeRoutes, systemRoutes, threadRoutes, webhookRoutes };
+export {
+  assistantRoutes,
+  cronRoutes,
+  mcpRoutes,
+  runRoutes,
+  storeRoutes,
+  systemRoutes,
+  threadRoutes,
+  webhookRoutes,
+};
 
 export const deploymentRoutes = {
   ...systemRoutes,
@@ -26,6 +36,7 @@ export const deploymentRoutes = {
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,
+  ...mcpRoutes,
 };
 
 export {
