@@ -13,9 +13,14 @@ const unknownKeysIn = (schema: z.ZodType | undefined, key: string): string[] =>
   );
 
 describe('requests', () => {
-  it.each(routes.filter(([, { body }]) => body))('%s: the body has no unknown keys', (_, { body }) => {
-    expect(unknownKeysIn(body, 'no_such_key')).toContain('no_such_key');
-  });
+  // The handler of a JSON-RPC route reads the message, because errors are JSON-RPC responses.
+  const isClosed = ({ body, kind }: RouteShape): boolean => body !== undefined && kind !== 'rpc';
+  it.each(routes.filter(([, route]) => isClosed(route)))(
+    '%s: the body has no unknown keys',
+    (_, { body }) => {
+      expect(unknownKeysIn(body, 'no_such_key')).toContain('no_such_key');
+    },
+  );
 
   it.each(routes.filter(([, { upload }]) => !upload))('%s: the query has no unknown keys', (_, { query }) => {
     expect(unknownKeysIn(query, 'no_such_key')).toContain('no_such_key');

@@ -64,6 +64,7 @@ export const endpoints = {
   deleteItem: { method: 'delete', path: '/store/items' },
   searchItems: { method: 'post', path: '/store/items/search' },
   listNamespaces: { method: 'post', path: '/store/namespaces' },
+  callMcp: { method: 'post', path: '/mcp' },
   listWorkspaces: { method: 'get', path: '/api/v1/workspaces' },
   getSettings: { method: 'get', path: '/api/v1/settings' },
   createWorkspace: { method: 'post', path: '/api/v1/workspaces' },

@@ -1,6 +1,7 @@
 // The svc API as data: one definition and its schemas for each operation.
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
+import { mcpRoutes } from './deployment/mcp.ts';
 import { runRoutes } from './deployment/runs.ts';
 import { storeRoutes } from './deployment/store.ts';
 import { systemRoutes } from './deployment/system.ts';
@@ -22,6 +23,7 @@ import { workspaceRoutes } from './platform/workspaces.ts';
 export {
   assistantRoutes,
   cronRoutes,
+  mcpRoutes,
   runRoutes,
   storeRoutes,
   systemRoutes,
@@ -39,6 +41,7 @@ export const deploymentRoutes = {
   ...cronRoutes,
   ...webhookRoutes,
   ...storeRoutes,
+  ...mcpRoutes,
 };
 
 export {

@@ -66,6 +66,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   updateCron: { enabled: false },
   putItem: { namespace: ['users', 'ada'], key: 'profile', value: { likes: 'mathematics' } },
   deleteItem: { namespace: ['users', 'ada'], key: 'profile' },
+  callMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   searchItems: { namespace_prefix: ['users'], limit: 10 },
   listNamespaces: { prefix: ['users'] },
   createWorkspace: { display_name: 'Staging' },

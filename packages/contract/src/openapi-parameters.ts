@@ -7,6 +7,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Runs: 'Executions of an assistant, on a thread or without one: in the background, streamed or awaited.',
   Crons: 'Schedules that create runs.',
   Store: 'The long-term store, which graphs see as `config.store`.',
+  MCP: 'Assistants as tools of the Model Context Protocol.',
   System: 'Health, metrics, versions, and this document.',
   Workspaces: 'Traces, keys and exports that are isolated from those of other workspaces.',
   'API keys': 'Keys of the platform API, with a role.',

@@ -141,6 +141,7 @@ const parameters = (name: string, route: RouteShape, components: Components): Sc
 const contentTypes = {
   json: 'application/json',
   deferred: 'application/json',
+  rpc: 'application/json',
   sse: 'text/event-stream',
   html: 'text/html',
   text: 'text/plain',
@@ -195,6 +196,8 @@ const describe = ({ summary, description, access, kind }: RouteShape): string =>
     sentences.push(`Handlers of custom authentication are called with the event ${events.join(' or ')}.`);
   }
   if (kind === 'sse') sentences.push('The response is a stream of server-sent events.');
+  if (kind === 'rpc')
+    sentences.push('Errors are JSON-RPC responses. A notification is answered with 202 and without a body.');
   if (kind === 'deferred')
     sentences.push('The status and headers are sent at once; the JSON follows when the run ends.');
   return sentences.join(' ');

@@ -20,6 +20,8 @@ export interface RouteShape {
   method: Method;
   /** Path with `:name` segments; every name appears in `params`. */
   path: `/${string}`;
+  /** Other paths of the same operation. */
+  aliases?: readonly `/${string}`[];
   /** A sentence without its full stop. */
   summary: string;
   /** More sentences, where the summary is not enough. */
@@ -50,9 +52,10 @@ export interface RouteShape {
   /**
    * How the response is sent: `json` (default); `sse`, a stream of server-sent events; `deferred`, JSON whose headers are sent at once and
    * whose body follows when a run ends (newlines keep the connection alive until then);
+   * `rpc`, a JSON-RPC response, as deferred JSON, as a stream of events, or without a body with status 202; errors are JSON-RPC responses too;
    * `html`, a page; `text`, plain text.
    */
-  kind?: 'json' | 'sse' | 'deferred' | 'html' | 'text';
+  kind?: 'json' | 'sse' | 'deferred' | 'rpc' | 'html' | 'text';
   /**
    * For a GET that changes something, which pages of other origins must not send: always, or when this query parameter is true.
    */

@@ -35,6 +35,8 @@ export interface ReplyFacts {
   isCut?: boolean;
   /** The content security policy of an HTML page that has scripts. */
   contentPolicy?: string;
+  /** Id of a new session of the Model Context Protocol. */
+  session?: string;
   /** The response has no body. */
   isEmpty?: boolean;
 }
@@ -123,9 +125,11 @@ type Body<R extends RouteShape> = R['kind'] extends 'sse'
   ? SseBody
   : R['kind'] extends 'deferred'
     ? DeferredResponse
-    : R['kind'] extends 'html' | 'text'
-      ? string
-      : RouteOutput<R> | RawJson | RawBytes;
+    : R['kind'] extends 'rpc'
+      ? DeferredResponse | EventStreamResponse | undefined
+      : R['kind'] extends 'html' | 'text'
+        ? string
+        : RouteOutput<R> | RawJson | RawBytes;
 
 type Answer<R extends RouteShape> = Body<R> | Reply<Body<R>>;
 

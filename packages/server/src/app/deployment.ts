@@ -7,6 +7,9 @@ import type { AssistantService } from '../deployment/assistants/assistant-servic
 import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
 import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
 import { CronService } from '../deployment/crons/cron-service.ts';
+import { mcpHandlers } from '../deployment/mcp/mcp-handlers.ts';
+import { ToolCaller } from '../deployment/mcp/tool-call.ts';
+import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers } from '../deployment/runs/run-handlers.ts';
@@ -108,6 +111,8 @@ export const createDeployment = async ({
     feed: new ThreadEventFeed({ threads: storage.threads, runs: storage.runs, outcomes, signals }),
   };
   const readiness = await createReadiness(parts, storage, dispatcher);
+  const introspection = new IntrospectionService(dispatcher.pool);
+  const running = { runs, granter, outcomes, canceller, log: storage.runLog };
   const handlers = {
     ...systemHandlers({
       database: storage,
@@ -117,21 +122,18 @@ export const createDeployment = async ({
       disabled: project.disabled,
       prefix: mountPrefix(parts),
     }),
-    ...assistantHandlers(assistants, new IntrospectionService(dispatcher.pool)),
+    ...assistantHandlers(assistants, introspection),
     ...threadHandlers(threads, states, pruning, updaterOf(users), project.compat),
-    ...runHandlers({
-      runs,
-      granter,
-      outcomes,
-      canceller,
-      threadEvents,
-      log: storage.runLog,
-      configurableHeaders: project.configurableHeaders,
-    }),
+    ...runHandlers({ ...running, threadEvents }),
     ...threadProtocolHandlers(protocol),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks),
     ...storeHandlers(new StoreService(storage.items)),
+    ...mcpHandlers({
+      tools: new ToolList(assistants, introspection),
+      caller: new ToolCaller({ ...running, logger }),
+      version: facts.svc_version,
+    }),
   };
   return { handlers, pruning };
 };

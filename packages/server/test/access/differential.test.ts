@@ -293,7 +293,7 @@ const scoped: Partial<Record<keyof typeof deploymentRoutes, { bodies: object[]; 
 };
 
 /** Tested elsewhere in this file. */
-const others = new Set(['createAssistant', 'createThread', 'streamThreadEvents']);
+const others = new Set(['createAssistant', 'createThread', 'streamThreadEvents', 'callMcp']);
 
 const routes = Object.entries(deploymentRoutes) as [keyof typeof deploymentRoutes, RouteShape][];
 const guarded = routes.filter(([, { access }]) => access !== 'public');
@@ -476,6 +476,47 @@ describe('an object of another user', () => {
     });
     expect((await as('bob')('GET', `/runs/${run_id}/stream`)).status).toBe(404);
     expect(await snapshot()).toEqual(before);
+  });
+
+  it('is no tool, and its tool calls cannot be cancelled', async () => {
+    const send = (user: string, message: object) =>
+      server.call(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', ...message },
+        { authorization: `Bearer ${user}`, 'mcp-session-id': 'one' },
+      );
+    const listed = (await send('bob', { id: 1, method: 'tools/list' })).body as {
+      result: { tools: { title: string }[] };
+    };
+    expect(listed.result.tools.map(({ title }) => title)).toEqual(['mark-of-bob']);
+    const before = await snapshot();
+    const callTool = async (assistant_id: string) => {
+      const name = `${canary}-${assistant_id.replaceAll('-', '')}`;
+      const { status, body } = await send('bob', { id: 2, method: 'tools/call', params: { name } });
+      return { status, body: JSON.stringify(body).replaceAll(name, '<name>') };
+    };
+    const hers = await callTool(alice.assistant_id);
+    expect(hers).toEqual(await callTool(randomUUID()));
+    expect(hers.body).toContain('Unknown tool');
+    expect(await snapshot()).toEqual(before);
+
+    // The same session and request id as hers.
+    const count = async () => {
+      const text = `select count(*)::int as count from runs where metadata->>'owner' = 'alice' and status = 'running'`;
+      return (await server.database.query({ name: 'running_of_alice', text }, [])) as { count: number }[];
+    };
+    const running = (await count())[0]?.count ?? 0;
+    const name = `x-${alice.assistant_id.replaceAll('-', '')}`;
+    const params = { name, arguments: { action: 'wait' } };
+    const call = send('alice', { id: 3, method: 'tools/call', params });
+    await eventually(async () => expect(await count()).toEqual([{ count: running + 1 }]));
+    const cancelled = { method: 'notifications/cancelled', params: { requestId: 3 } };
+    expect((await send('bob', cancelled)).status).toBe(202);
+    expect(await count()).toEqual([{ count: running + 1 }]);
+    expect((await send('alice', cancelled)).status).toBe(202);
+    expect((await call).body).toMatchObject({ id: 3, result: { isError: true } });
+    expect(await count()).toEqual([{ count: running }]);
   });
 
   it('is not returned for the same Idempotency-Key', async () => {

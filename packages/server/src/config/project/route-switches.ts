@@ -8,6 +8,7 @@ export const routeSwitches = {
   disable_threads: off('no routes of threads and their states'),
   disable_runs: off('no routes of runs and crons'),
   disable_store: off('no routes under /store'),
+  disable_mcp: off('no /mcp'),
   disable_meta: off('no /info, /metrics, /docs and /openapi.json, and /ok does not check the database'),
   disable_webhooks: off('a run or cron with a webhook is refused'),
 };
@@ -24,6 +25,7 @@ const tagsOf = {
   disable_threads: ['Threads'],
   disable_runs: ['Runs', 'Crons'],
   disable_store: ['Store'],
+  disable_mcp: ['MCP'],
 } as const;
 
 export const readDisabledRoutes = (

@@ -25,6 +25,7 @@ const exposedAlways = [
   'X-Pagination-Total',
   'X-Pagination-Next',
   'X-Pagination-Limited-By',
+  'Mcp-Session-Id',
   'Retry-After',
 ];
 

@@ -72,6 +72,12 @@ export class RunCanceller {
     });
   }
 
+  /** Cancels a stateless run that is in flight; does nothing when there is none. */
+  async cancelStateless(run_id: string, access: RowFilter): Promise<void> {
+    const row = await this.#runs.find(run_id, undefined, access);
+    if (row) await this.#cancel(row.thread_id, [run_id], { action: 'interrupt', reason: requested, access });
+  }
+
   /** Cancels every run with one of these statuses. Throws `not_found` when there is none. */
   async cancelAll(
     statuses: ('pending' | 'running')[],

@@ -46,7 +46,7 @@ export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOption
     const handler = surface.handlers[name] as unknown as AnyHandler;
     // The compiler requires it too; this check covers routes from untyped code.
     if ((route.access as unknown) === undefined) throw new Error(`Route ${name} has no access rule`);
-    app.on(route.method.toUpperCase(), route.path, (context) =>
+    app.on(route.method.toUpperCase(), [route.path, ...(route.aliases ?? [])], (context) =>
       answer(name, route, handler, context, surface, options),
     );
   }
@@ -72,6 +72,8 @@ const answer = async (
   const call = new RequestCall(context);
   let response: Response;
   let closeStream: (() => void) | undefined;
+  // The caller's rights are no matter of JSON-RPC: these errors look as on every route.
+  let isRpc = false;
   try {
     assertMethod(route, context);
     if (route.access !== 'public') {
@@ -79,6 +81,7 @@ const answer = async (
       call.authorizer = authorizerFor(call.caller);
       call.authorizer.authorizeRoute(route.access);
     }
+    isRpc = route.kind === 'rpc';
     const input = await readInput(route, context, call, options.body);
     if (options.sites) assertSite(route, input, context, options.sites);
     if (isStream(route)) closeStream = options.openStream?.(call.caller);
@@ -86,7 +89,7 @@ const answer = async (
     assertAuthorized(name, route, call.authorizer);
     response = await respond(route, reply, context, call, options);
   } catch (error) {
-    response = problemResponse(error, call.requestId, options.logger);
+    response = problemResponse(error, call.requestId, options.logger, { isRpc });
   }
   const out = context.env?.outgoing;
   const entry: RequestEntry = {
@@ -144,4 +147,4 @@ const assertSite = (route: RouteShape, { query }: Input, context: HttpContext, r
     );
 };
 
-const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'deferred';
+const isStream = ({ kind }: RouteShape): boolean => kind === 'sse' || kind === 'deferred' || kind === 'rpc';

@@ -2,7 +2,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { ServerResponse } from 'node:http';
 import type { RouteShape } from '@svc/contract';
 import {
-  type DeferredResponse,
+  DeferredResponse,
+  EventStreamResponse,
   RawBytes,
   RawJson,
   Reply,
@@ -34,11 +35,13 @@ export const respond = async (
 ): Promise<Response> => {
   const reply = answer instanceof Reply ? (answer as Reply<unknown>) : undefined;
   const value = reply === undefined ? answer : reply.value;
-  const status = reply?.facts.isEmpty === true ? 204 : (route.status ?? 200);
+  const kind = route.kind === 'rpc' ? rpcKind(value) : (route.kind ?? 'json');
+  const empty = route.kind === 'rpc' ? 202 : 204;
+  const status = reply?.facts.isEmpty === true ? empty : (route.status ?? 200);
   const request = { requestId: call.requestId, logger: options.logger };
   const out = context.env?.outgoing;
 
-  switch (route.kind ?? 'json') {
+  switch (kind) {
     case 'sse': {
       const headers = withHeaders(sseHeaders, call, reply);
       const body = value as SseBody;
@@ -68,7 +71,7 @@ export const respond = async (
     case 'text':
       return new Response(value as string, { status, headers: withHeaders(textHeaders, call, reply) });
     case 'json': {
-      if (status === 204)
+      if (reply?.facts.isEmpty === true)
         return new Response(null, { status, headers: withHeaders(emptyHeaders, call, reply) });
       if (value instanceof RawBytes) {
         countUnsent(out, value.bytes.byteLength, options.unsent);
@@ -85,6 +88,11 @@ export const respond = async (
       return RESPONSE_ALREADY_SENT;
     }
   }
+};
+
+const rpcKind = (value: unknown): 'sse' | 'deferred' | 'json' => {
+  if (value instanceof EventStreamResponse) return 'sse';
+  return value instanceof DeferredResponse ? 'deferred' : 'json';
 };
 
 /** Shorter texts are sent as one string. */
@@ -119,13 +127,14 @@ const withHeaders = (
 });
 
 const headersOf = (facts: ReplyFacts): Record<string, string> => {
-  const { self, continuation, total, next, isCut, contentPolicy } = facts;
+  const { self, continuation, total, next, isCut, contentPolicy, session } = facts;
   return {
     ...(self === undefined ? {} : { 'content-location': self }),
     ...(continuation === undefined ? {} : { location: continuation }),
     ...(total === undefined ? {} : { 'x-pagination-total': String(total) }),
     ...(next === undefined ? {} : { 'x-pagination-next': String(next) }),
     ...(isCut === true ? { 'x-pagination-limited-by': 'bytes' } : {}),
+    ...(session === undefined ? {} : { 'mcp-session-id': session }),
     ...(contentPolicy === undefined ? {} : { 'content-security-policy': contentPolicy }),
   };
 };

@@ -78,7 +78,8 @@ export const createApp = (options: AppOptions): Hono<HttpEnv> => {
         : new Response('{"ok":true}', { headers: withId(jsonHeaders, context) }),
     );
   }
-  const patterns = toPatterns([...table, { method: 'get', path: '/' }]);
+  const aliases = table.flatMap(({ method, aliases: paths = [] }) => paths.map((path) => ({ method, path })));
+  const patterns = toPatterns([...table, ...aliases, { method: 'get', path: '/' }]);
   app.notFound((context) => {
     const startedMs = performance.now();
     const requestId = idOf(context);

@@ -2,6 +2,7 @@
 import { HTTPException } from 'hono/http-exception';
 import { codeOfStatus, Problem, type ProblemBody, type ProblemCode, problems } from '@svc/contract/problem';
 import { Refusal } from '../../auth/authorization/refusal.ts';
+import { RpcProblem, rpcError, rpcCodes } from '../../api/json-rpc.ts';
 import { jsonHeaders } from './headers.ts';
 
 /** The logger of the HTTP layer; pino implements it. */
@@ -60,12 +61,22 @@ interface ProblemParts {
   text: string;
 }
 
-/** The parts of the response to an error. `headers`: further headers (`Allow`). `status`: replaces that of the code (414 for 413). */
+/** The code in a JSON-RPC response. The error occurred before the message was read, or is one of the server. */
+const rpcCodeOf = (problem: Problem): number => {
+  if (problem instanceof RpcProblem) return problem.rpcCode;
+  if (problem.code === 'bad_request') return rpcCodes.parseError;
+  return problems[problem.code].status < 500 ? rpcCodes.invalidRequest : rpcCodes.internalError;
+};
+
+/**
+ * The parts of the response to an error. `headers`: further headers (`Allow`). `status`: replaces that of the code (414 for 413). `isRpc`:
+ * the body is a JSON-RPC response.
+ */
 export const problemParts = (
   error: unknown,
   requestId: string,
   logger: HttpLogger,
-  extra: { headers?: Record<string, string>; status?: number } = {},
+  extra: { headers?: Record<string, string>; status?: number; isRpc?: boolean } = {},
 ): ProblemParts => {
   const problem = toProblem(error);
   logProblem(problem, requestId, logger);
@@ -78,7 +89,10 @@ export const problemParts = (
   Object.assign(headers, refusal?.headers);
   const refined = problem instanceof HttpProblem ? problem.status : refusal?.status;
   const status = extra.status ?? refined ?? problems[problem.code].status;
-  return { status, headers, text: JSON.stringify(problemBody(problem, requestId)) };
+  const body = problemBody(problem, requestId);
+  const text =
+    extra.isRpc === true ? rpcError(null, rpcCodeOf(problem), body.message, body) : JSON.stringify(body);
+  return { status, headers, text };
 };
 
 export const problemResponse = (...given: Parameters<typeof problemParts>): Response => {

@@ -1,0 +1,75 @@
+// JSON-RPC 2.0 messages, as a server reads and answers them.
+import { Problem } from '@svc/contract/problem';
+import { z } from 'zod';
+
+export const rpcCodes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+} as const;
+
+/** A message that cannot be answered by its id: the request fails with 400. */
+export class RpcProblem extends Problem {
+  readonly rpcCode: number;
+
+  constructor(rpcCode: number, message: string) {
+    super('bad_request', message);
+    this.rpcCode = rpcCode;
+  }
+}
+
+/** An error that is the response to a request with an id. */
+export class RpcError extends Error {
+  readonly rpcCode: number;
+
+  constructor(rpcCode: number, message: string) {
+    super(message);
+    this.rpcCode = rpcCode;
+  }
+}
+
+export const RpcId = z.union([z.string().max(256), z.int()]);
+export type RpcId = z.output<typeof RpcId>;
+
+const RpcRequest = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: RpcId,
+  method: z.string().max(256),
+  params: z.looseObject({}).optional(),
+});
+const RpcNotification = RpcRequest.omit({ id: true });
+/** The server sends no requests, so responses are read and ignored. */
+const RpcResponse = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: RpcId.nullable(),
+  method: z.undefined().optional(),
+});
+
+export type RpcRequest = z.output<typeof RpcRequest>;
+export type RpcNotification = z.output<typeof RpcNotification>;
+
+/** A request, a notification (without id), or undefined for a response. Throws RpcProblem. */
+export const readRpcMessage = (body: unknown): RpcRequest | RpcNotification | undefined => {
+  if (Array.isArray(body))
+    throw new RpcProblem(
+      rpcCodes.invalidRequest,
+      'Batches are not supported. Send each message in a request of its own.',
+    );
+  const request = z.union([RpcRequest, RpcNotification]).safeParse(body);
+  if (request.success) return request.data;
+  if (RpcResponse.safeParse(body).success && ('result' in (body as object) || 'error' in (body as object)))
+    return undefined;
+  throw new RpcProblem(
+    rpcCodes.invalidRequest,
+    'The body is not a JSON-RPC 2.0 message: an object with jsonrpc "2.0", method, and optional id (a string or an integer) and params (an object).',
+  );
+};
+
+/** `result`: JSON text. */
+export const rpcResult = (id: RpcId, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+
+export const rpcError = (id: RpcId | null, code: number, message: string, data?: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });

@@ -1,0 +1,124 @@
+// Runs an assistant for a call of its tool: a stateless run of the caller, which is cancelled when the client disconnects or cancels.
+import { StatelessRunCreate } from '@svc/contract';
+import { Problem } from '@svc/contract/problem';
+import type { Logger } from 'pino';
+import { type Call, DeferredResponse, EventStreamResponse, type EventWriter } from '../../api/handlers.ts';
+import { rpcCodes, rpcError, type RpcId, rpcResult } from '../../api/json-rpc.ts';
+import { readRun } from '../../engine/streams/run-replay.ts';
+import { everyRow } from '../../storage/postgres/row-filter.ts';
+import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
+import type { RunCanceller } from '../runs/run-canceller.ts';
+import type { RunGranter } from '../runs/run-grant.ts';
+import { runIdOf } from '../runs/run-key.ts';
+import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
+import type { Created, RunService } from '../runs/run-service.ts';
+import { toolResult } from './tool-result.ts';
+
+export interface ToolCallParts {
+  runs: RunService;
+  granter: RunGranter;
+  outcomes: RunOutcomeReader;
+  canceller: RunCanceller;
+  log: RunLogStorage;
+  logger: Logger;
+}
+
+export interface ToolCall {
+  id: RpcId;
+  assistant_id: string;
+  input: unknown;
+  session: string | undefined;
+  /** Set when the client wants progress, and accepts a stream. */
+  progressToken: RpcId | undefined;
+}
+
+/** The key of the run: within a session, the same request creates its run once, and a later message can cancel it. */
+const keyOf = (session: string | undefined, id: RpcId): string | undefined =>
+  session === undefined ? undefined : JSON.stringify(['mcp', session, id]);
+
+export class ToolCaller {
+  readonly #parts: ToolCallParts;
+
+  constructor(parts: ToolCallParts) {
+    this.#parts = parts;
+  }
+
+  async call(
+    { id, assistant_id, input, session, progressToken }: ToolCall,
+    call: Call,
+  ): Promise<DeferredResponse | EventStreamResponse> {
+    const { runs, granter, outcomes, canceller } = this.#parts;
+    const body = StatelessRunCreate.parse({ assistant_id, input, stream_mode: ['updates'] });
+    const granted = await granter.grant(call.authorizer, null, body, keyOf(session, id));
+    const streamed = progressToken !== undefined;
+    const created = await runs.create(null, granted, { awaited: true, streamed });
+    const { run, stream } = created;
+    canceller.cancelOnDisconnect(call.signal, run, everyRow);
+    const text = outcomes.result(run, stream.outcome).then(
+      async (values) => rpcResult(id, toolResult(values, (await stream.outcome).status)),
+      (error: unknown) => this.#failure(id, run.run_id, error),
+    );
+    if (progressToken !== undefined) return this.#progress(created, text, progressToken);
+    return new DeferredResponse(text);
+  }
+
+  /** Cancels the run of an earlier request of the session, wherever it executes. Ignores unknown requests, as the protocol demands. */
+  async cancel(session: string, id: RpcId, call: Call): Promise<void> {
+    const { user } = call.authorizer;
+    const run_id = runIdOf(keyOf(session, id) ?? '', null, user?.identity);
+    const asked = { thread_id: undefined, metadata: undefined, action: 'interrupt' } as const;
+    const { filter } = await call.authorizer.authorize('threads:update', asked);
+    await this.#parts.canceller.cancelStateless(run_id, filter);
+  }
+
+  /** A notification for each update of the run, then the response. */
+  #progress(
+    { run, isNew, stream, release }: Created,
+    text: Promise<string>,
+    progressToken: RpcId,
+  ): EventStreamResponse {
+    const live = stream.subscribe();
+    release();
+    const reading = { run_id: run.run_id, live, log: this.#parts.log, after: isNew ? undefined : -1 };
+    let progress = 0;
+    const notify = (sink: EventWriter, event: string, data: string): boolean => {
+      if (event !== 'updates') return true;
+      const params = {
+        progressToken,
+        progress: ++progress,
+        message: Object.keys(JSON.parse(data) as object).join(', '),
+      };
+      return send(sink, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+    };
+    return new EventStreamResponse((sink) => {
+      const finish = (): void => {
+        text.then(
+          (last) => {
+            send(sink, last);
+            sink.end();
+          },
+          (error: unknown) => sink.fail(error),
+        );
+      };
+      return readRun(reading, {
+        send: ({ event, data }) => notify(sink, event, data),
+        drained: () => sink.drained(),
+        end: finish,
+        fail: (error) => sink.fail(error),
+      });
+    });
+  }
+
+  #failure(id: RpcId, run_id: string, error: unknown): string {
+    const isKnown = error instanceof Problem;
+    if (!isKnown)
+      this.#parts.logger.error({ err: error, run_id }, 'failed to read the result of a tool call');
+    return rpcError(
+      id,
+      rpcCodes.internalError,
+      isKnown ? error.message : 'Internal error; see the log of the server.',
+    );
+  }
+}
+
+const send = (sink: EventWriter, data: string): boolean => sink.send({ event: 'message', data });
