@@ -97,7 +97,7 @@ export const createDeployment = async ({
     users,
     graphs: new Set(project.graphs.keys()),
   });
-  const granter = new RunGranter(assistants.defaultIds);
+  const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const signals = new ThreadSignals(notifications, pollMs);
   const threadEvents = new ThreadEventStream({
     threads: storage.threads,

@@ -49,7 +49,7 @@ export class ToolCaller {
   ): Promise<DeferredResponse | EventStreamResponse> {
     const { runs, granter, outcomes, canceller } = this.#parts;
     const body = StatelessRunCreate.parse({ assistant_id, input, stream_mode: ['updates'] });
-    const granted = await granter.grant(call.authorizer, null, body, keyOf(session, id));
+    const granted = await granter.grantRequest(call, null, body, keyOf(session, id));
     const streamed = progressToken !== undefined;
     const created = await runs.create(null, granted, { awaited: true, streamed });
     const { run, stream } = created;

@@ -1,6 +1,5 @@
 // Handlers that create runs: in the background, with a stream, or with a wait for the result; on a thread or stateless.
 import type { RunCreate, runRoutes, StatelessRunCreate } from '@svc/contract';
-import type { SelectHeaders } from '../../config/project/header-patterns.ts';
 import { everyRow } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
 import { DeferredResponse, RawJson, Reply, type Call, type Handlers } from '../../api/handlers.ts';
@@ -20,8 +19,6 @@ interface CreationParts {
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   log: RunLogStorage;
-  /** Selects the request headers that the run gets in `configurable`. */
-  configurableHeaders: SelectHeaders | undefined;
 }
 
 type CreationRoutes = Pick<
@@ -44,19 +41,9 @@ export const creationHandlers = ({
   outcomes,
   canceller,
   log,
-  configurableHeaders,
 }: CreationParts): Handlers<CreationRoutes> => {
-  /** The headers replace what the client sent: a proxy in front of the server may have set them. */
-  const withHeaders = <T extends Body>(body: T, call: Call): T => {
-    const selected = configurableHeaders?.(call.headers()) ?? {};
-    if (Object.keys(selected).length === 0) return body;
-    return {
-      ...body,
-      config: { ...body.config, configurable: { ...body.config?.configurable, ...selected } },
-    };
-  };
   const grant = (thread_id: string | null, body: Body, call: Call) =>
-    granter.grant(call.authorizer, thread_id, withHeaders(body, call), idempotencyKey(call));
+    granter.grantRequest(call, thread_id, body, idempotencyKey(call));
   const create = async (thread_id: string | null, body: Body, call: Call) => {
     const { run, release } = await runs.create(thread_id, await grant(thread_id, body, call));
     release();
@@ -94,12 +81,7 @@ export const creationHandlers = ({
       const key = idempotencyKey(call);
       const granted = await Promise.all(
         body.map((one, at) =>
-          granter.grant(
-            call.authorizer,
-            null,
-            withHeaders(one, call),
-            key === undefined ? key : `${key} ${at}`,
-          ),
+          granter.grantRequest(call, null, one, key === undefined ? key : `${key} ${at}`),
         ),
       );
       const created = await runs.createAll(granted);

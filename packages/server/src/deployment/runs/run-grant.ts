@@ -1,6 +1,8 @@
 // Authorization of runs: for the thread, with the run as the payload, and for the assistant.
 import { randomUUID } from 'node:crypto';
 import { RunCreate, StatelessRunCreate, type AuthValue } from '@svc/contract';
+import type { Call } from '../../api/handlers.ts';
+import type { SelectHeaders } from '../../config/project/header-patterns.ts';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
 import { checked } from '../../auth/handlers/changed-request.ts';
@@ -25,10 +27,26 @@ const apart = new Set([
 
 export class RunGranter {
   readonly #defaultIds: ReadonlySet<string>;
+  readonly #selectHeaders: SelectHeaders | undefined;
 
-  /** Ids of the default assistants. */
-  constructor(defaultIds: ReadonlySet<string>) {
+  /** `selectHeaders`: the request headers that a run gets in `configurable`. */
+  constructor(defaultIds: ReadonlySet<string>, selectHeaders: SelectHeaders | undefined) {
     this.#defaultIds = defaultIds;
+    this.#selectHeaders = selectHeaders;
+  }
+
+  /** Like `grant`, for a run with headers of the request. They replace what the client sent: a proxy in front of the server may set them. */
+  grantRequest(
+    call: Pick<Call, 'authorizer' | 'headers'>,
+    thread_id: string | null,
+    sent: Body,
+    key?: string,
+  ): Promise<GrantedRun & { body: Body }> {
+    const selected = this.#selectHeaders?.(call.headers()) ?? {};
+    if (Object.keys(selected).length === 0) return this.grant(call.authorizer, thread_id, sent, key);
+    const configurable = { ...sent.config?.configurable, ...selected };
+    const run = { ...sent, config: { ...sent.config, configurable } } as Body;
+    return this.grant(call.authorizer, thread_id, run, key);
   }
 
   /** `key`: the Idempotency-Key. Also returns the body with the changes of a handler. Throws the error of a handler that refuses. */

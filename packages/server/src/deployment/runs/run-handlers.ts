@@ -1,5 +1,4 @@
 import type { runRoutes } from '@svc/contract';
-import type { SelectHeaders } from '../../config/project/header-patterns.ts';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunLogStorage } from '../../storage/deployment/run-log.ts';
@@ -22,7 +21,6 @@ export interface RunParts {
   canceller: RunCanceller;
   threadEvents: ThreadEventStream;
   log: RunLogStorage;
-  configurableHeaders: SelectHeaders | undefined;
 }
 
 interface RunPath {

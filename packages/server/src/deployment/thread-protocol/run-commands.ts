@@ -137,7 +137,7 @@ export class RunCommands {
       { ...body, stream_mode: streamModes, stream_subgraphs: true, stream_resumable: true },
       'params',
     );
-    const granted = await granter.grant(call.authorizer, thread_id, sent, key);
+    const granted = await granter.grantRequest(call, thread_id, sent, key);
     if (run_id !== undefined) return { run_id };
     await prepare?.(granted);
     const { kwargs } = granted.request;
