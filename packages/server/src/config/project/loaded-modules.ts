@@ -1,6 +1,6 @@
 // The modules of the project that a process has loaded. `svc dev` watches their files.
 import { createRequire } from 'node:module';
-import { isAbsolute } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The package of the server itself. */
@@ -33,9 +33,18 @@ export class LoadedModules {
       const [path = ''] = key.split('?');
       if (isAbsolute(path)) this.add(pathToFileURL(path).href);
     }
-    // Node's error has the URL that it did not find: the import works once that file exists.
-    const url = error instanceof Error && 'url' in error ? error.url : undefined;
-    if (typeof url !== 'string') return;
+    // The import works once the file exists that it did not find.
+    const url = error instanceof Error ? missingUrl(error) : undefined;
+    if (url === undefined) return;
     for (const candidate of [url, url.replace(/\.([mc]?)js$/, '.$1ts'), `${url}.ts`]) this.add(candidate);
   };
 }
+
+/** The URL that an import did not find. The error of a `require` has the request and the file that sent it. */
+const missingUrl = (error: Error & { url?: unknown; requireStack?: unknown }): string | undefined => {
+  if (typeof error.url === 'string') return error.url;
+  const [, request = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
+  const [sender] = Array.isArray(error.requireStack) ? (error.requireStack as unknown[]) : [];
+  if (typeof sender !== 'string' || !(request.startsWith('.') || isAbsolute(request))) return undefined;
+  return pathToFileURL(resolve(dirname(sender), request)).href;
+};

@@ -43,13 +43,11 @@ export class ChunkEvents {
     if (mode === 'messages') return this.#message(namespace, payload as never);
     if (namespace.length > 0 && !this.#subgraphs) return;
     const emit: EmitEvent = (name, value) => this.#emit(eventName(name, namespace), value);
+    if (this.#requested.has(mode)) emitMode(mode, payload, emit);
+    // After the values that contain the messages, as the stock server does.
     if (mode === 'values') this.#messages?.values(payload, emit);
     if (mode === 'checkpoints' && this.#requested.has(checkpointRefs))
       emit(checkpointRefs, checkpointRef(payload as CheckpointChunk));
-    if (!this.#requested.has(mode)) return;
-    if (mode === 'checkpoints') emit(mode, checkpointEvent(payload as CheckpointChunk));
-    else if (mode === 'debug') emit(mode, debugEvent(payload as DebugChunk));
-    else emit(mode, payload);
   }
 
   /**
@@ -61,6 +59,12 @@ export class ChunkEvents {
     this.#messages?.chunk(payload, (name, value) => this.#emit(eventName(name, graph), value));
   }
 }
+
+const emitMode = (mode: string, payload: unknown, emit: EmitEvent): void => {
+  if (mode === 'checkpoints') emit(mode, checkpointEvent(payload as CheckpointChunk));
+  else if (mode === 'debug') emit(mode, debugEvent(payload as DebugChunk));
+  else emit(mode, payload);
+};
 
 /** Keys of `configurable` that belong to the engine, or that describe the user of the run, who may have tokens. */
 const privateKey = /^(__|(svc|langgraph)_auth_)/;

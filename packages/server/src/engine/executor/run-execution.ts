@@ -166,7 +166,9 @@ export class RunExecution {
     for await (const event of events) {
       if (event.tags?.includes('langsmith:hidden')) continue;
       if (event.event === 'on_chain_stream' && event.run_id === this.#command.run_id) {
+        // As in the stock server, the chunks of the run itself are events of the other modes only.
         this.#chunk(graph, event.data.chunk as Chunk);
+        continue;
       }
       if (!this.#isStreamed) continue;
       const { data } = event;
