@@ -103,6 +103,7 @@ export { absentRunFields, absentThreadStats, runFields } from './platform/select
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
 export { TraceThread } from './platform/trace-threads.ts';
 export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
+export { type UnsupportedPath, unsupportedPaths } from './platform/unsupported-paths.ts';
 export { Workspace } from './platform/workspaces.ts';
 export {
   destinationRoutes,

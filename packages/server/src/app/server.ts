@@ -1,5 +1,5 @@
 // Starts a whole server (database, services, HTTP), and stops it in reverse order.
-import { deploymentRoutes, platformRoutes, systemRoutes, type Routes } from '@svc/contract';
+import { deploymentRoutes, platformRoutes, systemRoutes, type Routes, unsupportedPaths } from '@svc/contract';
 import type { Logger } from 'pino';
 import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
 import { grantOf } from '../auth/keys/grant-of.ts';
@@ -198,6 +198,7 @@ const createServerApp = (
     handlers: services.platform.handlers as Handlers<Routes>,
     authenticate: limits.around(services.platform.authenticate),
     authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
+    unsupported: unsupportedPaths,
   };
   return createApp({
     // A worker serves only its health and metrics.
