@@ -9,6 +9,7 @@ import { webhookRoutes } from './deployment/webhooks.ts';
 import { destinationRoutes } from './platform/destinations.ts';
 import { exportRoutes } from './platform/exports.ts';
 import { feedbackRoutes } from './platform/feedback.ts';
+import { feedbackTokenRoutes } from './platform/feedback-tokens.ts';
 import { keyRoutes } from './platform/keys.ts';
 import { modelPriceRoutes } from './platform/model-prices.ts';
 import { projectRoutes } from './platform/projects.ts';
@@ -47,6 +48,7 @@ export const platformRoutes = {
   ...traceThreadRoutes,
   ...threadReadRoutes,
   ...feedbackRoutes,
+  ...feedbackTokenRoutes,
   ...modelPriceRoutes,
   ...destinationRoutes,
   ...exportRoutes,
@@ -95,6 +97,7 @@ export {
 export { ExportManifest } from './platform/export-manifest.ts';
 export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export-run.ts';
 export { Feedback } from './platform/feedback.ts';
+export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { agentAddress, Project, type TypedProject } from './platform/projects.ts';
@@ -109,6 +112,7 @@ export {
   destinationRoutes,
   exportRoutes,
   feedbackRoutes,
+  feedbackTokenRoutes,
   keyRoutes,
   modelPriceRoutes,
   projectRoutes,

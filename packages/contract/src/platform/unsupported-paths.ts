@@ -36,7 +36,6 @@ export const unsupportedPaths: readonly UnsupportedPath[] = [
     '/api/v1/public',
     '/api/v2/public',
   ),
-  ...under('presigned tokens for feedback', '/api/v1/feedback/tokens'),
   ...under('configurations of feedback', '/api/v1/feedback-configs'),
   ...under('evaluators and rules', '/api/v1/runs/rules', '/api/v1/platform/evaluators'),
   ...under('registered agents', '/api/v1/agents'),
