@@ -11,6 +11,7 @@ import { webhookRoutes } from './deployment/webhooks.ts';
 import { destinationRoutes } from './platform/destinations.ts';
 import { exportRoutes } from './platform/exports.ts';
 import { feedbackRoutes } from './platform/feedback.ts';
+import { feedbackTokenRoutes } from './platform/feedback-tokens.ts';
 import { keyRoutes } from './platform/keys.ts';
 import { modelPriceRoutes } from './platform/model-prices.ts';
 import { projectRoutes } from './platform/projects.ts';
@@ -61,6 +62,7 @@ export const platformRoutes = {
   ...traceThreadRoutes,
   ...threadReadRoutes,
   ...feedbackRoutes,
+  ...feedbackTokenRoutes,
   ...modelPriceRoutes,
   ...destinationRoutes,
   ...exportRoutes,
@@ -118,6 +120,7 @@ export {
 export { ExportManifest } from './platform/export-manifest.ts';
 export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export-run.ts';
 export { Feedback } from './platform/feedback.ts';
+export { FeedbackToken } from './platform/feedback-tokens.ts';
 export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
 export { ModelPrice } from './platform/model-prices.ts';
 export { agentAddress, Project, type TypedProject } from './platform/projects.ts';
@@ -126,11 +129,13 @@ export { absentRunFields, absentThreadStats, runFields } from './platform/select
 export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
 export { TraceThread } from './platform/trace-threads.ts';
 export { IngestAnswer, OtlpAnswer, type RunStats, type RunTree, TraceRun } from './platform/traces.ts';
+export { type UnsupportedPath, unsupportedPaths } from './platform/unsupported-paths.ts';
 export { Workspace } from './platform/workspaces.ts';
 export {
   destinationRoutes,
   exportRoutes,
   feedbackRoutes,
+  feedbackTokenRoutes,
   keyRoutes,
   modelPriceRoutes,
   projectRoutes,

@@ -82,6 +82,12 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   groupRuns: { session_id: project_id, group_by: 'conversation', limit: 10 },
   createFeedback: { run_id: '0e4d7c55-3f0b-4a2c-9a59-6b8f1c2d3e4f', key: 'helpful', score: 1 },
   changeFeedback: { score: 0.5, comment: 'Only partly' },
+  createFeedbackToken: {
+    run_id: '0e4d7c55-3f0b-4a2c-9a59-6b8f1c2d3e4f',
+    feedback_key: 'helpful',
+    expires_in: { hours: 1 },
+  },
+  useFeedbackToken: { score: 1, comment: 'Thank you' },
   createModelPrice: price,
   replaceModelPrice: { ...price, prompt_cost: '0.000002' },
   createDestination: { destination_type: 'file', display_name: 'local', config: { path: 'exports' } },

@@ -59,6 +59,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   stream_modes: 'The same as `stream_mode`',
   subgraphs: 'Whether the states of subgraphs are included',
   thread_id: 'Id of the thread',
+  token: 'The token of the link',
   trace_id: 'Id of the trace',
   version: 'Number of the version',
   wait: 'Whether the response waits until the run has ended',

@@ -71,7 +71,7 @@ export const projectRoutes = {
         'Only projects of these types. There are no experiments',
       ),
       sort_by: z.literal('START_TIME').optional().describe('The only order that exists'),
-      sort_order: z.literal('desc').optional(),
+      sort_order: z.literal('desc').optional().describe('The only direction that exists'),
       ...pageQuery,
     }),
     ignored: {

@@ -13,6 +13,8 @@ import { exportHandlers } from '../exports/api/export-handlers.ts';
 import { type ExportRules, ExportService } from '../exports/api/export-service.ts';
 import { feedbackHandlers } from '../tracing/feedback/feedback-handlers.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
+import { feedbackTokenHandlers } from '../tracing/feedback/feedback-token-handlers.ts';
+import { FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
 import { KeyAuthenticator } from '../auth/keys/key-authenticator.ts';
 import { keyHandlers } from '../auth/keys/key-handlers.ts';
 import { KeyService } from '../auth/keys/key-service.ts';
@@ -83,6 +85,7 @@ export const createPlatform = (parts: PlatformParts): Platform => {
     ...parts.reading,
   });
   const traces = new TraceService(storage.traces, storage.feedback, queryMs);
+  const feedback = new FeedbackService(storage.feedback);
   const vault = new CredentialVault(sealer);
   const destinations = new DestinationService({ destinations: storage.destinations, vault, stores });
   return {
@@ -97,7 +100,8 @@ export const createPlatform = (parts: PlatformParts): Platform => {
       ...threadReadHandlers(new ThreadReadService(traces, storage.traces)),
       ...traceThreadHandlers(new TraceThreadService(storage.traces, queryMs), traces),
       ...priceHandlers(prices),
-      ...feedbackHandlers(new FeedbackService(storage.feedback)),
+      ...feedbackHandlers(feedback),
+      ...feedbackTokenHandlers(new FeedbackTokenService(storage.feedbackTokens, feedback)),
       ...destinationHandlers(destinations),
       ...exportHandlers(new ExportService(storage, parts.exports)),
     },

@@ -1,5 +1,5 @@
 // Starts a whole server (database, services, HTTP), and stops it in reverse order.
-import { platformRoutes, type Routes } from '@svc/contract';
+import { platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
 import type { Logger } from 'pino';
 import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
 import { grantOf } from '../auth/keys/grant-of.ts';
@@ -208,6 +208,7 @@ const createServerApp = (
     handlers: services.platform.handlers as Handlers<Routes>,
     authenticate: limits.around(services.platform.authenticate),
     authorizerFor: (caller: Caller) => keyAuthorizer(grantOf(caller)),
+    unsupported: unsupportedPaths,
   };
   return createApp({
     surfaces: settings.role === 'worker' ? [deployment] : [deployment, platform],

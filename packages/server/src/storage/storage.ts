@@ -9,6 +9,7 @@ import { exportEstimates } from './exports/export-estimates.ts';
 import { exportLeaseStorage, type ExportLeaseStorage } from './exports/export-leases.ts';
 import { partitionRunStorage, type PartitionRunStorage } from './exports/partition-runs.ts';
 import { exportStorage, type ExportStorage } from './exports/exports.ts';
+import { feedbackTokenStorage, type FeedbackTokenStorage } from './tracing/feedback-tokens.ts';
 import { feedbackStorage, type FeedbackStorage } from './tracing/feedback.ts';
 import { runLeaseStorage, type RunLeaseStorage } from './deployment/run-leases.ts';
 import { runQueueStorage, type RunQueueStorage } from './deployment/run-queue.ts';
@@ -47,6 +48,7 @@ export interface Storage {
   exportLeases: ExportLeaseStorage;
   destinations: DestinationStorage;
   feedback: FeedbackStorage;
+  feedbackTokens: FeedbackTokenStorage;
   items: StoreItemStorage;
   runLeases: RunLeaseStorage;
   runQueue: RunQueueStorage;
@@ -81,6 +83,7 @@ export const createStorage = (db: Database, answers = defaultAnswerLimits): Stor
   exportLeases: exportLeaseStorage(db),
   destinations: destinationStorage(db),
   feedback: feedbackStorage(db),
+  feedbackTokens: feedbackTokenStorage(db),
   items: storeItemStorage(db, answers),
   runLeases: runLeaseStorage(db),
   runQueue: runQueueStorage(db),

@@ -41,7 +41,14 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   createProject: { name: randomUUID() },
   getRunStats: {},
   queryTraceRuns: {},
+  querySelectedRuns: { project_ids: [session_id] },
+  queryTraces: { project_id: session_id },
   queryTraceThreads: { project_id: session_id },
+  getThreadAggregates: { project_id: session_id, select: ['THREAD_COUNT'] },
+  groupRuns: { session_id, group_by: 'conversation' },
+  changeProject: { description: 'd' },
+  createFeedbackToken: { run_id, feedback_key: 'k' },
+  useFeedbackToken: { score: 1 },
   createModelPrice: price,
   replaceModelPrice: price,
   createFeedback: { run_id, key: 'k' },
@@ -53,7 +60,13 @@ const samples = (): Record<string, Record<string, unknown>> => ({
   changeExport: { status: 'Cancelled' },
 });
 /** Routes whose object does not exist. */
-const ofUnknown = ['replaceModelPrice', 'changeFeedback', 'changeDestination', 'changeExport'];
+const ofUnknown = [
+  'replaceModelPrice',
+  'changeFeedback',
+  'changeDestination',
+  'changeExport',
+  'useFeedbackToken',
+];
 
 const params = (): Record<string, string> => ({
   id: run_id,
@@ -64,6 +77,7 @@ const params = (): Record<string, string> => ({
   price_id: randomUUID(),
   feedback_id: randomUUID(),
   key_id: randomUUID(),
+  token: randomUUID(),
   destination_id: randomUUID(),
   export_id: randomUUID(),
   run_id,
@@ -72,6 +86,12 @@ const params = (): Record<string, string> => ({
 /** Required query parameters. */
 const required: Record<string, () => string> = {
   listTraceThreadRuns: () => `session_id=${session_id}`,
+  getSelectedRun: () => `project_id=${session_id}`,
+  listTraceRuns: () => `project_id=${session_id}`,
+  listThreadTraces: () => `project_id=${session_id}`,
+  getThreadStats: () => `session_id=${session_id}&selects=TURNS`,
+  resolveProject: () => 'kind=AGENT&id=x&environment=local',
+  listFeedbackTokens: () => `run_id=${run_id}`,
   listScheduleRuns: () => `source_bulk_export_id=${randomUUID()}`,
 };
 
@@ -239,7 +259,8 @@ describe('an id', () => {
   it('of an unknown object returns 404 on every route that does not create it', async () => {
     for (const [name, route] of routes.filter(([, one]) => one.params && !one.upload)) {
       for (const field of Object.keys(route.params?.shape ?? {})) {
-        if (field === 'thread_id') continue;
+        // These lists are empty.
+        if (field === 'thread_id' || name === 'listTraceRuns') continue;
         const id = randomUUID();
         const body = samples()[name];
         const answer = await send(route, pathOf(name, route, { [field]: id }), body && JSON.stringify(body));

@@ -163,6 +163,10 @@ const cases: Record<keyof typeof platformRoutes, ((named: Named) => RequestCase)
   groupRuns: [({ session_id }) => ({ path: '/runs/group', json: { session_id, group_by: 'conversation' } })],
   listTraceThreadRuns: [({ session_id }) => ({ path: `/runs/threads/shared?session_id=${session_id}` })],
   listFeedback: [({ id }) => ({ path: `/feedback?run=${id}&key=secret` }), same('/feedback?key=secret')],
+  // The response is a random token.
+  createFeedbackToken: [],
+  listFeedbackTokens: [({ id }) => ({ path: `/feedback/tokens?run_id=${id}` })],
+  useFeedbackToken: [({ feedback }) => ({ path: `/feedback/tokens/${feedback}`, json: { score: 1 } })],
   getFeedback: [({ feedback }) => ({ path: `/feedback/${feedback}` })],
   listModelPrices: [same('/model-prices')],
   listRunsOfTraceThread: [

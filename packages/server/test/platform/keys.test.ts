@@ -112,7 +112,9 @@ describe('a key', () => {
         headers,
         ...body,
       });
-      expect([name, status]).toEqual([name, route.access === 'public' ? 200 : 401]);
+      // The token in its path is the credential, and this one does not exist.
+      const open = name === 'useFeedbackToken' ? 404 : 200;
+      expect([name, status]).toEqual([name, route.access === 'public' ? open : 401]);
     }
   });
 

@@ -123,6 +123,8 @@ describe('the client of the platform', () => {
       '/api/v2/threads/*/stats',
       '/api/v2/threads/stats',
       '/api/v1/runs/group',
+      '/api/v1/feedback/tokens',
+      '/api/v1/feedback/tokens/*',
     ];
     // Exports have tests of their own.
     const others = '/api/v1/bulk-exports';

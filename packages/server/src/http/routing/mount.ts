@@ -1,6 +1,6 @@
 // Registers the contract's routes with Hono. One function reads, validates, handles and answers a request, without middleware.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Routes, RouteShape } from '@svc/contract';
+import type { Routes, RouteShape, UnsupportedPath } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
@@ -25,6 +25,8 @@ export interface Surface<T extends Routes = Routes> {
   /** Called before anything of a request is read, for routes that are not public. */
   authenticate: Authenticate;
   authorizerFor: (caller: Caller) => Authorizer;
+  /** Paths of stock clients that the API does not have. They answer 501 to everybody. */
+  unsupported?: readonly UnsupportedPath[];
 }
 
 export interface MountOptions extends ResponseOptions {
@@ -42,6 +44,7 @@ type AnyHandler = (input: Input, call: Call) => unknown;
 
 /** Registers every route with its handler. */
 export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOptions): void => {
+  for (const unsupported of surface.unsupported ?? []) refuse(app, unsupported, options);
   for (const [name, route] of literalFirst(surface.routes)) {
     const handler = surface.handlers[name] as unknown as AnyHandler;
     // The compiler requires it too; this check covers routes from untyped code.
@@ -50,6 +53,25 @@ export const mount = (app: Hono<HttpEnv>, surface: Surface, options: MountOption
       answer(name, route, handler, context, surface, options),
     );
   }
+};
+
+/** Registered before the routes, because a path such as `/runs/rules` is also one of `/runs/:id`. */
+const refuse = (app: Hono<HttpEnv>, { path, what }: UnsupportedPath, options: MountOptions): void => {
+  const respondWith501 = (context: HttpContext): Response => {
+    const startedMs = performance.now();
+    const { requestId } = new RequestCall(context);
+    const problem = new Problem('not_supported', `This server does not have ${what}.`);
+    const response = problemResponse(problem, requestId, options.logger);
+    logRequest(options.logger, context.req.method, {
+      route: path,
+      requestId,
+      startedMs,
+      status: response.status,
+    });
+    return response;
+  };
+  app.all(path, respondWith501);
+  app.all(`${path}/*`, respondWith501);
 };
 
 /** Hono takes the first match, so `/runs/stream` must come before `/runs/:run_id`. */

@@ -195,6 +195,12 @@ feedback.comment text
 feedback.feedback_source jsonb not null
 feedback.created_at timestamp with time zone not null default now()
 feedback.modified_at timestamp with time zone not null default now()
+feedback_tokens.id uuid not null
+feedback_tokens.tenant_id uuid not null
+feedback_tokens.run_id uuid not null
+feedback_tokens.key text not null
+feedback_tokens.expires_at timestamp with time zone not null
+feedback_tokens.created_at timestamp with time zone not null default now()
 model_prices.id uuid not null
 model_prices.tenant_id uuid
 model_prices.name text not null
@@ -505,6 +511,8 @@ exports FOREIGN KEY (tenant_id, session_id) REFERENCES projects(tenant_id, id) O
 exports PRIMARY KEY (tenant_id, id)
 feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 feedback PRIMARY KEY (tenant_id, id)
+feedback_tokens FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
+feedback_tokens PRIMARY KEY (id)
 model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 model_prices PRIMARY KEY (id)
 own_trace_runs PRIMARY KEY (tenant_id, id)
@@ -605,6 +613,9 @@ CREATE UNIQUE INDEX exports_window ON svc.exports USING btree (tenant_id, source
 CREATE INDEX feedback_created ON svc.feedback USING btree (tenant_id, created_at, id)
 CREATE UNIQUE INDEX feedback_pkey ON svc.feedback USING btree (tenant_id, id)
 CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
+CREATE INDEX feedback_tokens_expiry ON svc.feedback_tokens USING btree (tenant_id, expires_at)
+CREATE UNIQUE INDEX feedback_tokens_pkey ON svc.feedback_tokens USING btree (id)
+CREATE INDEX feedback_tokens_run ON svc.feedback_tokens USING btree (tenant_id, run_id, created_at, id)
 CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
 CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
 CREATE UNIQUE INDEX own_trace_runs_pkey ON svc.own_trace_runs USING btree (tenant_id, id)
@@ -689,6 +700,7 @@ export_files tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_
 export_runs tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 exports tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 feedback tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
+feedback_tokens tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 model_prices shipped for SELECT to svc_tenant using ((tenant_id IS NULL))
 model_prices tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))
 projects tenant for ALL to svc_tenant using ((tenant_id = ( SELECT (current_setting('svc.tenant'::text))::uuid AS current_setting)))

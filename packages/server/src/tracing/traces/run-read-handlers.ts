@@ -38,6 +38,7 @@ export const runReadHandlers = (runs: RunReadService): Handlers<typeof runReadRo
       start_time: body.min_start_time ?? (trace_ids === undefined ? dayAgo() : undefined),
       end_time: max_start_time,
       filter: trace_filter,
+      filter_name: 'trace_filter',
       tree_filter,
     };
     return asRequested(await runs.traces(grantOf(call.caller).tenant_id, selection, body), call);

@@ -19,12 +19,17 @@ export interface RunSelection {
   start_time?: string | undefined;
   end_time?: string | undefined;
   filter?: string | undefined;
+  /** The field of the request that has `filter`, for its errors. */
+  filter_name?: string | undefined;
   trace_filter?: string | undefined;
   tree_filter?: string | undefined;
 }
 
 export const toScope = (tenant_id: string, selection: RunSelection): TraceRunScope => {
-  const filter = joined([...plainConditions(selection), ...filterOf(selection.filter, 'filter')]);
+  const filter = joined([
+    ...plainConditions(selection),
+    ...filterOf(selection.filter, selection.filter_name ?? 'filter'),
+  ]);
   return {
     tenant_id,
     session_ids: selection.session ?? null,

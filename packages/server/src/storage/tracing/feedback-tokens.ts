@@ -1,0 +1,72 @@
+// Links for feedback. The id is the secret, so a lookup by id needs no workspace.
+import type { Database } from '../postgres/database.ts';
+import { exactTime } from '../postgres/exact-time.ts';
+import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { asTenant } from '../postgres/tenant.ts';
+
+export interface FeedbackTokenRow {
+  id: string;
+  expires_at: string;
+}
+
+export interface TokenTarget {
+  tenant_id: string;
+  run_id: string;
+  key: string;
+}
+
+/** Expired links that one creation deletes. */
+const deletedAtOnce = 100;
+
+const columns = `id, ${exactTime('expires_at')} as expires_at`;
+
+const statements = {
+  deleteExpired: {
+    name: 'feedback_tokens_expire',
+    text: `delete from feedback_tokens where tenant_id = $1 and id = any (array(
+      select id from feedback_tokens where tenant_id = $1 and expires_at <= now() order by expires_at limit ${deletedAtOnce}))`,
+  },
+  create: {
+    name: 'feedback_tokens_create',
+    text: `insert into feedback_tokens (tenant_id, id, run_id, key, expires_at) values ($1, $2, $3, $4, $5) returning ${columns}`,
+  },
+  list: {
+    name: 'feedback_tokens_list',
+    text: `select ${columns} from feedback_tokens where tenant_id = $1 and run_id = $2 and feedback_tokens.expires_at > now()
+      order by created_at desc, id desc limit $3 offset $4`,
+  },
+  find: {
+    name: 'feedback_tokens_find',
+    text: 'select tenant_id, run_id, key from feedback_tokens where id = $1 and expires_at > now()',
+  },
+};
+
+export type FeedbackTokenStorage = ReturnType<typeof feedbackTokenStorage>;
+
+export const feedbackTokenStorage = (db: Database) => ({
+  create: (token: TokenTarget & { id: string; expires_at: string }): Promise<FeedbackTokenRow> =>
+    asTenant(db, token.tenant_id, async (tx) => {
+      const { tenant_id, id, run_id, key, expires_at } = token;
+      await tx.query(statements.deleteExpired, [tenant_id]);
+      const values = [tenant_id, id, run_id, toExactText(key), expires_at];
+      const [row] = await tx.query<FeedbackTokenRow>(statements.create, values);
+      if (row === undefined) throw new Error('The statement returned no row');
+      return row;
+    }),
+
+  /** Newest first. */
+  list: (
+    tenant_id: string,
+    run_id: string,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<FeedbackTokenRow[]> =>
+    asTenant(db, tenant_id, (tx) =>
+      tx.query<FeedbackTokenRow>(statements.list, [tenant_id, run_id, limit, offset]),
+    ),
+
+  /** Undefined when the link does not exist or has expired. */
+  async find(id: string): Promise<TokenTarget | undefined> {
+    const [row] = await db.query<TokenTarget>(statements.find, [id]);
+    return row && { ...row, key: fromExactText(row.key) };
+  },
+});

@@ -1,0 +1,99 @@
+// Links that let a browser give feedback on a trace run without a key.
+import { createHash, randomUUID } from 'node:crypto';
+import type { FeedbackToken } from '@svc/contract';
+import { invalid, notFound } from '@svc/contract/problem';
+import type { FeedbackTokenRow, FeedbackTokenStorage } from '../../storage/tracing/feedback-tokens.ts';
+import { timeMs, toTime } from '../ingest/time.ts';
+import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
+
+export interface NewFeedbackToken {
+  run_id: string;
+  feedback_key: string;
+  expires_at?: string | undefined;
+  expires_in?:
+    | { days?: number | undefined; hours?: number | undefined; minutes?: number | undefined }
+    | undefined;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const defaultMs = 3 * hourMs;
+const longestMs = 365 * dayMs;
+
+export class FeedbackTokenService {
+  readonly #tokens: FeedbackTokenStorage;
+  readonly #feedback: FeedbackService;
+
+  constructor(tokens: FeedbackTokenStorage, feedback: FeedbackService) {
+    this.#tokens = tokens;
+    this.#feedback = feedback;
+  }
+
+  async create(tenant_id: string, given: NewFeedbackToken, origin: string): Promise<FeedbackToken> {
+    const expires_at = new Date(expiryOf(given)).toISOString();
+    const { run_id, feedback_key: key } = given;
+    return toToken(
+      await this.#tokens.create({ tenant_id, id: randomUUID(), run_id, key, expires_at }),
+      origin,
+    );
+  }
+
+  async list(
+    tenant_id: string,
+    { run_id, ...page }: { run_id: string; limit: number; offset: number },
+    origin: string,
+  ): Promise<FeedbackToken[]> {
+    return (await this.#tokens.list(tenant_id, run_id, page)).map((row) => toToken(row, origin));
+  }
+
+  /** A link has one feedback at most, so that whoever has the link cannot fill the database. */
+  async use(
+    token: string,
+    given: Pick<GivenFeedback, 'score' | 'value' | 'correction' | 'comment'> & {
+      metadata?: Record<string, unknown> | undefined;
+    },
+  ): Promise<undefined> {
+    const target = await this.#tokens.find(token);
+    if (target === undefined) throw notFound('Feedback token', token);
+    const { tenant_id, run_id, key } = target;
+    const { metadata = {}, ...feedback } = given;
+    const feedback_source = { type: 'presigned', metadata };
+    await this.#feedback.create(tenant_id, {
+      ...feedback,
+      id: feedbackIdOf(token),
+      run_id,
+      key,
+      feedback_source,
+    });
+    return undefined;
+  }
+}
+
+/** A UUID from which the token cannot be calculated, because everybody who reads feedback sees its id. */
+const feedbackIdOf = (token: string): string => {
+  const hex = createHash('sha256').update(token).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+const expiryOf = ({ expires_at, expires_in }: NewFeedbackToken): number => {
+  const now = Date.now();
+  if (expires_at !== undefined) {
+    const time = toTime(expires_at);
+    const ms = time === undefined ? 0 : timeMs(time);
+    if (ms <= now || ms > now + longestMs)
+      throw invalid(['body', 'expires_at'], 'expires_at must be in the future, at most a year from now');
+    return ms;
+  }
+  const { days = 0, hours = 0, minutes = 0 } = expires_in ?? {};
+  const ms = expires_in === undefined ? defaultMs : days * dayMs + hours * hourMs + minutes * minuteMs;
+  if (ms <= 0 || ms > longestMs)
+    throw invalid(['body', 'expires_in'], 'expires_in must be between a minute and a year');
+  return now + ms;
+};
+
+const toToken = ({ id, expires_at }: FeedbackTokenRow, origin: string): FeedbackToken => ({
+  id,
+  url: `${origin}/api/v1/feedback/tokens/${id}`,
+  expires_at,
+});

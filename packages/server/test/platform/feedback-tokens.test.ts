@@ -1,0 +1,71 @@
+// Links for feedback, as the stock client creates them and a browser uses them.
+import { randomUUID } from 'node:crypto';
+import type { Feedback, NewApiKey } from '@svc/contract';
+import { Client } from 'langsmith';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPlatform, type PlatformServer } from './platform-server.ts';
+
+let platform: PlatformServer;
+let client: Client;
+beforeAll(async () => {
+  platform = await startPlatform();
+  client = new Client({ apiUrl: platform.apiUrl, apiKey: platform.key });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const feedbackOn = async (run: string): Promise<Feedback[]> =>
+  (await platform.call('GET', `/feedback?run=${run}`)).body as Feedback[];
+
+const use = (url: string, json: object): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) });
+
+describe('a link for feedback', () => {
+  it('accepts feedback without a key, once or again', async () => {
+    const run = randomUUID();
+    const token = await client.createPresignedFeedbackToken(run, 'helpful');
+    expect(Date.parse(token.expires_at) - Date.now()).toBeLessThanOrEqual(3 * 3_600_000);
+    expect((await use(token.url, { score: true })).status).toBe(204);
+    expect((await use(token.url, { score: 0, comment: 'no', metadata: { page: '/' } })).status).toBe(204);
+    const given = await feedbackOn(run);
+    expect(given).toMatchObject([
+      {
+        key: 'helpful',
+        score: 0,
+        comment: 'no',
+        feedback_source: { type: 'presigned', metadata: { page: '/' } },
+      },
+    ]);
+    expect(given[0]?.id).not.toBe(token.id);
+    const listed: unknown[] = [];
+    for await (const one of client.listPresignedFeedbackTokens(run)) listed.push(one);
+    expect(listed).toEqual([token]);
+  });
+
+  it('is 404 when it has expired or never existed', async () => {
+    const run = randomUUID();
+    const token = await client.createPresignedFeedbackToken(run, 'helpful', { expiration: { minutes: 1 } });
+    const { database } = platform.server;
+    const text = 'update feedback_tokens set expires_at = now() where id = $1';
+    await database.query({ name: 'expire', text }, [token.id]);
+    expect((await use(token.url, { score: 1 })).status).toBe(404);
+    expect((await use(token.url.replace(token.id, randomUUID()), { score: 1 })).status).toBe(404);
+    expect(await feedbackOn(run)).toEqual([]);
+    await client.createPresignedFeedbackToken(run, 'helpful');
+    const left = { name: 'left', text: 'select id from feedback_tokens where id = $1' };
+    expect(await database.query(left, [token.id])).toEqual([]);
+  });
+
+  it('expires within a year, and is listed only to keys that may write', async () => {
+    const body = { run_id: randomUUID(), feedback_key: 'k' };
+    const status = async (more: object): Promise<number> =>
+      (await platform.call('POST', '/feedback/tokens', { json: { ...body, ...more } })).status;
+    expect(await status({ expires_in: { days: 366 } })).toBe(422);
+    expect(await status({ expires_in: { days: 365, hours: 1 } })).toBe(422);
+    expect(await status({ expires_in: {} })).toBe(422);
+    expect(await status({ expires_at: '2020-01-01T00:00:00Z' })).toBe(422);
+    const { body: made } = await platform.call('POST', '/api-key', { json: { role: 'viewer' } });
+    const { key } = made as NewApiKey;
+    expect((await platform.call('GET', `/feedback/tokens?run_id=${body.run_id}`, { key })).status).toBe(403);
+    expect((await platform.call('POST', '/feedback/tokens', { key, json: body })).status).toBe(403);
+  });
+});
