@@ -1,4 +1,4 @@
-import type { Thread, ThreadState, ThreadStorageReport } from '@svc/contract';
+import type { Thread, ThreadCommandResponse, ThreadState, ThreadStorageReport } from '@svc/contract';
 import { readEvents } from './sse.ts';
 import type { Body, CallOptions, Transport } from './transport.ts';
 
@@ -17,6 +17,7 @@ export interface CheckpointAt {
 
 export class ThreadsClient {
   readonly #transport: Transport;
+  #lastCommandId = 0;
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -77,6 +78,38 @@ export class ThreadsClient {
       'joinThreadStream',
       { params: { thread_id: threadId }, query: { stream_mode: streamMode } },
       { ...options, headers, unbounded: true },
+    );
+    if (!body) return;
+    for await (const { id, event, data } of readEvents(body)) {
+      yield { id, event, data: JSON.parse(data) as unknown };
+    }
+  }
+
+  /**
+   * Executes a command of thread protocol v2. Errors of the command are in the response. `id`: a command that is repeated while its run
+   * is in flight is sent with the same one.
+   * @example await client.threads.command(id, 'run.start', { assistant_id: 'agent', input: { question: 'Why?' } });
+   */
+  command(
+    threadId: string,
+    method: string,
+    params: Record<string, unknown> = {},
+    { id = ++this.#lastCommandId, ...options }: CallOptions & { id?: number } = {},
+  ): Promise<ThreadCommandResponse> {
+    const body = { id, method, params };
+    return this.#transport.call('sendThreadCommand', { params: { thread_id: threadId }, body }, options);
+  }
+
+  /** Events of thread protocol v2, the retained ones first, until the signal fires. */
+  async *events(
+    threadId: string,
+    selection: Body<'streamThreadEvents'>,
+    options: CallOptions = {},
+  ): AsyncGenerator<{ id: string | undefined; event: string; data: unknown }> {
+    const { body } = await this.#transport.open(
+      'streamThreadEvents',
+      { params: { thread_id: threadId }, body: selection },
+      { ...options, unbounded: true },
     );
     if (!body) return;
     for await (const { id, event, data } of readEvents(body)) {

@@ -131,6 +131,30 @@ describe('the SDK', () => {
     expect(await client.runs.list(thread_id, { status: 'pending' })).toEqual([]);
   });
 
+  it('sends commands of the thread protocol and reads its events', async () => {
+    const thread_id = randomUUID();
+    const start = { assistant_id: 'probe', input: { do: 'sleep', ms: 1 } };
+    const started = await client.threads.command(thread_id, 'run.start', start);
+    expect(started).toMatchObject({ type: 'success', id: 1, result: { run_id: expect.any(String) } });
+    const unknown = await client.threads.command(thread_id, 'run.stop', {}, { id: 7 });
+    expect(unknown).toMatchObject({ type: 'error', id: 7, error: 'unknown_command' });
+    const stop = new AbortController();
+    const seen: unknown[] = [];
+    const feed = client.threads.events(
+      thread_id,
+      { channels: ['lifecycle'], depth: 0 },
+      { signal: stop.signal },
+    );
+    for await (const { id, event, data } of feed) {
+      expect(data).toMatchObject({ event_id: id, method: event });
+      const { params } = data as { params: { data: { event: string } } };
+      seen.push(params.data.event);
+      if (params.data.event === 'completed') break;
+    }
+    stop.abort();
+    expect(seen).toEqual(['running', 'completed']);
+  });
+
   it('has assistants and the store', async () => {
     const assistant = await client.assistants.create({
       graph_id: 'chat-factory',

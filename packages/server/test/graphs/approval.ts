@@ -16,3 +16,13 @@ export const approval = new StateGraph(State)
   .addEdge('write', 'review')
   .addEdge('review', 'send')
   .compile();
+
+/** Two interrupts at the same time. */
+export const questions = new StateGraph(State)
+  .addNode('first', () => ({ log: [`first ${interrupt<string, string>('first?')}`] }))
+  .addNode('second', () => ({ log: [`second ${interrupt<string, string>('second?')}`] }))
+  .addNode('last', () => ({ log: ['last'] }))
+  .addEdge(START, 'first')
+  .addEdge(START, 'second')
+  .addEdge(['first', 'second'], 'last')
+  .compile();

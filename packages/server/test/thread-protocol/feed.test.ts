@@ -175,6 +175,24 @@ it('reports a run that is rolled back while it is read', async () => {
   expect((await reading).at(-1)?.params.data).toMatchObject({ event: 'interrupted', reason: 'rollback' });
 });
 
+it('continues after any event, for readers that disconnect while a run streams', async () => {
+  const thread_id = randomUUID();
+  await start(thread_id, 'probe', { do: 'flood', ms: 300 });
+  await start(thread_id, 'toolbox', chatInput('go'));
+  const isEnd = afterRuns(2);
+  const parts: FeedEvent[] = [];
+  for (let isOver = false, part = 0; !isOver; part++) {
+    const selection = parts.length === 0 ? {} : { since: parts.at(-1)?.seq };
+    let left = 1 + ((part * 37) % 60);
+    const stop = (event: FeedEvent): boolean => {
+      isOver = isEnd(event);
+      return isOver || --left === 0;
+    };
+    parts.push(...(await readFeed(server.url, thread_id, stop, selection)));
+  }
+  expect(await readFeed(server.url, thread_id, afterRuns(2))).toEqual(parts);
+});
+
 it('may be opened before the thread exists', async () => {
   const thread_id = randomUUID();
   const reading = readFeed(server.url, thread_id, isRunEnd);

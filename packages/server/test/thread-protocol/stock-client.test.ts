@@ -62,3 +62,34 @@ it('streams a tool call, a subgraph and a custom event, and resumes at the answe
   expect((values as { messages: { content: string }[] })['messages'].at(-1)?.content).toBe('sent');
   await thread.close();
 });
+
+it('answers several interrupts with one command', async () => {
+  const thread = open('questions');
+  await thread.run.start({ input: { log: [] } });
+  await eventually(() => expect(thread.interrupts).toHaveLength(2));
+  await eventually(() => expect(thread.interrupted).toBe(true));
+  const responses = thread.interrupts.map(({ interruptId, namespace, payload }) => ({
+    namespace,
+    interrupt_id: interruptId,
+    response: `answer to ${String(payload)}`,
+  }));
+  await thread.input.respond({ responses });
+  const log = ['first answer to first?', 'second answer to second?', 'last'];
+  await eventually(async () => {
+    const { values } = await thread.state.get({ namespace: [] });
+    expect(values).toEqual({ log });
+  });
+  await thread.close();
+});
+
+it('gives a client that is opened again the conversation so far', async () => {
+  const first = open('chat');
+  await first.run.start({ input: chatInput('one') });
+  await first.output;
+  const again = open('chat', first.threadId);
+  // The client ends its iterations at the end of a run.
+  const messages = await collect(again.messages);
+  expect(await Promise.all(messages.map(({ text }) => text))).toEqual(['echo one']);
+  await first.close();
+  await again.close();
+});

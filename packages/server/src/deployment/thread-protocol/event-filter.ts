@@ -1,5 +1,5 @@
 // The events that a reader has selected: channels, namespaces by prefix, the depth below them.
-import { isRecord, type NumberedEvent } from './translation/protocol-event.ts';
+import { channels as allChannels, isRecord, type NumberedEvent } from './translation/protocol-event.ts';
 
 export interface EventSelection {
   /** Channels, and `custom:<name>`. */
@@ -33,4 +33,10 @@ export const eventFilter = ({
       ? namespace.length <= depth
       : namespaces.some((prefix) => isBelow(namespace, prefix, depth));
   };
+};
+
+/** The channels of which nothing is selected. */
+export const unreadChannels = ({ channels }: EventSelection): ReadonlySet<string> => {
+  const read = new Set(channels.map((channel) => channel.split(':', 1)[0]));
+  return new Set(allChannels.filter((channel) => !read.has(channel)));
 };

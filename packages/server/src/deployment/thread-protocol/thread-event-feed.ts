@@ -13,7 +13,7 @@ import type { ThreadSubscription } from '../threads/thread-event-stream.ts';
 import type { ThreadSignal, ThreadSignals } from '../threads/thread-signals.ts';
 import { keepWatched, watch } from '../threads/watched-thread.ts';
 import { unlessGone } from '../unless-gone.ts';
-import { eventFilter, type EventSelection } from './event-filter.ts';
+import { eventFilter, type EventSelection, unreadChannels } from './event-filter.ts';
 import { eventText, type NumberedEvent } from './translation/protocol-event.ts';
 import { RunTranslator } from './translation/run-translator.ts';
 
@@ -42,6 +42,7 @@ interface Reader {
   access: RowFilter;
   since: number;
   isSelected: (event: NumberedEvent) => boolean;
+  unread: ReadonlySet<string>;
   sink: EventWriter;
   stop: AbortSignal;
   signal: ThreadSignal;
@@ -59,12 +60,21 @@ export class ThreadEventFeed {
     const { threads, signals } = this.#options;
     const isThere = await watch(threads, thread_id, access);
     if (!isThere && !(await mayCreate())) throw notFound('Thread', thread_id);
-    const isSelected = eventFilter(selection);
+    const [isSelected, unread] = [eventFilter(selection), unreadChannels(selection)];
     return {
       start: (sink) => {
         const stop = new AbortController();
         const signal = signals.open(thread_id);
-        const reader = { thread_id, access, since: since ?? -1, isSelected, sink, stop: stop.signal, signal };
+        const reader = {
+          thread_id,
+          access,
+          since: since ?? -1,
+          isSelected,
+          unread,
+          sink,
+          stop: stop.signal,
+          signal,
+        };
         this.#read(reader, () => stop.abort())
           .then(
             () => sink.end(),
@@ -124,7 +134,7 @@ export class ThreadEventFeed {
     if (stop.aborted) return false;
     const isInFlight = run.status === 'pending' || run.status === 'running';
     if (!isInFlight && !run.has_log) return true;
-    const translator = new RunTranslator(run);
+    const translator = new RunTranslator(run, reader.unread);
     if (!send(reader, [translator.begin()])) await sink.drained();
     // If the run is not found, it was rolled back or deleted meanwhile.
     const reading = await this.#options.outcomes

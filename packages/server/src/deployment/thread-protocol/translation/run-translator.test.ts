@@ -95,6 +95,20 @@ describe.each(['toolbox', 'nested'])('the recorded log %s', (name) => {
     }
   });
 
+  it('has the same events of some channels when others are not read', () => {
+    const translator = new RunTranslator(run, new Set(['values', 'custom', 'messages', 'updates']));
+    const events = [translator.begin()];
+    for (const [id, [kind, data]] of log.entries())
+      events.push(...translator.take(id, kind, JSON.stringify(data)));
+    events.push(...translator.end(success));
+    const read = (list: NumberedEvent[]) =>
+      list.filter(({ channel }) => channel !== 'values' && channel !== 'custom');
+    expect(read(events)).toEqual(read(whole));
+    expect(events.map(({ event_id, seq }) => [event_id, seq])).toEqual(
+      whole.map(({ event_id, seq }) => [event_id, seq]),
+    );
+  });
+
   it('gives no other events when its beginning was deleted', () => {
     const known = new Map(whole.map((event) => [event.event_id, event]));
     // The newest events of a log are kept; among them is the interrupt of the root graph.

@@ -38,8 +38,12 @@ export class RunTranslator {
   #isCut = false;
   #timeMs: number;
 
-  constructor(run: TranslatedRun) {
+  readonly #unread: ReadonlySet<string>;
+
+  /** `unread`: channels that the reader has not selected. Their events may have no data, but count. */
+  constructor(run: TranslatedRun, unread: ReadonlySet<string> = new Set()) {
     this.#run = run;
+    this.#unread = unread;
     this.#seq = run.first_seq - 1;
     this.#timeMs = firstSeqMs(run.first_seq);
   }
@@ -55,7 +59,10 @@ export class RunTranslator {
     if (id !== this.#nextId) this.#isCut = true;
     this.#nextId = id + 1;
     const [kind = '', ...namespace] = name.split('|');
-    const logged = { name: kind, namespace, data: JSON.parse(text) as unknown };
+    // States are large. Without an interrupt, one is translated to one event.
+    const isUnread = this.#unread.has(kind) && (kind === 'custom' || kind === 'values');
+    const data: unknown = isUnread && !text.includes('"__interrupt__"') ? {} : JSON.parse(text);
+    const logged = { name: kind, namespace, data };
     this.#timeMs = Math.max(this.#timeMs, checkpointMs(logged) ?? 0);
     return this.#translate(logged).map((event) => this.#number(stride * (id + 1), String(id), event));
   }
