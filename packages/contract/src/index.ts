@@ -89,11 +89,11 @@ export {
   Interrupt,
   Thread,
   ThreadState,
-  ThreadStorageReport,
   ThreadStatus,
   type ThreadTask,
   stateFields,
 } from './deployment/threads.ts';
+export { ThreadStorageReport } from './deployment/thread-storage.ts';
 export { WebhookDelivery } from './deployment/webhooks.ts';
 export {
   Destination,
