@@ -9,6 +9,8 @@ export const routeSwitches = {
   disable_runs: off('no routes of runs and crons'),
   disable_store: off('no routes under /store'),
   disable_mcp: off('no /mcp'),
+  disable_a2a: off('no /a2a; it is not served yet'),
+  disable_ui: off('no /ui; it is not served yet'),
   disable_meta: off('no /info, /metrics, /docs and /openapi.json, and /ok does not check the database'),
   disable_webhooks: off('a run or cron with a webhook is refused'),
 };

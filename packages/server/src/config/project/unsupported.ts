@@ -50,7 +50,7 @@ export function readUnsupported(raw: SvcJsonFile, { where, mistakes }: Reading):
   for (const key of switched)
     mistakes.push({
       where: where(['http', key]),
-      problem: 'routes cannot be disabled: they would be served',
+      problem: 'there is no such group of routes: what it should disable would be served',
       remedy: 'Remove it, and restrict the routes with "auth" or a proxy.',
     });
   const named = ineffective.filter(({ path }) => !isSupported(path) && valueAt(raw, path) !== undefined);
