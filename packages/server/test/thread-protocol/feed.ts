@@ -1,4 +1,6 @@
 // Reads a feed of thread protocol v2 without a client.
+import { channels } from '../../src/deployment/thread-protocol/translation/protocol-event.ts';
+
 export interface FeedEvent {
   type: 'event';
   event_id: string;
@@ -7,17 +9,7 @@ export interface FeedEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: Record<string, unknown> };
 }
 
-export const allChannels = [
-  'values',
-  'updates',
-  'messages',
-  'tools',
-  'lifecycle',
-  'input',
-  'checkpoints',
-  'tasks',
-  'custom',
-];
+export const allChannels: readonly string[] = channels;
 
 /** Reads events until `isLast` holds for one, and closes the feed. */
 export const readFeed = async (
