@@ -29,7 +29,11 @@ const noExperiments = 'There are no datasets and experiments.';
 const noStatistics = 'Projects have no statistics; POST /api/v1/runs/stats has them.';
 const notAFilter = 'Projects are found by id and name.';
 
-const nameContains = z.string().max(1024).optional().describe('Only projects with this text in their name');
+const found = {
+  id: queryList(Id).describe('Only projects with these ids'),
+  name: z.string().max(1024).optional(),
+  name_contains: z.string().max(1024).optional().describe('Only projects with this text in their name'),
+};
 
 export const projectRoutes = {
   listProjects: route({
@@ -39,9 +43,7 @@ export const projectRoutes = {
     tag,
     access: { permission: 'read' },
     query: z.object({
-      id: queryList(Id).describe('Only projects with these ids'),
-      name: z.string().max(1024).optional(),
-      name_contains: nameContains,
+      ...found,
       limit: z.coerce.number().int().min(1).max(100).default(100),
       offset: z.coerce.number().int().min(0).max(100_000).default(0),
     }),
@@ -64,9 +66,7 @@ export const projectRoutes = {
     tag,
     access: { permission: 'read' },
     query: z.object({
-      id: queryList(Id).describe('Only projects with these ids'),
-      name: z.string().max(1024).optional(),
-      name_contains: nameContains,
+      ...found,
       type: queryList(z.enum(['PROJECT', 'AGENT', 'EXPERIMENT'])).describe(
         'Only projects of these types. There are no experiments',
       ),
