@@ -54,6 +54,12 @@ export const sendRequest = (url: string, request: FuzzRequest, agent: Agent): Pr
     sent.end(body);
   });
 
+/** The error of a JSON-RPC response. */
+const isRpcError = (error: unknown): boolean => {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return Number.isInteger(code) && typeof message === 'string';
+};
+
 /** The reason why the response is not documented; undefined when it is. */
 export const faultOf = (
   request: FuzzRequest,
@@ -66,8 +72,14 @@ export const faultOf = (
   if (status < 400 || request.method === 'HEAD') return undefined;
   if (headers['content-type']?.includes('protobuf')) return undefined;
   try {
-    const body = JSON.parse(text) as { code?: unknown; message?: unknown };
+    const body = JSON.parse(text) as {
+      code?: unknown;
+      message?: unknown;
+      jsonrpc?: unknown;
+      error?: unknown;
+    };
     if (typeof body.code === 'string' && typeof body.message === 'string') return undefined;
+    if (body.jsonrpc === '2.0' && isRpcError(body.error)) return undefined;
   } catch {
     // Reported below.
   }
