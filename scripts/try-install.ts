@@ -134,9 +134,14 @@ const expect = (text: string, part: string): void => {
 
 /** The requests to each template, with the expected responses. */
 const requests: Record<string, (api: string, project: Project) => Promise<void>> = {
-  agent: async (api) => {
+  agent: async (api, project) => {
     const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
     expect(await post(`${api}/runs/wait`, { assistant_id: 'agent', input }), 'The weather: snow, -3 °C.');
+    const { folder, env, manager } = project;
+    const [file, ...args] = manager.exec;
+    const only = ['--only', 'system,assistants,threads,runs,streams'];
+    const checks = run(file, [...args, 'svc', 'conformance', api, ...only], { cwd: folder, env });
+    expect((await orExplain(checks)).stdout, 'conforms');
   },
   'human-in-the-loop': async (api) => {
     const { thread_id } = JSON.parse((await post(`${api}/threads`, {})).slice(4)) as { thread_id: string };

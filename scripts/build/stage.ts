@@ -38,7 +38,7 @@ const copyAssets = async (source: string, target: string, endings: string[]): Pr
 /** Fills `target` with the package in `root`, whose compiled code is in its `dist` already. */
 export const stagePackage = async (
   root: string,
-  { folder, readme, files, assets, copies }: PublishedPackage,
+  { folder, readme, files, assets, copies, bundle }: PublishedPackage,
   target: string,
 ): Promise<void> => {
   const source = join(root, folder);
@@ -54,6 +54,9 @@ export const stagePackage = async (
   await cp(join(root, 'LICENSE'), join(target, 'LICENSE'));
   await cp(join(root, readme), join(target, 'README.md'));
   const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as SourceManifest;
-  await writeFile(join(target, 'package.json'), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`);
+  await writeFile(
+    join(target, 'package.json'),
+    `${JSON.stringify(publishedManifest(manifest, bundle), null, 2)}\n`,
+  );
   await rewriteTexts(target);
 };

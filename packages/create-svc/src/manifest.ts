@@ -19,7 +19,12 @@ export interface Versions {
   tarballs?: string | undefined;
 }
 
-const svcPackages = { contract: '@svc/contract', sdk: '@svc/sdk', server: '@svc/server' };
+const svcPackages = {
+  conformance: '@svc/conformance',
+  contract: '@svc/contract',
+  sdk: '@svc/sdk',
+  server: '@svc/server',
+};
 
 /** `@svc/sdk` at 0.1.0 is packed as `svc-sdk-0.1.0.tgz`. */
 const versionOf = (name: string, { svc, tarballs }: Versions): string =>

@@ -17,8 +17,8 @@ await Promise.all([
   import('@langchain/langgraph/prebuilt'),
   import('@langchain/langgraph/zod/schema'),
   import('@langchain/langgraph-checkpoint'),
-  import('pg'),
-  ...(isCheckout ? [] : [import(entry.href)]),
+  // pg is a part of dist/ where the server is installed.
+  import(isCheckout ? 'pg' : entry.href),
 ]);
 const notices = await registerProjectModules({ tsconfig, onImport: (url) => onImport(url) });
 const { startExecutor } = await import(entry.href);
